@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import goalmem_cli
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
+from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
 from tests.transcripts.layouts import EXPORTS
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
@@ -288,6 +290,24 @@ def test_reading_twice_gives_equal_values_and_growth_keeps_the_old(tmp_path: Pat
     assert first == again
     assert [turn.id for turn in grown.turns[:2]] == [turn.id for turn in first.turns]
     assert len(grown.turns) == 3
+
+
+NEWEST = ("sillytavern", "cline", "goose", "imessage-html", "x-archive", "irc", "matrix", "mattermost")
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_storing_a_file_twice_stores_nothing_new(name: str, tmp_path: Path) -> None:
+    """Nor does a copy of it under another name."""
+    file, data = SAMPLES[name]
+    first, copy = tmp_path / file, tmp_path / "copy" / file
+    copy.parent.mkdir()
+    first.write_bytes(data)
+    copy.write_bytes(data)
+    memory = goalmem_cli.open(tmp_path / "store", factories=faked(ScriptedModel([]), HashEmbedder()))
+    (stored,), (again,), (other,) = (memory.ingest(path) for path in (first, first, copy))
+
+    assert (stored.format, stored.new_turns) == (name, stored.turns)
+    assert (again.new_turns, other.new_turns) == (0, 0)
 
 
 def test_a_file_name_that_is_not_utf8_still_names_a_conversation() -> None:

@@ -160,6 +160,14 @@ def test_the_text_export_of_the_same_chat_gives_the_same_ids() -> None:
     assert ids & {turn.own_id for turn in read_bytes(PAGE.encode(), "Mira Holt.html")[0].turns}
 
 
+def test_an_answer_without_an_id_is_known_to_answer_nothing() -> None:
+    """Older versions give none; it is counted all the same where it is shown a second time."""
+    page = PAGE.replace(' id="G-2"', "").replace(', id="r-G-2"', "")
+    (chat,) = read_bytes(page.encode(), "a.html")
+    assert "reply_to" not in chat.turns[1].attributes
+    assert "answers shown below what they answer left out: 1" in chat.notes
+
+
 def test_it_is_detected_and_a_page_without_messages_is_an_error() -> None:
     """From a file and from standard input; a page cut off in a message has that message."""
     assert detect("a.html", PAGE.encode()) == detect("-", NEWER.encode()) == "imessage-html"

@@ -99,7 +99,7 @@ class Page(Elements):
     def _role_within(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
         """Return what the text in the element is; what is within something unsaid is unsaid."""
         if self.role == _UNSAID:
-            found.answers += [given["id"].removeprefix("r-")] if "reply" in classes and given.get("id") else []
+            found.answers += [given.get("id", "").removeprefix("r-")] if "reply" in classes else []
             return _UNSAID
         if self.role == _TEXT:
             return _UNSAID if "timestamp" in classes else _TEXT
