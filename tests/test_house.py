@@ -68,6 +68,8 @@ NEW_FORMATS = (
     "facebook", "telegram_html", "discord", "gemini", "gemini_cli", "imessage", "imessage_texts", "google_chat", "cursor",
     "opencode", "teams", "mail", "mail_texts", "line", "kakaotalk", "table", "names", "facebook_html", "facebook_page",
     "discord_package", "signal_jsonl", "signal_frames", "sms_backup", "sms_elements", "vscode_copilot", "vscode_log",
+    "sillytavern", "cline", "goose", "imessage_html", "imessage_page",
+    "x_archive", "irc", "matrix", "mattermost",
 )  # fmt: skip
 WITHOUT_ONE_EXPORTER = {
     "imessage_texts",

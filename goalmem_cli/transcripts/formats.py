@@ -14,6 +14,7 @@ from goalmem_cli.transcripts.readers.beam import BeamReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
+from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
@@ -25,7 +26,10 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
+from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
+from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
+from goalmem_cli.transcripts.readers.irc import IrcReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
@@ -33,6 +37,8 @@ from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
 from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
+from goalmem_cli.transcripts.readers.matrix import MatrixReader
+from goalmem_cli.transcripts.readers.mattermost import MattermostReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
@@ -41,6 +47,7 @@ from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
+from goalmem_cli.transcripts.readers.sillytavern import SillytavernReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
@@ -51,6 +58,7 @@ from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
+from goalmem_cli.transcripts.readers.x_archive import XArchiveReader
 from goalmem_cli.transcripts.reading.columns import COLUMNS
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -78,14 +86,21 @@ READERS: tuple[Reader, ...] = (
     TelegramHtmlReader(),
     FacebookReader(),
     FacebookHtmlReader(),
+    ImessageHtmlReader(),
     DiscordReader(),
     DiscordPackageReader(),
+    XArchiveReader(),
+    MatrixReader(),
+    MattermostReader(),
     SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
     GoogleChatReader(),
     TeamsReader(),
     OpencodeReader(),
+    ClineReader(),
+    GooseReader(),
+    SillytavernReader(),
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),
@@ -98,6 +113,7 @@ READERS: tuple[Reader, ...] = (
     ImessageReader(),
     LineReader(),
     KakaotalkReader(),
+    IrcReader(),
     SubtitlesReader(),
     WhatsappReader(),
     SignalReader(),

@@ -209,6 +209,7 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
          .replace("late,", "late.")),
         ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),
         ("a.txt", "00:00:02 From Mira Holt to Everyone: The boat\n00:00:05\t From Mira Holt : is late.\n00:01:05 From Otto: Coffee & cake?\n"),
+        ("a.txt", "00:00:02\tMira Holt:\tThe boat\n00:00:05\tMira Holt:\tis late.\n00:01:05\tOtto:\tCoffee & cake?\n"),
         ("a.txt", ("00:00:02 From Mira Holt to Everyone:\n\tThe boat\n00:00:05 From  Mira Holt  to  Everyone:\n\tis late.\n"
          "00:01:05 From Otto to Everyone:\n\tCoffee & cake?\n")),
         ("a.txt", ("Mira Holt  0:02  \nThe boat\n\nMira Holt  0:05  \nis late.\n\nOtto  1:05  \nCoffee & cake?\n\n"
@@ -230,6 +231,29 @@ def test_a_clock_that_may_be_of_the_day_gives_no_time() -> None:
     """``[09:14]`` may be nine minutes from the beginning or a quarter past nine."""
     chat = read("[09:14] Ann: Is it late?\n[09:15] Ben: No.\n", "Log 2026-09-03.txt")
     assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Ann", None), ("Ben", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-09-03 10:36:02 From Mira Holt to Everyone: The boat is late.\n2026-09-04 08:00:05 From Otto: Coffee?\n",
+        ("2026-09-03 10:36:02 From Mira Holt to Everyone:\n\tThe boat is late.\n"
+         "2026-09-04 08:00:05 From Otto to Mira Holt(Direct Message):\n\tCoffee?\n"),
+    ],
+)  # fmt: skip
+def test_a_saved_chat_of_zoom_may_have_the_day_in_each_line(text: str) -> None:
+    """Then it is the line's, whatever the file is called; the speaker is who it is from, and nobody to whom."""
+    for file in ("meeting_saved_chat.txt", "Talk 2020-01-01.txt", "-"):
+        chat = read(text, file)
+        assert chat.format == "subtitles"
+        assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
+            ("Mira Holt", "The boat is late.", datetime(2026, 9, 3, 10, 36, 2)),
+            ("Otto", "Coffee?", datetime(2026, 9, 4, 8, 0, 5)),
+        ]
+    (alone,) = read(text.split("2026-09-04")[0], "a.txt").turns
+    assert (alone.speaker, alone.said) == ("Mira Holt", datetime(2026, 9, 3, 10, 36, 2))
+    undated = read(text.replace("2026-09-03", "2026-99-99"), "a.txt")
+    assert next((turn.speaker, turn.said) for turn in undated.turns) == ("Mira Holt", None)
 
 
 def test_a_title_is_part_of_a_speaker_s_name() -> None:

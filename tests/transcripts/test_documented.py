@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.guide import page
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes
 
-PAGES = ("assistants", "messengers", "files")
+PAGES = ("assistants", "agents", "messengers", "rooms", "files")
 SECTION = re.compile(r"^## `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
@@ -18,6 +18,7 @@ ENDINGS = {
     "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md", "telegram-html": ".html",
     "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt",
     "llama-ui": ".jsonl", "copilot-cli": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
+    "sillytavern": ".jsonl", "goose": ".jsonl", "mattermost": ".jsonl", "imessage-html": ".html", "irc": ".log", "x-archive": ".js",
 }  # fmt: skip
 
 

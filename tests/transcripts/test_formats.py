@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import goalmem_cli
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
+from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
 from tests.transcripts.layouts import EXPORTS
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
@@ -15,20 +17,31 @@ from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
 from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
+from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
 from tests.transcripts.test_discord_package import CHANNEL
 from tests.transcripts.test_facebook import FACEBOOK
 from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
+from tests.transcripts.test_goose import HEAD as GOOSE
+from tests.transcripts.test_goose import SAID
+from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
+from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
+from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
+from tests.transcripts.test_matrix import ROOM
+from tests.transcripts.test_mattermost import EXPORT as MATTERMOST
+from tests.transcripts.test_mattermost import lines as mattermost
 from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
 from tests.transcripts.test_signal_jsonl import lines as signal_export
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
+from tests.transcripts.test_sillytavern import CHAT as SILLYTAVERN
+from tests.transcripts.test_sillytavern import lines as sillytavern
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
@@ -36,6 +49,8 @@ from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_vscode_copilot import SESSION
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
+from tests.transcripts.test_x_archive import CHATS as X_CHATS
+from tests.transcripts.test_x_archive import assigned
 
 LOCOMO = b'{"session_1": [{"speaker": "A", "text": "x"}]}'
 CHAT = b'[{"role": "user", "content": "x"}]'
@@ -63,8 +78,16 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "discord": ("a.json", json.dumps(DISCORD).encode()),
     "discord-package": ("a.json", json.dumps(CHANNEL).encode()),
     "facebook-html": ("a.html", PAGE.encode()),
+    "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
+    "matrix": ("export.json", json.dumps(ROOM).encode()),
+    "mattermost": ("import.jsonl", mattermost(MATTERMOST)),
+    "x-archive": ("direct-messages.js", assigned(X_CHATS)),
+    "irc": ("#boats.log", IRC["irssi"].encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
+    "cline": ("a.json", data_of(TASK)),
+    "goose": ("a.jsonl", goose(GOOSE, *SAID)),
+    "sillytavern": ("a.jsonl", sillytavern(SILLYTAVERN)),
     "vscode-copilot": ("a.json", json.dumps(SESSION).encode()),
     **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,
@@ -86,7 +109,11 @@ def test_the_table_of_formats() -> None:
         ("slack", "openai"),
         ("agent-log", "openai-jsonl"),
         ("came", "openai-jsonl"),
-        *((name, "openai") for name in ("google-chat", "teams", "opencode", "facebook", "discord", "gemini-cli")),
+        *((name, "openai-jsonl") for name in ("goose", "sillytavern")),
+        *(
+            (name, "openai")
+            for name in ("goose", "google-chat", "teams", "opencode", "facebook", "discord", "gemini-cli")
+        ),
         ("gemini-cli", "agent-log"),
         ("cursor", "openai-jsonl"),
         ("cursor", "markdown"),
@@ -263,6 +290,24 @@ def test_reading_twice_gives_equal_values_and_growth_keeps_the_old(tmp_path: Pat
     assert first == again
     assert [turn.id for turn in grown.turns[:2]] == [turn.id for turn in first.turns]
     assert len(grown.turns) == 3
+
+
+NEWEST = ("sillytavern", "cline", "goose", "imessage-html", "x-archive", "irc", "matrix", "mattermost")
+
+
+@pytest.mark.parametrize("name", NEWEST)
+def test_storing_a_file_twice_stores_nothing_new(name: str, tmp_path: Path) -> None:
+    """Nor does a copy of it under another name."""
+    file, data = SAMPLES[name]
+    first, copy = tmp_path / file, tmp_path / "copy" / file
+    copy.parent.mkdir()
+    first.write_bytes(data)
+    copy.write_bytes(data)
+    memory = goalmem_cli.open(tmp_path / "store", factories=faked(ScriptedModel([]), HashEmbedder()))
+    (stored,), (again,), (other,) = (memory.ingest(path) for path in (first, first, copy))
+
+    assert (stored.format, stored.new_turns) == (name, stored.turns)
+    assert (again.new_turns, other.new_turns) == (0, 0)
 
 
 def test_a_file_name_that_is_not_utf8_still_names_a_conversation() -> None:

@@ -263,7 +263,7 @@ def test_known_records_one_level_deeper() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("irc.log", "[14 Jan 10:36] <mira> late\n", "none of them ends in .log"),
+        ("server.log", "[14 Jan 10:36] started\n", "none of them ends in .log"),
         ("a.vtt", "NOTE\nnothing\n", "in none of the accepted formats"),
         ("a.csv", "when,who,what\n1,2,3\n", "with .csv: discord-package, table"),
     ],

@@ -29,7 +29,8 @@ WINTER = datetime(2026, 1, 14, 23, 30, tzinfo=UTC)  # again
 IN_UTC_ALONE = {
     "chatgpt", "grok", "open-webui", "chatlab", "llama-ui", "ai-studio", "copilot-cli", "claude", "facebook",
     "discord-package", "signal-jsonl", "gemini", "slack", "google-chat", "teams", "opencode", "gemini-cli", "agent-log",
-    "vscode-copilot", "openai", "openai-jsonl", "sms-backup", "specstory", "discord",  # the last where it has Z
+    "vscode-copilot", "openai", "openai-jsonl", "sms-backup", "specstory", "sillytavern", "cline",
+    "goose", "x-archive", "matrix", "mattermost", "discord",  # the last where it has Z
 }  # fmt: skip
 IN_UTC_AS_TOLD = {"goalmem", "telegram", "telegram-html", "mail", "deepseek"}
 DISCORD = """{"guild": {"id": "1", "name": "Boats"}, "channel": {"id": "2", "name": "harbour"}, "messages": [

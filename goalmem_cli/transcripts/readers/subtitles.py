@@ -2,7 +2,8 @@
 
 WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
 ``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, also with the text indented
-below. Otter.ai's text export has ``Mira Holt  0:07`` above what is said.
+below, since 2022 with the day before the clock, and with tabs where they are of a recording. Otter.ai's text export has
+``Mira Holt  0:07`` above what is said.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _CLOCK = r"(?:(?P<hour>\d{1,3}):)?(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d{1,3
 _CUE = re.compile(rf"\s*{_CLOCK}\s+-->\s+[\d:.,]+.*")
 _LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
 _CHAT = re.compile(
-    rf"{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
+    rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
 )
+_CLOUD = re.compile(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,59}}):\t(?P<text>.*)")
 _HEAD = re.compile(
     r"(?P<speaker>[^\W\d_][^:\n]{0,59}?) {2,}(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d\d) *(?P<text>)"
 )
@@ -46,12 +48,14 @@ _FEWEST = 2
 class _Cue:
     """What is said at a time from the beginning on; nobody is named where the speaker is the one before.
 
-    `at` is None where the time may be one from the beginning or of the day: ``[09:14]``.
+    `at` is None where the time may be one from the beginning or of the day: ``[09:14]``. `day` is there where the line
+    has it.
     """
 
     at: timedelta | None
     speaker: str
     text: str
+    day: datetime | None = None
 
 
 class SubtitlesReader:
@@ -70,9 +74,10 @@ class SubtitlesReader:
         if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _HEAD.fullmatch(lines[0]):
             return 3 * sum(map(bool, map(_HEAD.fullmatch, lines))) >= len(lines)
         lines = [line for line in lines if not line.startswith("\t")]
-        found = [match for line in lines if (match := _LINE.fullmatch(line) or _CHAT.fullmatch(line))]
+        found = [match for line in lines if (match := _said_on(line))]
         names = [match["speaker"] for match in found]
-        return len(found) >= _FEWEST and 2 * len(found) >= len(lines) and not are_log_levels(names)
+        fewest = 1 if any(map(_CHAT.fullmatch, lines[:1])) else _FEWEST
+        return len(found) >= fewest and 2 * len(found) >= len(lines) and not are_log_levels(names)
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversation.
@@ -80,12 +85,14 @@ class SubtitlesReader:
         Raises:
             InputError: nobody says anything in it, or it cannot be read.
         """
-        draft, day = Draft(), _day_of(source.file)
-        messages = (
-            Message(cue.speaker, cue.text, None if day is None or cue.at is None else Stamp(day + cue.at))
-            for cue in _joined(_cues(source))
-        )
+        draft, day = Draft(), _day_in(Path(source.file).stem)
+        messages = (Message(cue.speaker, cue.text, _said(cue, day)) for cue in _joined(_cues(source)))
         return conversations_from_drafts(source, self.name, draft.fill(messages))
+
+
+def _said_on(line: str) -> re.Match[str] | None:
+    """Return what the line says, if it is in one of the forms that have all on one line."""
+    return next((match for form in (_LINE, _CHAT, _CLOUD) if (match := form.fullmatch(line))), None)
 
 
 def _heads(line: str, below: str) -> bool:
@@ -93,8 +100,14 @@ def _heads(line: str, below: str) -> bool:
     return _HEAD.fullmatch(line) is not None and _HEAD.fullmatch(below) is None
 
 
-def _day_of(file: str) -> datetime | None:
-    found = _DAY.search(Path(file).stem)
+def _said(cue: _Cue, day: datetime | None) -> Stamp | None:
+    """Return when the cue was said, by its own day or that of the file."""
+    day = cue.day or day
+    return None if day is None or cue.at is None else Stamp(day + cue.at)
+
+
+def _day_in(text: str) -> datetime | None:
+    found = _DAY.search(text)
     try:
         return None if found is None else datetime(int(found[1]), int(found[2]), int(found[3]))
     except ValueError:
@@ -103,6 +116,7 @@ def _day_of(file: str) -> datetime | None:
 
 def _cues(source: Source) -> Iterator[_Cue]:
     at: timedelta | None = None
+    day: datetime | None = None
     has_begun = False
     texts: list[str] = []
     speaker = ""
@@ -110,12 +124,13 @@ def _cues(source: Source) -> Iterator[_Cue]:
     for _, line in source.lines():
         cue = None if is_headed else _CUE.fullmatch(line)
         head = _HEAD.fullmatch(line) if is_headed or not has_begun else None
-        said = head if is_headed else _LINE.fullmatch(line) or _CHAT.fullmatch(line) or head
+        said = head if is_headed else _said_on(line) or head
         if cue is not None or said is not None:
             if has_begun:
-                yield _cue(at, speaker, texts)
+                yield replace(_cue(at, speaker, texts), day=day)
             is_headed = is_headed or (said is not None and said is head)
             has_begun, texts, speaker = True, [], ""
+            day = _day_in(said["day"] or "") if said is not None and said.re is _CHAT else None
             at = _since_start(cue) if cue is not None else None
             if said is not None:
                 at = _since_start(said) if said["hour"] or is_headed else None
@@ -123,7 +138,7 @@ def _cues(source: Source) -> Iterator[_Cue]:
         elif has_begun:
             texts.append(line)
     if has_begun:
-        yield _cue(at, speaker, texts)
+        yield replace(_cue(at, speaker, texts), day=day)
 
 
 def _cue(at: timedelta | None, speaker: str, lines: list[str]) -> _Cue:

@@ -255,6 +255,31 @@ def _opencode(turns: Sequence[Turn]) -> object:
     return {"info": {"id": "s1", "title": "Made up"}, "messages": messages}
 
 
+def _matrix(turns: Sequence[Turn]) -> object:
+    events = [
+        {
+            "type": "m.room.message", "event_id": f"$e{turn.ordinal}", "room_id": "!r:x.org", "sender": turn.speaker,
+            "origin_server_ts": 1000 * seconds_of(turn), "content": {"msgtype": "m.text", "body": turn.text},
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return {"room_name": "Made up", "topic": "", "exported_by": turns[0].speaker, "messages": events}
+
+
+def _mattermost(turns: Sequence[Turn]) -> object:
+    posts = [
+        {
+            "type": "post",
+            "post": {
+                "team": "t", "channel": "c", "user": turn.speaker, "message": turn.text, "replies": [],
+                "create_at": 1000 * seconds_of(turn) + turn.ordinal % 1000,
+            },
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return [{"type": "version", "version": 1}, *posts]
+
+
 def _openai(turns: Sequence[Turn]) -> object:
     return [{"role": role_of(turn), "content": turn.text, "timestamp": seconds_of(turn)} for turn in turns]
 
@@ -305,8 +330,9 @@ DOCUMENTS: Mapping[str, Write] = {
     "discord-package": _discord_package, "signal-jsonl": _signal_jsonl,
     "discord": _discord, "gemini": _gemini, "gemini-cli": _gemini_cli, "slack": _slack, "google-chat": _google_chat,
     "teams": _teams, "opencode": _opencode, "agent-log": _agent_log, "openai": _openai, "openai-jsonl": _openai,
+    "matrix": _matrix, "mattermost": _mattermost,
 }  # fmt: skip
-LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "signal-jsonl"})
+LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "signal-jsonl", "mattermost"})
 
 
 def document_text(document: object, *, by_line: bool) -> str:

@@ -132,6 +132,38 @@ def _vscode_copilot(turns: Sequence[Turn]) -> object:
     return {"version": 3, "sessionId": "s1", "responderUsername": "GitHub Copilot", "requests": requests}
 
 
+def _sillytavern(turns: Sequence[Turn]) -> object:
+    head = {"user_name": "unused", "character_name": "unused", "chat_metadata": {"integrity": "x"}}
+    said = [
+        {
+            "name": turn.speaker, "is_user": turn.ordinal % 2 == 0, "is_system": False, "mes": turn.text, "extra": {},
+            "send_date": f"{said_at(turn):%Y-%m-%dT%H:%M:%S.000Z}",
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return [head, *said]
+
+
+def _cline(turns: Sequence[Turn]) -> object:
+    kinds = ("user_feedback", "text")
+    return [
+        {"ts": 1000 * seconds_of(turn) + place, "type": "say", "say": kinds[turn.ordinal % 2], "text": turn.text}
+        for place, turn in enumerate(turns)
+    ]
+
+
+def _goose(turns: Sequence[Turn]) -> object:
+    head = {"working_dir": "/made-up", "description": "Made up", "message_count": len(turns)}
+    said = [
+        {
+            "id": f"m{turn.ordinal}", "role": role_of(turn), "created": seconds_of(turn),
+            "content": [{"type": "text", "text": turn.text}],
+        }
+        for turn in turns
+    ]  # fmt: skip
+    return [head, *said]
+
+
 def _subtitles(turns: Sequence[Turn]) -> str:
     def clock(place: int) -> str:
         return f"{place // 3600:02}:{place // 60 % 60:02}:{place % 60:02}.000"
@@ -166,8 +198,9 @@ DOCUMENTS: Mapping[str, Write] = {
     "beam": _beam, "deepseek": _deepseek, "grok": _grok, "open-webui": _open_webui, "llama-ui": _llama_ui,
     "chatlab": _chatlab, "ai-studio": _ai_studio, "vscode-copilot": _vscode_copilot,
     "lm-studio": _lm_studio, "copilot-cli": _copilot_cli, "continue": _continue,
+    "sillytavern": _sillytavern, "cline": _cline, "goose": _goose,
 }  # fmt: skip
-LINES = frozenset({"llama-ui", "copilot-cli"})
+LINES = frozenset({"llama-ui", "copilot-cli", "sillytavern", "goose"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "subtitles": (".vtt", _subtitles), "aider": (".md", _aider), "specstory": (".md", _specstory),
     "chat-exporter": (".md", _chat_exporter), "copied-chat": (".txt", _copied_chat),

@@ -38,6 +38,16 @@ def _facebook_html(turns: Sequence[Turn]) -> str:
     return f'<html><head><title>Made up</title></head><body><main role="main">{"".join(messages)}</main></body></html>'
 
 
+def _imessage_html(turns: Sequence[Turn]) -> str:
+    messages = (
+        f'<div class="message">\n<div class="received">\n<p><span class="timestamp">{said_at(turn):%b %d, %Y} '
+        f'{said_at(turn):%I:%M:%S %p}</span>\n<span class="sender">{turn.speaker}</span></p>\n'
+        f'<hr><div class="message_part">\n<span class="bubble">{turn.text}</span>\n</div>\n</div>\n</div>\n'
+        for turn in turns
+    )
+    return f"<html>\n<body>\n{''.join(messages)}</body></html>"
+
+
 def _sms_backup(turns: Sequence[Turn]) -> str:
     messages = (
         f'<sms protocol="0" address="+441632960001" date="{1000 * seconds_of(turn)}" type="{1 + turn.ordinal % 2}" '
@@ -83,6 +93,24 @@ def _table(turns: Sequence[Turn]) -> str:
     return f"Date,User,Message\n{''.join(rows)}"
 
 
+def _irc(turns: Sequence[Turn]) -> str:
+    return "".join(f"{said_at(turn):%Y-%m-%d %H:%M:%S}\t{turn.speaker}\t{turn.text}\n" for turn in turns)
+
+
+def _x_archive(turns: Sequence[Turn]) -> str:
+    messages = [
+        {
+            "messageCreate": {
+                "id": str(turn.ordinal), "senderId": str(turn.ordinal % 2), "text": turn.text, "mediaUrls": [],
+                "createdAt": f"{said_at(turn):%Y-%m-%dT%H:%M:%S.000Z}",
+            }
+        }
+        for turn in reversed(turns)
+    ]  # fmt: skip
+    document = [{"dmConversation": {"conversationId": "0-1", "messages": messages}}]
+    return f"window.YTD.direct_messages.part0 = {document_text(document, by_line=False)}"
+
+
 def _mail(turns: Sequence[Turn]) -> str:
     return "".join(
         f"From x@example.org {said_at(turn):%a %b %d %H:%M:%S %Y}\nFrom: {turn.speaker} <x@example.org>\n"
@@ -107,10 +135,11 @@ def _names(turns: Sequence[Turn]) -> str:
 
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "telegram-html": (".html", _telegram_html), "facebook-html": (".html", _facebook_html),
+    "imessage-html": (".html", _imessage_html),
     "sms-backup": (".xml", _sms_backup), "whatsapp": (".txt", _whatsapp), "signal": (".md", _signal),
     "imessage": (".txt", _imessage), "line": (".txt", _line), "kakaotalk": (".txt", _kakaotalk),
     "table": (".csv", _table), "mail": (".mbox", _mail), "cursor": (".md", _cursor), "markdown": (".md", _markdown),
-    "names": (".txt", _names), **talks.TEXTS,
+    "names": (".txt", _names), "irc": (".weechatlog", _irc), "x-archive": (".js", _x_archive), **talks.TEXTS,
 }  # fmt: skip
 _DOCUMENTS = {**DOCUMENTS, **talks.DOCUMENTS}
 _LINES = LINES | talks.LINES

@@ -1,0 +1,130 @@
+"""Reads tasks of Cline (1.0 to 3.x, 2024 to 2026) and of its fork Roo Code: what the panel showed, `ui_messages.json`.
+
+A task is a folder under its number with `ui_messages.json`, once `claude_messages.json`. What the model was sent stands
+beside it in `api_conversation_history.json`, without times: alone, that is a chat with `role` and `content`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text, records
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.zipped import Place
+
+_FILES = ("ui_messages.json", "claude_messages.json")
+_TASK = re.compile(r"\d{13}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_KINDS = ("ask", "say")
+_USER, _ASSISTANT = "user", "assistant"
+_BEGINNINGS = frozenset({"task", "text"})
+_BY_USER = frozenset({"task", "user_feedback"})
+_BY_ASSISTANT = frozenset({"text", "completion_result", "plan_completion_result"})
+_QUESTIONS = frozenset({"followup", "plan_mode_respond", "act_mode_respond"})
+_TOLD = ("say", "text", "conversationHistoryIndex")
+_CHANGED = "HAS_CHANGES"
+"""What stands behind the result of a task that changed files."""
+
+
+class ClineReader:
+    """A task is a conversation of user and assistant, under its number; times in UTC are the messages' ids."""
+
+    name = "cline"
+    suffixes = (".json",)
+    sign = "messages with `ts` and `say` or `ask`; a folder with `ui_messages.json`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the folder is a task's, or the file lists what its panel showed."""
+        if glimpse.folder is not None:
+            return _file_in(glimpse.folder) is not None
+        return glimpse.has_record(_is_message)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the task's conversation.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        file = None if source.folder is None else _file_in(source.folder)
+        inner = source if file is None else source.part(file)
+        task = Path(inner.file).parent.name
+        draft = Draft(task if _TASK.fullmatch(task) else None)
+        messages = inner.readable(_shown_once(records(inner), draft), partial(_messages, draft))
+        return conversations_from_drafts(source, self.name, draft.fill(messages))
+
+
+def _file_in(folder: Place) -> Place | None:
+    try:
+        return next((file for name in _FILES if (file := folder / name).is_file()), None)
+    except OSError:
+        return None  # whoever reads it says why it cannot be looked at
+
+
+def _is_message(node: Node) -> bool:
+    kind = node.child("type").value
+    return node.has("ts") and kind in _KINDS and node.has(str(kind))
+
+
+def _shown_once(listed: Iterator[Node], draft: Draft) -> Iterator[Node]:
+    """Yield what was shown; some texts of one reply of the model are there twice, milliseconds apart."""
+    last: tuple[object, ...] = ()
+    for node in listed:
+        told = tuple(node.value.get(key) for key in _TOLD) if isinstance(node.value, dict) else ()
+        is_there = bool(told) and told == last and all(told)
+        draft.count("messages that are there twice, left out", is_there)
+        if not is_there:
+            yield node
+        last = told
+
+
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield what somebody says; a question may have the answer that was chosen beside it."""
+    way = node.required("type").filled_text()
+    kind = node.child(way).optional_text()
+    text = node.child("text").optional_text().removesuffix(_CHANGED).strip()
+    media = sum(len(listed) for key in ("images", "files") if isinstance(listed := node.child(key).value, list))
+    is_first = not draft.is_begun and way == "say" and kind in _BEGINNINGS
+    said, own_id = node.child("ts").stamp(), node.child("ts").optional_name()
+    if kind in _QUESTIONS:
+        question, chosen = _question_in(text, node)
+        yield Message(_ASSISTANT, question, said, own_id, _ASSISTANT)
+        if chosen:
+            yield Message(_USER, chosen, said, f"{own_id}-2", _USER)
+    elif (is_first or kind in _BY_USER or kind in _BY_ASSISTANT) and text:
+        role = _USER if is_first or kind in _BY_USER else _ASSISTANT
+        draft.count("media and files left out", media)
+        yield Message(role, text, said, own_id, role)
+    elif kind == "reasoning":
+        draft.count("thinking left out")
+    else:
+        draft.count("tool calls and other events left out")
+
+
+def _question_in(text: str, node: Node) -> tuple[str, str]:
+    """Return what the assistant asks or answers, with what may be chosen, and what was; older ones are plain text.
+
+    Raises:
+        InputError: it is JSON, but has not its layout.
+    """
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text, ""
+    asked = node_from_text(text, node.file, node.line)
+    if not isinstance(asked.value, dict):
+        return text, ""
+    said = asked.child("question").optional_text() or asked.child("response").optional_text()
+    listed = next((one for key in ("options", "suggest") if isinstance((one := asked.child(key)).value, list)), None)
+    options = [] if listed is None else [_option(one) for one in listed.elements()]
+    lines = [said, *(f"- {option}" for option in options if option)]
+    return "\n".join(lines), asked.child("selected").optional_text()
+
+
+def _option(node: Node) -> str:
+    return (node.child("answer") if isinstance(node.value, dict) else node).optional_text()

@@ -1,0 +1,149 @@
+"""Reads rooms of Matrix as Element exports them in JSON (Element Web and Desktop 1.9.5 of 2021 to 1.12 of 2026).
+
+The events of the room stand in `messages` as clients have them, the oldest first, decrypted as far as they could be.
+What was edited has its last version beside it, or in an event of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_SAID = frozenset({"m.text", "m.notice", "m.emote"})
+_MEDIA = frozenset({"m.image", "m.file", "m.video", "m.audio", "m.location"})
+_MESSAGE, _MEMBER, _ENCRYPTED = "m.room.message", "m.room.member", "m.room.encrypted"
+_STICKER, _REACTION = "m.sticker", "m.reaction"
+_RELATION = ("content", "m.relates_to")
+_LATER = ("unsigned", "m.relations", "m.replace")
+_FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
+"""What stands above an answer for programs that know of none: the message that it answers, behind marks."""
+
+
+class MatrixReader:
+    """A file is one room, under its id; members have their names in it, and times are UTC."""
+
+    name = "matrix"
+    suffixes = (".json",)
+    sign = "`room_name` and `messages` of events with `event_id` and `origin_server_ts`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the document tells of a room, and lists events of Matrix."""
+        return glimpse.has_record(_is_room)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the room; the file is read twice, since edits and reactions come behind what they are about.
+
+        Raises:
+            InputError: the document does not have the layout; the place is the path to the value.
+        """
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+
+
+def _is_room(node: Node) -> bool:
+    return node.has("room_name") and any(map(_is_event, node.child("messages").elements()))
+
+
+def _is_event(node: Node) -> bool:
+    return node.has("origin_server_ts") and (node.has("event_id") or node.has("sender"))
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    room = _Room()
+    for _ in source.readable(_listing(source).items(), room.look_at):
+        pass
+    listing, draft = _listing(source), Draft()
+    for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
+        filled.own_id = None if room.own_id is None else clean(room.own_id)
+        filled.title = clean(listing.about.child("room_name").optional_text()) or None
+        yield filled
+
+
+def _listing(source: Source) -> Listing:
+    return Listing(JsonText(source, source.chunks()), source.file, "", "messages")
+
+
+class _Room:
+    """What later events say of earlier ones, and what members are called."""
+
+    def __init__(self) -> None:
+        self.own_id: str | None = None
+        self.edits: dict[str, Node] = {}
+        self.reactions: dict[str, list[Reaction]] = {}
+        self._names: dict[str, str] = {}
+
+    def look_at(self, event: Node) -> tuple[()]:
+        """Take what the event says of others.
+
+        Raises:
+            InputError: it is no event.
+        """
+        kind, relation = event.child("type").value, event.at(_RELATION)
+        self.own_id = self.own_id or event.child("room_id").optional_name()
+        about = relation.at(("event_id",)).optional_name() or ""
+        if kind == _MEMBER and (name := event.at(("content", "displayname")).optional_text()):
+            self._names[event.child("state_key").optional_name() or ""] = name
+        elif kind == _REACTION and (key := relation.at(("key",)).optional_text()):
+            given = Reaction(key, (self.name(event.child("sender").optional_name() or ""),))
+            self.reactions.setdefault(about, []).append(given)
+        elif kind == _MESSAGE and relation.at(("rel_type",)).value == "m.replace":
+            self.edits[about] = event
+        return ()
+
+    def name(self, member: str) -> str:
+        """Return what the member is called, which is the id where nothing says more."""
+        return self._names.get(member, member)
+
+
+def _messages(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
+    """Yield what the event says in its last version; what says nothing is counted."""
+    kind, content = event.required("type").optional_text(), event.child("content")
+    if kind == _ENCRYPTED:
+        draft.count("messages that were not decrypted left out")
+    elif kind == _STICKER:
+        draft.count("media left out")
+    elif kind == _MESSAGE and not content.at(("msgtype",)).value:
+        draft.count("deleted messages left out")
+    elif kind == _MESSAGE and event.at((*_RELATION, "rel_type")).value != "m.replace":
+        yield from _message(draft, room, event)
+    elif kind not in (_REACTION, _MESSAGE):
+        draft.count("notices left out")
+
+
+def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
+    own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or ""
+    edit = event.at(_LATER) if event.at((*_LATER, "content")).value else room.edits.get(own_id or "")
+    newest = event.child("content") if edit is None else edit.at(("content", "m.new_content"))
+    kind, body, file = (newest.at((key,)).optional_text() for key in ("msgtype", "body", "filename"))
+    is_media = kind in _MEDIA
+    draft.count("media left out", is_media)
+    text = "" if is_media and file in ("", body) else body
+    if reply_to := _answered(event):
+        text = text[fallback.end() :] if (fallback := _FALLBACK.match(text)) else text
+    if kind not in _SAID and not is_media:
+        draft.count("messages of unknown kinds left out")
+    elif text or not is_media:
+        name, edited = room.name(sender), None if edit is None else edit.at(("origin_server_ts",)).stamp() or True
+        beside = attributes(
+            reply_to=reply_to, edited=edited, reactions=room.reactions.get(own_id or "", ()), speaker=(sender, "matrix")
+        )
+        said = event.child("origin_server_ts").stamp()
+        yield Message(name, f"{name} {text}" if kind == "m.emote" else text, said, own_id, attributes=beside)
+
+
+def _answered(event: Node) -> str | None:
+    """Return the id of what the event answers; in a thread that is its first message, unless it names another."""
+    relation = event.at(_RELATION)
+    answered = relation.at(("m.in_reply_to", "event_id")).optional_name()
+    root = relation.at(("event_id",)).optional_name() if relation.at(("rel_type",)).value == "m.thread" else None
+    return root if answered is None or relation.at(("is_falling_back",)).value is True else answered

@@ -1,0 +1,142 @@
+"""Reads what Mattermost exports in bulk (`mmctl export create`, 5.x to 11.x, 2018 to 2026): JSONL with typed lines.
+
+People and channels come before the posts; answers stand within the post that they answer. Posts have no ids: who wrote
+when tells them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
+from goalmem_cli.transcripts.reading.parts import oldest_first
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+
+_POST, _DIRECT, _USER, _CHANNEL = "post", "direct_post", "user", "channel"
+_KEYS = {_POST: "create_at", _DIRECT: "channel_members", _USER: "username", _CHANNEL: "team", "team": "display_name"}
+"""What the lines of a kind have, each within an object that is called after its kind."""
+_NOTICE = "system_"
+
+
+class MattermostReader:
+    """A channel, or what some people write to each other, is a conversation; times are UTC."""
+
+    name = "mattermost"
+    suffixes = (".jsonl",)
+    sign = "lines of `type` post with `post`, below people and channels"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is one as only this export has it."""
+        return glimpse.has_line(_is_meant)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the file's conversations; they are all in memory, since their posts alternate.
+
+        Raises:
+            InputError: a line is not JSON, or does not have the layout; the place is the path to the value.
+        """
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+
+
+def _is_meant(line: Node) -> bool:
+    kind = line.child("type").value
+    return isinstance(kind, str) and kind in _KEYS and line.child(kind).has(_KEYS[kind])
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    export = _Export()
+    for line in json_lines(source):
+        source.is_readable(partial(export.take, line))
+    for draft, posts in export.chats.values():
+        listed = oldest_first(iter(posts), "create_at", lambda _: False)
+        yield from draft.fill(source.readable(listed, partial(_messages, draft, export)))
+
+
+class _Export:
+    """What was read so far: what people and channels are called, and the posts of each channel."""
+
+    def __init__(self) -> None:
+        self.chats: dict[str, tuple[Draft, list[Node]]] = {}
+        self._names: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
+
+    def name(self, user: str) -> str:
+        """Return what somebody is called who is named by the account."""
+        return self._names.get(user, user) or "unknown"
+
+    def take(self, line: Node) -> None:
+        """Take a line.
+
+        Raises:
+            InputError: it does not have the layout.
+        """
+        kind = line.required("type").optional_text()
+        if kind == _USER:
+            self._meet(line.required(_USER))
+        elif kind == _CHANNEL:
+            channel = line.required(_CHANNEL)
+            name = channel.child("display_name").optional_text()
+            self._titles[_key_of(channel.child("team"), channel.child("name"))] = name
+        elif kind == _POST:
+            post = line.required(_POST)
+            self._put(_key_of(post.required("team"), post.required(_CHANNEL)), post)
+        elif kind == _DIRECT:
+            post = line.required(_DIRECT)
+            members = sorted(one.optional_text() for one in post.required("channel_members").elements())
+            self._put(", ".join(members), post)
+
+    def _meet(self, user: Node) -> None:
+        given = " ".join(part for key in ("first_name", "last_name") if (part := user.child(key).optional_text()))
+        account = user.required("username").filled_text()
+        self._names[account] = given or user.child("nickname").optional_text() or account
+
+    def _put(self, key: str, post: Node) -> None:
+        """Keep a post, and its answers: each is said at its own time, and knows what it answers by `answered`."""
+        own_id = clean(key)
+        _, posts = self.chats.setdefault(own_id, (Draft(own_id, self._titles.get(key), post.place), []))
+        posts.append(post)
+        for reply in objects_in(post.child("replies")):
+            told = dict(reply.value) if isinstance(reply.value, dict) else {}
+            posts.append(Node(told | {"answered": _id_of(post)}, reply.file, reply.path, reply.line))
+
+
+def _key_of(team: Node, channel: Node) -> str:
+    return f"{team.optional_name() or ''}/{channel.optional_name() or ''}"
+
+
+def _id_of(post: Node) -> str:
+    return f"{post.child('create_at').optional_name() or 'undated'}-{post.child('user').optional_name() or ''}"
+
+
+def _messages(draft: Draft, export: _Export, post: Node) -> Iterator[Message]:
+    """Yield what the post says; what programs say and show is counted."""
+    user, text = post.required(_USER).optional_name() or "", post.required("message").optional_text()
+    if post.child("type").optional_text().startswith(_NOTICE):
+        draft.count("notices left out")
+        return
+    media = len(objects_in(post.child("attachments")))
+    draft.count("media left out", media)
+    draft.count("cards of programs left out", len(objects_in(post.at(("props", "attachments")))))
+    if text or not media:
+        shown = post.at(("props", "override_username")).optional_text()
+        reactions = [_reaction(one, export) for one in objects_in(post.child("reactions"))]
+        beside = attributes(
+            reply_to=post.child("answered").optional_name(),
+            edited=edited_at(post.child("edit_at")),
+            reactions=reactions,
+            speaker=(None if shown else user, "mattermost"),
+        )
+        yield Message(
+            shown or export.name(user), text, post.child("create_at").stamp(), _id_of(post), attributes=beside
+        )
+
+
+def _reaction(node: Node, export: _Export) -> Reaction:
+    return Reaction(node.child("emoji_name").optional_text(), (export.name(node.child("user").optional_text()),))

@@ -1,0 +1,149 @@
+"""Reads direct messages in the archive that X, once Twitter, gives its users (2019 to 2026): `data/direct-messages.js`.
+
+Each file assigns JSON: `window.YTD.direct_messages.part0 = [...]`, with the newest message of a conversation first.
+Large archives have further parts, and groups a file of their own. Nobody has a name in it but the owner of the account.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.json_text import JsonText
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.parts import oldest_first
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import clean
+from goalmem_cli.transcripts.reading.told_times import in_utc_alone
+from goalmem_cli.transcripts.reading.zipped import Place
+
+_MESSAGES = re.compile(r"\s*window\.YTD\.direct_messages?(?:_group)?\.part\d+\s*=\s*(?=\[)", re.ASCII)
+_ASSIGNED = re.compile(r"\s*[\w.]+\s*=\s*(?=\[)", re.ASCII)
+_FILE = re.compile(r"direct-messages?(?:-group)?(?:-part\d+)?\.js", re.ASCII)
+_MEDIA = re.compile(r"https?://(?:twitter|x)\.com/messages/media/\d+", re.ASCII)
+_ACCOUNT, _DATA, _OWNER = "account.js", "data", "Me"
+
+
+class XArchiveReader:
+    """An archive, its folder `data` or one file has a conversation for each of its ids; times are UTC."""
+
+    name = "x-archive"
+    suffixes = ()
+    sign = "`window.YTD.direct_messages.part0 = [`; a folder with `direct-messages.js`"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether the folder has such files, or the file assigns messages as X does."""
+        if glimpse.folder is not None:
+            return bool(_files_in(glimpse.folder)[1])
+        return _MESSAGES.match(glimpse.head) is not None
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the conversations; they are all in memory, since their newest message comes first.
+
+        Raises:
+            InputError: a file is no such assignment, or does not have the layout; the place is the path to the value.
+        """
+        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+
+
+def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
+    """Return the folder of an archive's files, and those with messages."""
+    try:
+        for place in (folder / _DATA, folder):
+            files = [file for file in place.iterdir() if _FILE.fullmatch(file.name)] if place.is_dir() else []
+            if files:
+                return place, sorted(files, key=lambda file: file.name.removesuffix(".js"))
+    except OSError:
+        pass  # whoever reads it says why it cannot be looked at
+    return None, []
+
+
+def _drafts(source: Source) -> Iterator[Draft]:
+    place, files = (None, []) if source.folder is None else _files_in(source.folder)
+    owner = {} if place is None else _owner_in(source.part(place / _ACCOUNT), place / _ACCOUNT)
+    chats: dict[str, tuple[Draft, list[Node]]] = {}
+    for part in map(source.part, files) if files else iter([source]):
+        for entry in _assigned(part):
+            source.is_readable(partial(_take, chats, entry))
+    for draft, events in chats.values():
+        listed = oldest_first(iter(events), "createdAt")
+        yield from draft.fill(source.readable(listed, partial(_messages, draft, owner)))
+
+
+def _assigned(source: Source) -> Iterator[Node]:
+    """Yield the elements of the array that the file assigns.
+
+    Raises:
+        InputError: it assigns none.
+    """
+    chunks = source.chunks()
+    first = next(chunks, "")
+    start = _ASSIGNED.match(first)
+    if start is None:
+        raise source.error("", "it assigns no array", "an archive of X has `window.YTD.direct_messages.part0 = [`")
+    text = JsonText(source, _behind(first[start.end() :], chunks))
+    for index in text.elements():
+        yield Node(text.value(), source.file, f"[{index}]")
+
+
+def _behind(first: str, chunks: Iterable[str]) -> Iterator[str]:
+    yield first
+    yield from chunks
+
+
+def _owner_in(source: Source, file: Place) -> dict[str, str]:
+    """Return the name of the archive's owner by the id; none where it does not tell."""
+    names: dict[str, str] = {}
+
+    def look() -> None:
+        for entry in _assigned(source):
+            account = entry.child("account")
+            name = account.child("accountDisplayName").optional_text() or account.child("username").optional_text()
+            names[account.child("accountId").optional_name() or ""] = name or _OWNER
+
+    if file.is_file():
+        source.is_readable(look)
+    return names
+
+
+def _take(chats: dict[str, tuple[Draft, list[Node]]], entry: Node) -> None:
+    """Keep what was said in a conversation, of which an archive may have several pieces."""
+    chat = entry.required("dmConversation")
+    own_id = clean(chat.required("conversationId").filled_text())
+    draft, events = chats.setdefault(own_id, (Draft(own_id, place=entry.place), []))
+    for event in chat.required("messages").elements():
+        if event.has("messageCreate"):
+            events.append(event.child("messageCreate"))
+        else:
+            draft.count("notices left out")
+
+
+def _messages(draft: Draft, owner: dict[str, str], node: Node) -> Iterator[Message]:
+    """Yield what the message says, with its links as they were written; what it shows is counted."""
+    sender, text = node.required("senderId").optional_name() or "unknown", node.child("text").optional_text()
+    for link in objects_in(node.child("urls")):
+        short, meant = link.child("url").optional_text(), link.child("expanded").optional_text()
+        if short and meant:
+            text = text.replace(short, "" if _MEDIA.match(meant) else meant).strip()
+    media = node.child("mediaUrls")
+    shown = 0 if media.value is None else len(media.elements())
+    draft.count("media left out", shown)
+    if text or not shown:
+        beside = attributes(
+            edited=bool(node.child("editHistory").value),
+            reactions=[_reaction(one, owner) for one in objects_in(node.child("reactions"))],
+            speaker=(sender, "x"),
+        )
+        said, own_id = in_utc_alone(node.child("createdAt").stamp()), node.child("id").optional_name()
+        yield Message(owner.get(sender, sender), text, said, own_id, attributes=beside)
+
+
+def _reaction(node: Node, owner: dict[str, str]) -> Reaction:
+    giver = node.child("senderId").optional_name() or ""
+    return Reaction(node.child("reactionKey").optional_text(), (owner.get(giver, giver),) if giver else ())
