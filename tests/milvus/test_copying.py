@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.copying import copy
+from goalmem_cli.library.copying import copy
 from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Conversation, Query, Turn
