@@ -41,7 +41,7 @@ def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[s
     if report.forgotten:
         notes.append(note_of_forgotten(report.forgotten, is_restored=is_restored))
     if report.marked:
-        notes.append(_note_of_marks(report.marked, is_taken=is_taken))
+        notes.append(note_of_marks(report.marked, is_taken=is_taken))
     if report.redacted:
         notes.append(f"redacted: {_kinds(report.redacted)}")
     if report.secrets:
@@ -80,7 +80,7 @@ def note_of_forgotten(count: int, *, is_restored: bool) -> str:
     return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
 
 
-def _note_of_marks(marked: Marked, *, is_taken: bool) -> str:
+def note_of_marks(marked: Marked, *, is_taken: bool) -> str:
     """Return what was made of what a file says was forgotten where it comes from."""
     parts = [in_words(marked.turns, marked.always)] if marked.turns or marked.always else []
     parts += ["what was stored without its secrets"] if marked.has_secrets else []
