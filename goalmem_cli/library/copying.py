@@ -82,10 +82,7 @@ def copy(
         file = Path(folder) / "memory.jsonl"
         source.export_file(file)
         added = target.add_all(sifted.kept(read_file(file, EXPORT)), report=report) if source.conversations() else []
-    try:
-        known.carry([Tombstones.of_folder(source.path)])
-    except ValueError as error:
-        raise StoreError(f"the marks of what was forgotten are {error}", "copy into another memory") from error
+    known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     told = People.of_folder(target.path).plus(People.of_folder(source.path))
     if told.persons:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.people import forget_silent
 from goalmem_cli.library.reports import Marked
 from goalmem_cli.memory_records import Voice
@@ -120,12 +120,8 @@ def marks_in(node: Node) -> tuple[Tombstones, ...]:
 
     try:
         return Tombstones.from_documents(node.value)
-    except ValueError as error:
-        raise _not_marks(node) from error
-
-
-def _not_marks(node: Node) -> InputError:
-    return node.error("these are not marks that goalmem exports, or too many", "export the memory again")
+    except (ValueError, StoreError) as error:
+        raise node.error("these are not marks that goalmem exports, or too many", "export the memory again") from error
 
 
 def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:
@@ -181,8 +177,8 @@ class Sieve:
         if self._takes and self._known is not None:
             try:
                 self._known.carry(others)
-            except ValueError as error:
-                raise _not_marks(told) from error
+            except StoreError as error:
+                raise told.error(error.message, error.hint) from error
         together = Tombstones(b"").with_those_of(others)
         return Marked(*together.counts, together.knows_secrets)
 

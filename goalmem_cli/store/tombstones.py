@@ -22,7 +22,7 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
-from goalmem_cli.store.privacy import FORGOTTEN, make_private
+from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
@@ -94,7 +94,7 @@ class Tombstones:
             ) from error
 
     def keep(self, folder: Path, written: Written = unwatched) -> None:
-        """Write them into the folder, whole or not at all.
+        """Write them into the folder, whole or not at all; whoever does is the only one who writes there.
 
         Raises:
             StoreError: the file cannot be written.
@@ -104,6 +104,7 @@ class Tombstones:
             carried = [one.document() for one in self.carried]
             document |= {"schema_version": SCHEMA_VERSION, "carried": carried}
         make_private(folder)
+        remove_leftovers(folder, FORGOTTEN)
         replace_file(folder / FORGOTTEN, json.dumps(document, indent=0).encode(), written)
 
     @classmethod
@@ -111,7 +112,8 @@ class Tombstones:
         """Return the marks that an export holds, of one memory each; whatever it is, it is data.
 
         Raises:
-            ValueError: they are not of this form, too many, or would have everything left out.
+            ValueError: they are not of this form, or would have everything left out.
+            StoreError: they are too many.
         """
         try:
             found = tuple(cls.of_document(document) for document in told)
@@ -127,18 +129,13 @@ class Tombstones:
         Raises:
             StoreError: they are too many for one.
         """
-        found = [one for one in (self, *self.carried) if one.size]
-        try:
-            _checked(found)
-        except ValueError as error:
-            raise StoreError(f"the marks of what was forgotten are {error}", "export without them") from error
-        return [one.document() for one in found]
+        return [one.document() for one in _checked([one for one in (self, *self.carried) if one.size])]
 
     def with_those_of(self, others: Iterable[Tombstones]) -> Tombstones:
         """Return them with the marks of other memories, each under its own key; those under one key are kept together.
 
         Raises:
-            ValueError: these are too many.
+            StoreError: these are too many.
         """
         known = {one.key: one for one in (replace(self, carried=()), *self.carried)}
         for other in others:
@@ -264,10 +261,11 @@ def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
     """Return the marks of several memories.
 
     Raises:
-        ValueError: they are too many.
+        StoreError: they are too many.
     """
     if len(found) > MOST_MEMORIES or sum(one.size for one in found) > MOST_MARKS:
-        raise ValueError(f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories")
+        most = f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories"
+        raise StoreError(f"the marks of what was forgotten are too many: {most}", "go on without these marks")
     return tuple(found)
 
 

@@ -431,6 +431,29 @@ def test_marks_hold_for_the_files_behind_them(goalmem: Goalmem, talk: Path) -> N
     assert json.loads(goalmem("stores", "show", "--json", "--store", "there").out)["stats"]["turns"] == 2
 
 
+def test_marks_hold_while_secrets_are_blacked_out(goalmem: Goalmem, talk: Path) -> None:
+    """That is marked at once, which loses none of the marks that are taken over, and writes none of them too early."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    file = carried(goalmem)
+    secret = talk.with_name("secret.json")
+    secret.write_text(json.dumps([{**LATER, "content": "The key is AKIAIOSFODNN7EXAMPLE."}]), "utf-8")
+    for store in ("new", "new", "store"):
+        outcome = goalmem("ingest", str(file), str(secret), str(talk), "--take-forgotten", "--redact", "--store", store)
+        assert "redacted: 1 aws key" in outcome.err
+        assert f"{talk}: left out: 1 turn that was forgotten" in outcome.err
+    with goalmem_cli.open(Path("third")) as memory:
+        memory.ingest(talk)
+        known = KnownMemory(memory.kept, is_dry=False)
+        known.carry([Tombstones.of_folder(Path("new"))])
+        for mark in (MARK, MARK[::-1]):
+            known.change(lambda marks, mark=mark: marks.with_redacted({mark}))
+            assert Tombstones.of_folder(Path("third")).carried == ()
+            assert known.marks.redacted >= {mark} and known.marks.counts == (1, 0)
+        known.settle()
+        both = Tombstones.of_folder(Path("third"))
+        assert both == known.marks and both.redacted == {MARK, MARK[::-1]} and both.counts == (1, 0)
+
+
 @pytest.mark.parametrize(
     "told",
     [
