@@ -176,16 +176,15 @@ class Tombstones:
 
     def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn of a transcript is known as forgotten; none where it is not."""
-        each = (self, *self.carried)
-        told = _told_of(turn, rooms) if any(one.turns for one in each) else []
-        people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
-        rules = [(kind, room, one) for room in (None, *rooms) for kind, one in people]
         found = set[str]()
-        for one in each:
-            if one.turns:
-                found |= one.turns.keys() & one.marks(told)
-            if one.always:
-                found |= one.always.keys() & one.marks(rules)
+        each = (self, *self.carried)
+        if of_turns := [one for one in each if one.turns]:
+            told = _told_of(turn, rooms)
+            found.update(*(one.turns.keys() & one.marks(told) for one in of_turns))
+        if of_all := [one for one in each if one.always]:
+            people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
+            rules = [(kind, room, who) for room in (None, *rooms) for kind, who in people]
+            found.update(*(one.always.keys() & one.marks(rules) for one in of_all))
         return frozenset(found)
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -446,7 +447,7 @@ def test_marks_hold_while_secrets_are_blacked_out(goalmem: Goalmem, talk: Path) 
         known = KnownMemory(memory.kept, is_dry=False)
         known.carry([Tombstones.of_folder(Path("new"))])
         for mark in (MARK, MARK[::-1]):
-            known.change(lambda marks, mark=mark: marks.with_redacted({mark}))
+            known.change(partial(Tombstones.with_redacted, marks=[mark]))
             assert Tombstones.of_folder(Path("third")).carried == ()
             assert known.marks.redacted >= {mark} and known.marks.counts == (1, 0)
         known.settle()
