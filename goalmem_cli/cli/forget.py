@@ -114,7 +114,7 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
 
 def _list(run: Invocation, *, is_json: bool) -> int:
     """Say how many turns are marked as forgotten, and of how many conversations and speakers all that comes."""
-    from goalmem_cli.render.text import counted
+    from goalmem_cli.cli.ingest_report import in_words
     from goalmem_cli.store.tombstones import Tombstones
     from goalmem_cli.wiring import open_stored
 
@@ -126,9 +126,7 @@ def _list(run: Invocation, *, is_json: bool) -> int:
     elif kept.is_empty:
         run.screen.note("nothing is marked as forgotten")
     else:
-        whom = counted(always, "conversation or speaker", "conversations or speakers")
-        rules = f", and all that comes of {whom}" if always else ""
-        run.screen.report(f"forgotten: {counted(turns, 'turn')}{rules}")
+        run.screen.report(f"forgotten: {in_words(turns, always)}")
     return NOTHING_FOUND if kept.is_empty else 0
 
 

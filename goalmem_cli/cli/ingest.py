@@ -44,6 +44,12 @@ RestoreForgotten = Annotated[
     bool,
     typer.Option("--restore-forgotten", help="Store again what the files hold of what was forgotten."),
 ]
+TakeForgotten = Annotated[
+    bool,
+    typer.Option(
+        "--take-forgotten", help="Leave out here too, from now on, what exported memories say was forgotten there."
+    ),
+]
 Redact = Annotated[
     bool | None,
     typer.Option(
@@ -128,6 +134,7 @@ def ingest(
     explain: Explain = False,
     strict_input: StrictInput = False,
     restore_forgotten: RestoreForgotten = False,
+    take_forgotten: TakeForgotten = False,
     redact: Redact = None,
     timezone: Timezone = None,
     apart: Apart = False,
@@ -146,8 +153,8 @@ def ingest(
         raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact, timezone=timezone)
     told = Told(
-        format, order, named, strict_input, conversation, restore_forgotten, run.settings.redact, apart,
-        run.settings.timezone,
+        format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
+        run.settings.redact, apart, run.settings.timezone,
     )  # fmt: skip
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)
@@ -163,7 +170,7 @@ def ingest(
         # What was stored before a failure of the store is worth saying.
         for report in reading.taken():
             warn_of_skipped(run.screen, report)
-            for note in notes_of(report, is_restored=restore_forgotten):
+            for note in notes_of(report, is_restored=restore_forgotten, is_taken=take_forgotten and not dry_run):
                 run.screen.note(f"{report.path}: {note}")
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalmem_cli.cli.ingest_report import SCHEMA_VERSION, held_in, row_of, warn_of_skipped
+from goalmem_cli.cli.ingest_report import SCHEMA_VERSION, held_in, note_of_marks, row_of, warn_of_skipped
 from goalmem_cli.errors import InputError, NearFormat
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def _lines_of_file(one: Explained) -> Iterator[str]:
     if one.left_out:
         yield "  left out or changed:"
         yield from (f"    {safe(f'{what}: {times}')}" for what, times in one.left_out)
+    if one.report.marked:
+        yield f"  {note_of_marks(one.report.marked, is_taken=False)}"
 
 
 def _line_of_turn(turn: Turn) -> str:

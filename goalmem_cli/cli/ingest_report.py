@@ -10,12 +10,12 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.library.ingesting import NAMED, few
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.reports import FileReport
+    from goalmem_cli.library.reports import FileReport, Marked
     from goalmem_cli.memory_records import Added
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
-FLAG_RESTORE = "--restore-forgotten"
+FLAG_RESTORE, FLAG_TAKE = "--restore-forgotten", "--take-forgotten"
 _SHOWN = 3
 
 
@@ -35,14 +35,13 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
-def notes_of(report: FileReport, *, is_restored: bool) -> list[str]:
+def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[str]:
     """Return what is worth saying of a file beside what it held."""
     notes = list(report.notes)
     if report.forgotten:
-        what, it = _turns_once(report.forgotten)
-        again = f"stored again: {what}"
-        left_out = f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
-        notes.append(again if is_restored else left_out)
+        notes.append(note_of_forgotten(report.forgotten, is_restored=is_restored))
+    if report.marked:
+        notes.append(note_of_marks(report.marked, is_taken=is_taken))
     if report.redacted:
         notes.append(f"redacted: {_kinds(report.redacted)}")
     if report.secrets:
@@ -75,6 +74,28 @@ def _kinds(secrets: Mapping[str, int]) -> str:
     return ", ".join(counted(count, kind) for kind, count in sorted(secrets.items()))
 
 
+def note_of_forgotten(count: int, *, is_restored: bool) -> str:
+    """Return what was made of so many turns that were forgotten."""
+    what, it = _turns_once(count)
+    return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
+
+
+def note_of_marks(marked: Marked, *, is_taken: bool) -> str:
+    """Return what was made of what a file says was forgotten where it comes from."""
+    parts = [in_words(marked.turns, marked.always)] if marked.turns or marked.always else []
+    parts += ["what was stored without its secrets"] if marked.has_secrets else []
+    what = f"marks of what was forgotten where it comes from ({', and '.join(parts)})"
+    return f"taken over: {what}" if is_taken else f"it has {what}: {FLAG_TAKE} takes them over"
+
+
+def in_words(turns: int, always: int) -> str:
+    """Return so many forgotten turns, and conversations and speakers of whom all that comes is, in words."""
+    from goalmem_cli.render.text import counted
+
+    whom = counted(always, "conversation or speaker", "conversations or speakers")
+    return counted(turns, "turn") + (f", and all that comes of {whom}" if always else "")
+
+
 def _turns_once(count: int) -> tuple[str, str]:
     return ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
 
@@ -105,6 +126,7 @@ def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> 
         "schema_version": SCHEMA_VERSION,
         "files": [
             {key: getattr(report, key) for key in (*keys, *(("forgotten",) if report.forgotten else ()))}
+            | ({"marked": {"turns": marked.turns, "always": marked.always}} if (marked := report.marked) else {})
             for report in reports
         ],
         **{name: rows for name, rows in lists.items() if rows},

@@ -153,7 +153,7 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
     for report in reading.taken():
         warn_of_skipped(run.screen, report)
         if report.new_turns or report.replaced:
-            for note in notes_of(report, is_restored=False):
+            for note in notes_of(report, is_restored=False, is_taken=False):
                 run.screen.note(f"{report.path}: {note}")
             run.screen.report(line_of(report, is_dry=False))
     return bool(reading.errors)

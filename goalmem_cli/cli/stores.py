@@ -154,6 +154,12 @@ def export(
     parquet: Annotated[
         Path | None, typer.Option("--parquet", metavar="DIR", help="Write the tables as Parquet files instead.")
     ] = None,
+    with_forgotten: Annotated[
+        bool,
+        typer.Option(
+            "--with-forgotten", help="Also write the marks of what was forgotten, with their key, into the JSONL."
+        ),
+    ] = False,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
@@ -161,21 +167,24 @@ def export(
 
     `goalmem ingest` reads it back into an equal store.
     """
+    from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
     if out is not None and parquet is not None:
         raise UsageError("--out and --parquet contradict one another", "give one of them")
+    if with_forgotten and parquet is not None:
+        raise UsageError("--with-forgotten is for JSONL: tables have no marks", "leave out --parquet, or the marks")
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
     if parquet is not None:
         files = memory.export_tables(parquet)
         run.screen.note(f"{run.settings.place}: {len(files)} tables in {parquet}")
     elif out is not None:
-        lines = memory.export_file(out)
+        lines = write_export(memory, out, with_forgotten=with_forgotten)
         run.screen.note(f"{run.settings.place}: {counted(lines, 'line')} in {out}")
     else:
-        for document in memory.export():
+        for document in exported(memory, with_forgotten=with_forgotten):
             run.screen.line(document)
     return 0
 
@@ -185,13 +194,18 @@ def copy(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="FROM", help="A store, as --store takes it.")],
     target: Annotated[str, typer.Argument(metavar="TO", help="Another one, which may hold some of it already.")],
+    restore_forgotten: Annotated[
+        bool, typer.Option("--restore-forgotten", help="Store again what TO has forgotten of it.")
+    ] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Copy a memory, into a folder or into Milvus, and compare both.
 
-    Interrupted, the same command goes on. Milvus does not take what structured backbones derived; it is said if so.
+    What TO has forgotten is left out. Interrupted, the same command goes on. Milvus does not take what structured
+    backbones derived; it is said if so.
     """
-    from goalmem_cli.copying import copy as copy_all
+    from goalmem_cli.cli.ingest_report import note_of_forgotten
+    from goalmem_cli.library.copying import copy as copy_all
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_store, open_stored
 
@@ -202,7 +216,11 @@ def copy(
         raise UsageError("FROM and TO are the same", "name another place")
     opened = open_store(other.settings, other.factories, other.screen.note)
     with run.screen.progress(memory.stats().conversations) as begun:
-        done = copy_all(memory, opened, lambda added: begun(added.conversation))
+        done = copy_all(
+            memory, opened, lambda added: begun(added.conversation), restores_forgotten=restore_forgotten
+        )  # fmt: skip
+    if done.forgotten:
+        run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"
     run.screen.report(f"{other.settings.place}: {held}; {done.compared} compared with {run.settings.place}")
     return 0

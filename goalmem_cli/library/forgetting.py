@@ -6,16 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.people import forget_silent
+from goalmem_cli.library.reports import Marked
 from goalmem_cli.memory_records import Voice
-from goalmem_cli.records import Conversation
+from goalmem_cli.records import Conversation, Turn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goalmem_cli.library.known import KnownMemory
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
-    from goalmem_cli.records import Turn
+    from goalmem_cli.store.tombstones import Tombstones
+    from goalmem_cli.transcripts.reading.nodes import Node
+
+EXPORT = "goalmem"
+"""The format of exported memories, in which alone marks stand."""
 
 
 def forget(
@@ -59,17 +66,62 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_
 
     stored = memory.conversations()
     rooms = {each.name: rooms_of_stored(each) for each in stored}
-    marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
-    if is_always:
-        named = selection.conversations
-        chosen = None if named is None else [rooms[name] for name in named]
-        names, voices = selection.speakers, selection.voices or frozenset[Voice]()
-        if names is not None and voices:
-            others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
-            names = tuple(name for name in names if name not in others)
-            voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
-        marks = marks.with_always(chosen, names, sorted(voices))
-    marks.keep(memory.path)
+    named = selection.conversations
+    chosen = None if named is None else [rooms[name] for name in named]
+    names, voices = selection.speakers, selection.voices or frozenset[Voice]()
+    if names is not None and voices:
+        others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
+        names = tuple(name for name in names if name not in others)
+        voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
+    with memory.keeping() as written:  # others may take marks over meanwhile
+        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
+        if is_always:
+            marks = marks.with_always(chosen, names, sorted(voices))
+        marks.keep(memory.path, written)
+
+
+def exported(memory: KeptMemory, *, with_forgotten: bool) -> Iterator[dict[str, object]]:
+    """Yield the memory as JSON documents that `ingest` reads back, with the marks of what was forgotten if so wanted.
+
+    Raises:
+        StoreError: there is no memory, it cannot be used, or the marks are damaged or too many.
+    """
+    if not with_forgotten:
+        yield from memory.export()
+        return
+    from goalmem_cli.store.tombstones import Tombstones
+
+    Tombstones.of_folder(memory.path).documents()  # what cannot be exported is said before anything is written
+    yield from memory.export()
+    if marks := Tombstones.of_folder(memory.path).documents():  # with those of what was forgotten meanwhile
+        yield {"forgotten": marks}
+
+
+def write_export(memory: KeptMemory, file: Path, *, with_forgotten: bool) -> int:
+    """Write `exported` into a file, which only its owner can read where it has a key; return how many lines that are.
+
+    Raises:
+        StoreError: as `exported`, or the file cannot be written.
+    """
+    if not with_forgotten:
+        return memory.export_file(file)
+    from goalmem_cli.store.changes.exporting import write_lines
+
+    return write_lines(exported(memory, with_forgotten=True), file, is_private=True)
+
+
+def marks_in(node: Node) -> tuple[Tombstones, ...]:
+    """Return the marks that an exported memory has.
+
+    Raises:
+        InputError: they are not as goalmem writes them.
+    """
+    from goalmem_cli.store.tombstones import Tombstones
+
+    try:
+        return Tombstones.from_documents(node.value)
+    except (ValueError, StoreError) as error:
+        raise node.error("these are not marks that goalmem exports, or too many", "export the memory again") from error
 
 
 def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:
@@ -87,21 +139,25 @@ def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None
 class Sifted:
     """What is left of a conversation: None where all of it was forgotten.
 
-    `known` counts the turns that were forgotten once, `left_out` those that are therefore left out; `is_another` says
-    that it does not go on with the conversation before it.
+    `known` counts the turns that were forgotten once, `left_out` are those that are therefore left out; `is_another`
+    says that it does not go on with the conversation before it.
     """
 
     kept: Conversation | None
     known: int
-    left_out: int
+    left_out: Sequence[Turn]
     is_another: bool
 
 
 class Sieve:
-    """Leaves out of what is read what was forgotten; or, if it `restores`, notes what of it comes back."""
+    """Leaves out of what is read what was forgotten; or, if it `restores`, notes what of it comes back.
 
-    def __init__(self, *, restores: bool) -> None:
+    What exported memories say was forgotten there is left out behind them too, if it `takes` that.
+    """
+
+    def __init__(self, *, restores: bool, takes: bool) -> None:
         self._restores = restores
+        self._takes = takes
         self._restored: set[str] = set()
         self._known: KnownMemory | None = None
 
@@ -109,14 +165,31 @@ class Sieve:
         """Go by the marks of a memory from now on."""
         self._known = known
 
-    def forget_restored(self) -> None:
-        """Take away the marks of what came back.
+    def hear(self, told: Node) -> Marked:
+        """Take over what an exported memory says was forgotten there, if that is wanted; return how much it is.
 
         Raises:
-            StoreError: they cannot be written.
+            InputError: it is not as goalmem writes it.
         """
-        if self._restored and self._known is not None:
-            self._known.change(lambda marks: marks.without(self._restored))
+        from goalmem_cli.store.tombstones import Tombstones
+
+        others = marks_in(told)
+        if self._takes and self._known is not None:
+            try:
+                self._known.carry(others)
+            except StoreError as error:
+                raise told.error(error.message, error.hint) from error
+        together = Tombstones(b"").with_those_of(others)
+        return Marked(*together.counts, together.knows_secrets)
+
+    def settle(self) -> None:
+        """Write what was taken over, and take away the marks of what came back.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        if self._known is not None:
+            self._known.settle(self._restored)
 
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
         """Yield what is left of each conversation of a file, in order.
@@ -128,22 +201,21 @@ class Sieve:
         has_begun, gone = False, set[str]()
         for conversation in conversations:
             forgotten = self._forgotten(conversation)
-            kept = conversation
+            kept, left = conversation, list[Turn]()
             if self._restores:
                 self._restored.update(*forgotten.values())
             elif forgotten or gone:
                 left = [turn for turn in conversation.turns if turn.id in forgotten]
                 stay = tuple(turn for turn in conversation.turns if turn.id not in forgotten)
                 kept = without_resting_on(replace(conversation, turns=stay), left, gone)
-            left_out = len(conversation.turns) - len(kept.turns)
             has_begun &= conversation.continues
             if conversation.turns and not kept.turns:
-                yield Sifted(None, len(forgotten), left_out, not conversation.continues)
+                yield Sifted(None, len(forgotten), left, not conversation.continues)
                 continue
             if conversation.continues and not has_begun:  # what came before it was left out
                 kept = replace(kept, continues=False)
             has_begun = True
-            yield Sifted(kept, len(forgotten), left_out, not conversation.continues)
+            yield Sifted(kept, len(forgotten), left, not conversation.continues)
 
     def _forgotten(self, conversation: Conversation) -> dict[str, frozenset[str]]:
         """Return the forgotten turns' ids -> the marks by which they are known; what is stored was not forgotten."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from goalmem_cli.errors import InputError, NoMessages, UnclearDates, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.library.finding import Seen, found_at
-from goalmem_cli.library.forgetting import Sieve
+from goalmem_cli.library.forgetting import EXPORT, Sieve, marks_in
 from goalmem_cli.library.hearing import Hears
 from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.library.redacting import Redactor
@@ -38,7 +38,8 @@ class Told:
     """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
 
     `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
-    forgotten is left out, unless it `restores_forgotten` turns; secrets are blacked out where it `redacts`. Files that
+    forgotten is left out, unless it `restores_forgotten` turns; what exported memories say was forgotten there is
+    forgotten here too where it `takes_forgotten`; secrets are blacked out where it `redacts`. Files that
     overlap with stored conversations are not joined with them where they are kept `apart`. Times in UTC alone are of
     the zone `timezone`; None is the machine's.
     """
@@ -49,6 +50,7 @@ class Told:
     is_strict: bool = False
     conversation: str | None = None
     restores_forgotten: bool = False
+    takes_forgotten: bool = False
     redacts: bool = False
     apart: bool = False
     timezone: str | None = None
@@ -99,7 +101,7 @@ class Reading:
         self._refused: set[str] = set()
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
-        self._sieve = Sieve(restores=told.restores_forgotten)
+        self._sieve = Sieve(restores=told.restores_forgotten, takes=told.takes_forgotten)
         self._redactor = Redactor(redacts=told.redacts)
         self._zone = Zone.named(told.timezone)
         self._people: list[object] = []
@@ -130,7 +132,7 @@ class Reading:
         self._redactor.take(known)
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
-            self._sieve.forget_restored()
+            self._sieve.settle()
             self._take_people(memory)
             self._tell_of_numbers(memory)
 
@@ -237,6 +239,7 @@ class Reading:
                     self._check_whole(source, form)
                     yield from self._sifted(self._read(source, form, report), report)
                     report.missed = source.missed
+                    self._hear_marks(source, report)
             except (UnknownFormat, NoMessages) as error:
                 if one.is_named and isinstance(error, UnlikelyChat):
                     self._unclear.append((one, report, error))
@@ -270,12 +273,18 @@ class Reading:
         """Yield the conversations of a file without what was forgotten; those of which nothing is left are counted."""
         for sifted in self._sieve.sifted(conversations):
             report.forgotten += sifted.known
-            report.turns += sifted.left_out
+            report.turns += len(sifted.left_out)
             if sifted.kept is None:
                 report.conversations += sifted.is_another
             else:
                 self._under_way.append((report, sifted.is_another))
                 yield sifted.kept
+
+    def _hear_marks(self, source: Source, report: FileReport) -> None:
+        """Hear what the file says of what was forgotten where it comes from; an export alone does."""
+        if source.forgotten is not None:
+            report.format = report.format or EXPORT
+            report.marked = self._sieve.hear(source.forgotten)
 
     def _check_whole(self, source: Source, form: str | None) -> None:
         """Read a file to its end first where one bad record refuses it: then nothing of it is stored.
@@ -290,6 +299,8 @@ class Reading:
             if len(source.missed) > _BEARABLE * (turns + len(source.missed)):
                 raise source.missed[0]
             source.missed.clear()
+            if source.forgotten is not None:
+                marks_in(source.forgotten)
 
     def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
         """Return the conversation, of standard input as the one that it goes on with, where that was named.
@@ -353,16 +364,7 @@ def read_all(
     first: dict[str, InputError] = {}
     for error in reading.errors:
         first.setdefault(error.path, error)
-    done = [
-        Ingested(
-            report.path, report.format, report.conversations, report.turns, report.new_turns,
-            tuple(report.replaced), tuple(report.skipped), tuple(report.notes),
-            tuple(one.beside for one in report.overlaps if one.beside),
-            first.pop(report.path, None), report.forgotten, dict(report.redacted), dict(report.secrets),
-            tuple(one.conversation for one in report.overlaps if one.is_joined),
-        )
-        for report in reading.taken()
-    ]  # fmt: skip
+    done = [report.ingested(first.pop(report.path, None)) for report in reading.taken()]
     return [*done, *(Ingested(path, error=error) for path, error in first.items())]
 
 

@@ -6,7 +6,8 @@ nothing is taken out, and nothing is taken for stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ class KnownMemory:
 
         self._memory = memory
         self._is_dry = is_dry
+        self._carried: tuple[Tombstones, ...] = ()
         self.marks = Tombstones.of_folder(memory.path)
 
     @cached_property
@@ -48,11 +50,52 @@ class KnownMemory:
         from goalmem_cli.store.tombstones import Tombstones
 
         folder = self._memory.path
-        there = Tombstones.of_folder(folder)
-        is_ours = there.key == self.marks.key
-        self.marks = changed(there if is_ours else self.marks)
-        if not self._is_dry and (is_ours or not (folder / FORGOTTEN).exists()):
-            self.marks.keep(folder)
+        if self._is_dry:
+            self.marks = changed(self.marks)
+            return
+        with self._alone() as written:
+            there = Tombstones.of_folder(folder) if (folder / FORGOTTEN).exists() else Tombstones(self.marks.key)
+            if there.key == self.marks.key:
+                there = changed(there)
+                there.keep(folder, written)
+                self.marks = there.with_those_of(self._carried)
+            else:
+                self.marks = changed(self.marks)
+
+    def carry(self, others: Sequence[Tombstones]) -> None:
+        """Go by the marks of other memories as well from now on; `settle` writes them.
+
+        Raises:
+            StoreError: they are too many.
+        """
+        self.marks = self.marks.with_those_of(others)
+        self._carried += tuple(others)
+
+    def settle(self, restored: Collection[str] = ()) -> None:
+        """Write the marks of others that were taken over, and take away those of what came back.
+
+        The last of all: stopped before, the same reading leaves out nothing that it would not have left out at first.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        if self._is_dry or not (self._carried or restored):
+            return
+        from goalmem_cli.store.privacy import FORGOTTEN
+        from goalmem_cli.store.tombstones import Tombstones
+
+        folder = self._memory.path
+        with self._alone() as written:
+            there = Tombstones.of_folder(folder) if (folder / FORGOTTEN).exists() else self.marks
+            self.marks = there.with_those_of(self._carried).without(restored)
+            self.marks.keep(folder, written)
+        self._carried = ()
+
+    def _alone(self) -> AbstractContextManager[Callable[[str], None]]:
+        """Be the only one who writes; where there is no memory yet, nobody does."""
+        from goalmem_cli.store.files import unwatched
+
+        return self._memory.keeping() if self._memory.exists else nullcontext(unwatched)
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
         """Return which of these turns of a transcript are stored, just as they are."""

@@ -15,7 +15,7 @@ from goalmem_cli.config import Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library import people as of_people
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
-from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.forgetting import forget, write_export
 from goalmem_cli.library.hearing import Unattended
 from goalmem_cli.library.ingesting import Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
@@ -149,6 +149,7 @@ class Memory:
         columns: dict[str, str] | None = None,
         is_strict: bool = False,
         restores_forgotten: bool = False,
+        takes_forgotten: bool = False,
         redacts: bool | None = None,
         apart: bool = False,
         timezone: str | None = None,
@@ -159,10 +160,11 @@ class Memory:
         A file that cannot be read does not stop the others: its record has the error, and a log a warning. What is
         stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
         refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
-        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; secrets are
-        blacked out if it `redacts` (None: as the settings say); files that overlap with stored conversations are not
-        joined with them if they are kept `apart`; `timezone`, an IANA name, says whose day it is where a file gives
-        times in UTC alone (None: as the settings say, else the machine's); nothing is stored if `is_dry`.
+        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; what an exported
+        memory says was forgotten there is forgotten here too if it `takes_forgotten` marks; secrets are blacked out if
+        it `redacts` (None: as the settings say); files that overlap with stored conversations are not joined with them
+        if they are kept `apart`; `timezone`, an IANA name, says whose day it is where a file gives times in UTC alone
+        (None: as the settings say, else the machine's); nothing is stored if `is_dry`.
 
         Returns:
             A record for each file that was read, then one for each file and folder that could not be.
@@ -173,8 +175,8 @@ class Memory:
         """
         blacks_out = self._parts.settings.redact if redacts is None else redacts
         told = Told(
-            format, order, columns or {}, is_strict, restores_forgotten=restores_forgotten, redacts=blacks_out,
-            apart=apart, timezone=timezone or self._parts.settings.timezone,
+            format, order, columns or {}, is_strict, None, restores_forgotten, takes_forgotten, blacks_out, apart,
+            timezone or self._parts.settings.timezone,
         )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 
@@ -377,13 +379,15 @@ class Memory:
 
         return open_traces(self._parts.settings).load(id_)
 
-    def export(self, path: str | Path) -> int:
+    def export(self, path: str | Path, *, with_forgotten: bool = False) -> int:
         """Write all of the memory as JSONL, which `ingest` reads back, and return how many lines that are.
 
+        It is written `with_forgotten` marks and their key where `ingest` is to leave out what was forgotten here.
+
         Raises:
-            StoreError: the file cannot be written.
+            StoreError: the file cannot be written, or the marks are damaged.
         """
-        return self.kept.export_file(Path(path))
+        return write_export(self.kept, Path(path), with_forgotten=with_forgotten)
 
     def stats(self) -> Stats:
         """Return the memory in numbers: conversations, sessions, turns, units by kind, bytes on disk."""

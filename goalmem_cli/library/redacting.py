@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ class Redactor:
             StoreError: what was stored before cannot be taken out.
         """
         blacked_out, left = Counter[str](), Counter[str]()
-        marked = self._known.marks.redacted if self._known is not None else frozenset[str]()
-        if not (self._redacts or marked or conversation.format in LOGS):
+        is_marked = self._known is not None and self._known.marks.knows_secrets
+        if not (self._redacts or is_marked or conversation.format in LOGS):
             return conversation, blacked_out, left
         from goalmem_cli.store.redaction import redacted_turn
         from goalmem_cli.store.tombstones import rooms_of, without_resting_on
@@ -46,20 +47,23 @@ class Redactor:
         rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()
         for turn in conversation.turns:
             told, kinds = redacted_turn(turn)
-            own = self._known.marks.of_turn(turn, rooms) if kinds and self._known is not None else frozenset[str]()
-            is_chosen = self._redacts or not marked.isdisjoint(own)
+            is_chosen = self._redacts or (bool(kinds) and self._is_known(turn, rooms))
             turns.append(told if is_chosen else turn)
             if kinds and is_chosen:
                 plain.append(turn)
-                marks |= own
+                marks |= self._known.marks.of_turn(turn, rooms) if self._known is not None else set()
                 blacked_out += kinds
             elif conversation.format in LOGS:
                 left += kinds
         if plain and self._known is not None:
             self._known.take_out(conversation, plain)
-            if not marks <= marked:
+            if not marks <= self._known.marks.redacted:
                 self._known.change(lambda there: there.with_redacted(marks))
         if plain or self._gone:
             kept = replace(conversation, turns=tuple(turns))
             conversation = without_resting_on(kept, plain, self._gone)
         return conversation, blacked_out, left
+
+    def _is_known(self, turn: Turn, rooms: Sequence[str]) -> bool:
+        """Say whether the turn is to be stored without its secrets, whatever was asked for now."""
+        return self._known is not None and self._known.marks.is_redacted(turn, rooms)

@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from goalmem_cli.memory_records import Added
 
 
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """What a file says was forgotten where it comes from: how many turns, and all that comes of how many conversations
+    and speakers; and whether there are turns that were stored without their secrets.
+    """
+
+    turns: int = 0
+    always: int = 0
+    has_secrets: bool = False
+
+    def __bool__(self) -> bool:
+        return self != Marked()
+
+
 @dataclass(slots=True)
 class FileReport:
     """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
@@ -30,6 +44,16 @@ class FileReport:
     forgotten: int = 0
     redacted: Counter[str] = field(default_factory=Counter)
     secrets: Counter[str] = field(default_factory=Counter)
+    marked: Marked = Marked()
+
+    def ingested(self, error: InputError | None) -> Ingested:
+        """Return it as it is at the end, with the error that refused the file or a part of it, if any."""
+        return Ingested(
+            self.path, self.format, self.conversations, self.turns, self.new_turns, tuple(self.replaced),
+            tuple(self.skipped), tuple(self.notes), tuple(one.beside for one in self.overlaps if one.beside), error,
+            self.forgotten, dict(self.redacted), dict(self.secrets),
+            tuple(one.conversation for one in self.overlaps if one.is_joined), self.marked,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +65,8 @@ class Ingested:
     conversations of other files that tell the same in part, and were kept as others; `joined` names those that its own
     overlapped with by enough to go on with them. `forgotten` counts the turns that were forgotten once: left out now,
     or stored again where that is wanted; `redacted` counts secrets that were blacked out, by kind, and `secrets` those
-    that an agent's log still has. `error` says why the file, or the first of its conversations that was not taken, was
-    not.
+    that an agent's log still has. `marked` is what the file says was forgotten where it comes from. `error` says why
+    the file, or the first of its conversations that was not taken, was not.
     """
 
     path: str
@@ -59,3 +83,4 @@ class Ingested:
     redacted: Mapping[str, int] = field(default_factory=dict)
     secrets: Mapping[str, int] = field(default_factory=dict)
     joined: tuple[str, ...] = ()
+    marked: Marked = Marked()

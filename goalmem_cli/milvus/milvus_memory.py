@@ -33,8 +33,7 @@ from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
-from goalmem_cli.store.people import remove_leftovers
-from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -299,7 +298,7 @@ class MilvusMemory:
                 (self.path / OWNER).unlink(missing_ok=True)
                 for name in (FORGOTTEN, PEOPLE):
                     (self.path / name).unlink(missing_ok=True)
-                remove_leftovers(self.path)
+                remove_leftovers(self.path, FORGOTTEN, PEOPLE)
         (self.path / LOCK).unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

@@ -17,7 +17,7 @@ from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, content_if_there, replace_file, reporting, unwatched
-from goalmem_cli.store.privacy import PEOPLE, make_private
+from goalmem_cli.store.privacy import PEOPLE, make_private, remove_leftovers
 
 SCHEMA_VERSION = 1
 _LONG_ID = 20
@@ -92,7 +92,7 @@ class People:
         Raises:
             StoreError: the file cannot be written.
         """
-        remove_leftovers(folder)
+        remove_leftovers(folder, PEOPLE)
         if self.persons:
             make_private(folder)
             document = {"schema_version": SCHEMA_VERSION, "people": self.documents()}
@@ -155,24 +155,13 @@ def _person(document: Any) -> Person:
     return Person(name, tuple(dict.fromkeys(map(kept_as, voices))))
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what an interrupted writing of the file left, since names are in it.
-
-    Raises:
-        StoreError: the system refuses.
-    """
-    with reporting(folder):
-        for part in folder.glob(f".{PEOPLE}.*"):
-            part.unlink(missing_ok=True)
-
-
 def prune(folder: Path, voices: Callable[[], Iterable[Voice]], written: Written = unwatched) -> None:
     """Take out of the file under what nobody speaks any more; `voices` gives all that there are.
 
     Raises:
         StoreError: the file cannot be read or written.
     """
-    remove_leftovers(folder)
+    remove_leftovers(folder, PEOPLE)
     people = People.of_folder(folder)
     if people.persons:
         left = people.spoken(voices())

@@ -43,6 +43,18 @@ def keep_private(folder: Path) -> None:
                 path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
 
+def remove_leftovers(folder: Path, *names: str) -> None:
+    """Remove what an interrupted writing of these files left, since names and keys are in them.
+
+    Raises:
+        StoreError: the system refuses.
+    """
+    with reporting(folder):
+        for name in names:
+            for part in folder.glob(f".{name}.*"):
+                part.unlink(missing_ok=True)
+
+
 def open_to_others(folder: Path) -> list[Path]:
     """Return which files and folders of the store others than its owner may use; on Windows modes say nothing.
 

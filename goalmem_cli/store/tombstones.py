@@ -2,7 +2,8 @@
 
 A turn is known by its speaker, its instant and its text; by its own id in its conversation; and, without a time, by its
 place, speaker and text in its conversation. A conversation is known by its own id, else by its file, else by its name.
-The key lies in the store's folder, in a file that its owner alone can read, and no export carries it.
+The key lies in the store's folder, in a file that its owner alone can read, and an export carries it only where that is
+asked for. What another memory has forgotten is known by that one's key, which is kept beside this one's own.
 """
 
 from __future__ import annotations
@@ -14,20 +15,25 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from goalmem_cli.errors import StoreDamaged
+from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
-from goalmem_cli.store.files import content_if_there, replace_file
-from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
+from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
-SCHEMA_VERSION = 1
+_OWN_ALONE, SCHEMA_VERSION = 1, 2
+"""Without, and with marks of other memories: an older goalmem would lose them, and does not read the file."""
 _KEY_BYTES = 32
 _SHOWN = 32
 """Hexadecimal digits of a mark: 128 bits."""
+_MARK = re.compile(f"[0-9a-f]{{{_SHOWN}}}")
+MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
+"""So much an export can have, and be taken over from others: its line stays readable, and reading transcripts quick."""
 _ALWAYS = "always"
 _NUMBERED = re.compile(r"-\d+$")
 
@@ -37,23 +43,33 @@ class Tombstones:
     """The marks of what was forgotten: of single turns, and of what is never to be stored (`always`).
 
     The marks of one turn, or of one wish, have one number. `redacted` are those of turns that were stored without their
-    secrets.
+    secrets. `carried` are the marks of other memories, each under its own key: what these forgot is forgotten here too.
     """
 
     key: bytes
     turns: Mapping[str, int] = field(default_factory=dict)
     always: Mapping[str, int] = field(default_factory=dict)
     redacted: frozenset[str] = frozenset()
+    carried: tuple[Tombstones, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """True where nothing was forgotten."""
-        return not (self.turns or self.always)
+        return not any(one.turns or one.always for one in (self, *self.carried))
+
+    @property
+    def knows_secrets(self) -> bool:
+        """True where turns are to be stored without their secrets, whoever reads them."""
+        return any(one.redacted for one in (self, *self.carried))
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many turns were forgotten, and of how many conversations and speakers all that comes is."""
-        return len(set(self.turns.values())), len(set(self.always.values()))
+        """How many turns were forgotten, and of how many conversations and speakers all that comes is.
+
+        What two memories have forgotten counts twice: under two keys, nobody can tell that it is the same.
+        """
+        each = (self, *self.carried)
+        return sum(len(set(one.turns.values())) for one in each), sum(len(set(one.always.values())) for one in each)
 
     @classmethod
     def of_folder(cls, folder: Path) -> Tombstones:
@@ -68,30 +84,65 @@ class Tombstones:
             return cls(secrets.token_bytes(_KEY_BYTES))
         try:
             document = json.loads(content)
-            if document["schema_version"] != SCHEMA_VERSION:
+            if document["schema_version"] not in (_OWN_ALONE, SCHEMA_VERSION):
                 raise ValueError(document["schema_version"])
-            turns, always = dict(document["turns"]), dict(document["always"])
-            return cls(bytes.fromhex(document["key"]), turns, always, frozenset(document["redacted"]))
+            return replace(cls.of_document(document), carried=tuple(map(cls.of_document, document.get("carried", ()))))
         except (ValueError, KeyError, TypeError) as error:
             raise StoreDamaged(
                 f"{folder / FORGOTTEN} cannot be read: nobody knows what was forgotten",
                 "move it away, and forget again what is not to come back",
             ) from error
 
-    def keep(self, folder: Path) -> None:
-        """Write them into the folder, whole or not at all.
+    def keep(self, folder: Path, written: Written = unwatched) -> None:
+        """Write them into the folder, whole or not at all; whoever does is the only one who writes there.
 
         Raises:
             StoreError: the file cannot be written.
         """
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "key": self.key.hex(),
-            "turns": dict(self.turns),
-            "always": dict(self.always),
-            "redacted": sorted(self.redacted),
-        }
-        replace_file(folder / FORGOTTEN, json.dumps(document, indent=0).encode())
+        document = {"schema_version": _OWN_ALONE, **self.document()}
+        if self.carried:
+            carried = [one.document() for one in self.carried]
+            document |= {"schema_version": SCHEMA_VERSION, "carried": carried}
+        make_private(folder)
+        remove_leftovers(folder, FORGOTTEN)
+        replace_file(folder / FORGOTTEN, json.dumps(document, indent=0).encode(), written)
+
+    @classmethod
+    def from_documents(cls, told: Any) -> tuple[Tombstones, ...]:
+        """Return the marks that an export holds, of one memory each; whatever it is, it is data.
+
+        Raises:
+            ValueError: they are not of this form, or would have everything left out.
+            StoreError: they are too many.
+        """
+        try:
+            found = tuple(cls.of_document(document) for document in told)
+        except (KeyError, TypeError) as error:
+            raise ValueError("not the marks of an export") from error
+        if any(one.mark(_ALWAYS, None, None) in one.always for one in found):
+            raise ValueError("a wish to have everything left out")
+        return _checked(found)
+
+    def documents(self) -> list[dict[str, object]]:
+        """Return the marks for an export, of each memory that has any, from which `from_documents` makes them again.
+
+        Raises:
+            StoreError: they are too many for one.
+        """
+        return [one.document() for one in _checked([one for one in (self, *self.carried) if one.size])]
+
+    def with_those_of(self, others: Iterable[Tombstones]) -> Tombstones:
+        """Return them with the marks of other memories, each under its own key; those under one key are kept together.
+
+        Raises:
+            StoreError: these are too many.
+        """
+        known = {one.key: one for one in (replace(self, carried=()), *self.carried)}
+        for other in others:
+            for one in (replace(other, carried=()), *other.carried):
+                known[one.key] = known[one.key].joined(one) if one.key in known else one
+        own, *carried = known.values()
+        return replace(own, carried=_checked([one for one in carried if one.size]))
 
     def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
         """Return them with the marks of stored turns; `rooms` are what their conversations, by name, are known by."""
@@ -109,7 +160,7 @@ class Tombstones:
         told: list[Sequence[str | None]] = [[None]] if conversations is None else list(conversations)
         people: list[tuple[str, str | None]] = [_by_voice(voice) for voice in voices]
         people += [(_ALWAYS, one) for one in ([None] if speakers is None else speakers)]
-        wishes = ({self._mark(kind, room, one) for room in rooms} for rooms in told for kind, one in people)
+        wishes = ({self.mark(kind, room, one) for room in rooms} for rooms in told for kind, one in people)
         return replace(self, always=_more(self.always, wishes))
 
     def with_redacted(self, marks: Iterable[str]) -> Tombstones:
@@ -119,33 +170,114 @@ class Tombstones:
     def without(self, marks: Iterable[str]) -> Tombstones:
         """Return them without these marks of what was forgotten."""
         gone = set(marks)
-        return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone))
+        left = [replace(one, turns=_fewer(one.turns, gone), always=_fewer(one.always, gone)) for one in self.carried]
+        carried = tuple(one for one in left if one.size)
+        return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone), carried=carried)
 
     def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks by which a turn of a transcript is known as forgotten; none where it is not."""
-        by_rule = frozenset[str]()
-        if self.always:
+        found = set[str]()
+        each = (self, *self.carried)
+        if of_turns := [one for one in each if one.turns]:
+            told = _told_of(turn, rooms)
+            found.update(*(one.turns.keys() & one.marks(told) for one in of_turns))
+        if of_all := [one for one in each if one.always]:
             people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
-            rules = {self._mark(kind, room, one) for room in (None, *rooms) for kind, one in people}
-            by_rule = frozenset(self.always.keys() & rules)
-        return by_rule | (self.turns.keys() & self.of_turn(turn, rooms))
+            rules = [(kind, room, who) for room in (None, *rooms) for kind, who in people]
+            found.update(*(one.always.keys() & one.marks(rules) for one in of_all))
+        return frozenset(found)
+
+    def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
+        """Say whether a turn of a transcript is to be stored without its secrets, since it was once."""
+        told = _told_of(turn, rooms)
+        each = (one for one in (self, *self.carried) if one.redacted)
+        return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
-        """Return the marks of a turn in a conversation that is known by these rooms."""
-        text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
-        by_id = {self._mark("id", room, turn.own_id) for room in rooms if turn.own_id is not None}
-        if turn.said is None:
-            return frozenset(
-                by_id
-                | {self._mark("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms}
-            )
-        moment = Moment.from_datetime(turn.said)
-        clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
-        return frozenset(by_id | {self._mark("said", clock, turn.speaker, text)})
+        """Return the marks of a turn in a conversation that is known by these rooms, under the key of this memory."""
+        return self.marks(_told_of(turn, rooms))
 
-    def _mark(self, *parts: str | None) -> str:
+    @classmethod
+    def of_document(cls, document: Any) -> Tombstones:
+        """Return the marks of one memory as a document tells them.
+
+        Raises:
+            ValueError: it is not of this form; so do the next two say.
+            KeyError: something is missing.
+            TypeError: something is of another kind.
+        """
+        key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
+        turns, always = dict(document["turns"]), dict(document["always"])
+        if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
+            raise ValueError("no key, or no numbers")
+        if not all(isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_)):
+            raise ValueError("no marks")
+        return cls(key, turns, always, redacted_)
+
+    def document(self) -> dict[str, object]:
+        """Return them without those of others as a document, from which `of_document` makes them again."""
+        return {
+            "key": self.key.hex(),
+            "turns": dict(self.turns),
+            "always": dict(self.always),
+            "redacted": sorted(self.redacted),
+        }
+
+    @property
+    def size(self) -> int:
+        """How many marks they are, without those of others."""
+        return len(self.turns) + len(self.always) + len(self.redacted)
+
+    def joined(self, other: Tombstones) -> Tombstones:
+        """Return them with others under the same key."""
+        turns, always = (
+            _more(ours, _grouped(theirs)) for ours, theirs in ((self.turns, other.turns), (self.always, other.always))
+        )
+        return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted)
+
+    def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
+        """Return the marks under their key of each of what is told."""
+        return frozenset(self.mark(*parts) for parts in told)
+
+    def mark(self, *parts: str | None) -> str:
+        """Return the mark under their key of what the parts tell."""
         told = json.dumps([part if part is None else encodable(part) for part in parts])
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
+
+
+def _told_of(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return what a turn is known by in a conversation that is known by these rooms."""
+    text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
+    told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
+    if turn.said is None:
+        return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
+    moment = Moment.from_datetime(turn.said)
+    clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
+    return [*told, ("said", clock, turn.speaker, text)]
+
+
+def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
+    """Return the marks of several memories.
+
+    Raises:
+        StoreError: they are too many.
+    """
+    if len(found) > MOST_MEMORIES or sum(one.size for one in found) > MOST_MARKS:
+        most = f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories"
+        raise StoreError(f"the marks of what was forgotten are too many: {most}", "go on without these marks")
+    return tuple(found)
+
+
+def _is_number(found: object) -> bool:
+    return type(found) is int and 0 <= found < 2**31
+
+
+def _grouped(numbered: Mapping[str, int]) -> list[list[str]]:
+    """Return the marks that have one number together."""
+    groups: dict[int, list[str]] = {}
+    for mark, number in numbered.items():
+        groups.setdefault(number, []).append(mark)
+    return list(groups.values())
 
 
 def _by_voice(voice: Voice) -> tuple[str, str | None]:

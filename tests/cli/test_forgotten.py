@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import goalmem_cli
 from goalmem_cli.library.known import KnownMemory
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.privacy import FORGOTTEN
 from goalmem_cli.store.tombstones import Tombstones
 from tests.conftest import SAMPLES
@@ -19,6 +22,8 @@ PIN = {"role": "user", "name": "Nora", "content": "My PIN is 8843.", "timestamp"
 SAME_WORDS = {**PIN, "name": "Tom"}
 REPLY = {"role": "user", "name": "Ravi", "content": "Do not write it here.", "timestamp": "2026-01-02T10:01:00+00:00"}
 LATER = {"role": "user", "name": "Nora", "content": "I moved to Leeds.", "timestamp": "2026-02-01T10:00:00+00:00"}
+
+MARK, KEY = "0123456789abcdef" * 2, "ab" * 32
 
 
 @pytest.fixture
@@ -201,8 +206,6 @@ def test_a_memory_in_milvus_keeps_marks_as_well(
     goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They lie where goalmem keeps what belongs to it."""
-    from goalmem_cli.milvus.embedded import close_embedded
-
     monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     sample = str(SAMPLES / "momoco.json")
@@ -299,11 +302,268 @@ def test_what_is_forgotten_while_files_are_read_stays_forgotten(tmp_path: Path) 
         memory.ingest(SAMPLES / "momoco.json")
         known = KnownMemory(memory.kept, is_dry=False)
         memory.forget(speakers=["Ben"])
-        known.change(lambda marks: marks.with_redacted({"a"}))  # nothing was marked when the reading began
+        known.change(lambda marks: marks.with_redacted({MARK}))  # nothing was marked when the reading began
         forgotten = Tombstones.of_folder(tmp_path / "store")
         assert forgotten.turns and not forgotten.redacted
         known = KnownMemory(memory.kept, is_dry=False)
         memory.forget(speakers=["Alice"])
-        known.change(lambda marks: marks.with_redacted({"a"}))
+        known.change(lambda marks: marks.with_redacted({MARK}))
         both = Tombstones.of_folder(tmp_path / "store")
-        assert both.turns.keys() > forgotten.turns.keys() and both.redacted == {"a"}
+        assert both.turns.keys() > forgotten.turns.keys() and both.redacted == {MARK}
+
+
+# Taken elsewhere
+
+
+@pytest.fixture(params=["{}", "milvus:{}.db"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """How a memory of some name is named, of either kind."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    yield request.param
+    close_embedded()
+
+
+def carried(goalmem: Goalmem, store: str = "store", file: str = "carried.jsonl") -> Path:
+    """Return the memory's export with the marks."""
+    assert goalmem("stores", "export", "--with-forgotten", "--out", file, "--store", store).code == 0
+    return Path(file)
+
+
+def marks_of(file: Path) -> list[dict[str, dict[str, int]]]:
+    """Return the marks that stand last in an export."""
+    forgotten: list[dict[str, dict[str, int]]] = json.loads(file.read_text("utf-8").splitlines()[-1])["forgotten"]
+    return forgotten
+
+
+def test_it_stays_forgotten_in_another_memory(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """An export that has the marks tells them to a memory that is told to take them; there, they are as its own."""
+    there, here = place.format("there"), place.format("here")
+    talk = tmp_path / "talk.json"
+    talk.write_text(json.dumps([PIN, REPLY]), "utf-8")
+    goalmem("ingest", str(talk), "--store", there)
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", there)
+    file = carried(goalmem, there)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "8843" not in file.read_text("utf-8")
+
+    outcome = goalmem("ingest", str(file), "--take-forgotten", "--store", here)
+    assert "taken over: marks of what was forgotten where it comes from (1 turn)" in outcome.err
+    assert goalmem("forget", "--list", "--store", here).out == "forgotten: 1 turn\n"
+    assert not (tmp_path / "here").exists() or stat.S_IMODE(Path("here", FORGOTTEN).stat().st_mode) == 0o600
+    outcome = goalmem("ingest", str(talk), "--store", here)
+    assert "left out: 1 turn that was forgotten (--restore-forgotten takes it back)" in outcome.err
+    assert marks_of(carried(goalmem, here)) == marks_of(file)
+
+    outcome = goalmem("ingest", str(talk), "--restore-forgotten", "--store", here)
+    assert "stored again: 1 turn that was forgotten" in outcome.err
+    assert goalmem("forget", "--list", "--store", here).code == 1
+    assert goalmem("forget", "--list", "--store", there).out == "forgotten: 1 turn\n"
+
+
+def test_an_export_has_marks_only_where_that_is_asked_for(goalmem: Goalmem, talk: Path) -> None:
+    """It is as it always was before them; where nothing was forgotten there are none; tables never have any."""
+    assert talk.exists()
+    plain = goalmem("stores", "export").out
+    assert goalmem("stores", "export", "--with-forgotten").out == plain
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    plain = goalmem("stores", "export").out
+    *lines, last = goalmem("stores", "export", "--with-forgotten").out.splitlines(keepends=True)
+    assert "".join(lines) == plain
+    assert list(json.loads(last)) == ["forgotten"]
+    assert goalmem("stores", "export", "--with-forgotten", "--parquet", "tables").code == 2
+
+
+def test_a_file_cannot_have_anything_left_out_unasked(goalmem: Goalmem, talk: Path) -> None:
+    """What its marks are is said, and how to take them; nothing is written of them, nor by a dry run that takes them."""
+    goalmem("forget", "--speaker", "Nora", "--always", "--yes")
+    file, store = str(carried(goalmem)), ("--store", "other")
+    (words,) = goalmem("ingest", file, *store).err.splitlines()
+    assert words.endswith("(1 turn, and all that comes of 1 conversation or speaker): --take-forgotten takes them over")
+    assert "--take-forgotten takes them over" in goalmem("ingest", file, "--take-forgotten", "--dry-run", *store).err
+    assert words.removeprefix(file) in goalmem("ingest", file, "--explain").out.replace("  it has", f"{file}: it has")
+    assert not Path("other", FORGOTTEN).exists()
+    assert "2 new stored" in goalmem("ingest", str(talk), *store).out
+    (told,) = json.loads(goalmem("ingest", file, "--json", *store).out)["files"]
+    assert told["marked"] == {"turns": 1, "always": 1}
+
+
+def test_what_comes_later_stays_forgotten_in_another_memory(goalmem: Goalmem, talk: Path) -> None:
+    """A wish made with `--always` is taken over too, even where nothing is stored yet."""
+    goalmem("forget", "--speaker", "Nora", "--speaker", "Ravi", "--always", "--yes")
+    file = str(carried(goalmem))
+    assert goalmem("ingest", file, "--take-forgotten", "--store", "other").out == (
+        f"{file}: goalmem, 0 conversations, 0 turns, nothing new\n"
+    )
+    assert stat.S_IMODE(Path("other").stat().st_mode) == 0o700
+    talk.write_text(json.dumps([PIN, REPLY, LATER, {**LATER, "name": "Tom"}]), "utf-8")
+    assert "4 turns, 1 new stored" in goalmem("ingest", str(talk), "--store", "other").out
+    listed = goalmem("forget", "--list", "--store", "other").out
+    assert listed == "forgotten: 2 turns, and all that comes of 2 conversations or speakers\n"
+
+
+def test_each_memory_has_a_key_of_its_own(goalmem: Goalmem, talk: Path) -> None:
+    """What is taken over is kept beside it, under the key that it came with, and goes on to a third; twice is once."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    one = carried(goalmem, file="one.jsonl")
+    goalmem("ingest", str(talk), "--store", "other")
+    goalmem("forget", "--speaker", "Ravi", "--yes", "--store", "other")
+    for _ in range(2):
+        goalmem("ingest", str(one), "--take-forgotten", "--store", "other")
+    both = carried(goalmem, "other", "both.jsonl")
+    keys = [marks["key"] for marks in marks_of(both)]
+    assert keys[1:] == [marks["key"] for marks in marks_of(one)] != keys[:1]
+    goalmem("ingest", str(both), "--take-forgotten", "--store", "third")
+    assert "nothing new" in goalmem("ingest", str(talk), "--store", "third").out
+    assert goalmem("forget", "--list", "--store", "third").out == "forgotten: 2 turns\n"
+    goalmem("ingest", str(both), "--take-forgotten")  # where its own come back, they are its own
+    own = json.loads(Path("store", FORGOTTEN).read_text("utf-8"))
+    assert (own["key"], [other["key"] for other in own["carried"]]) == (keys[1], keys[:1])
+
+
+def test_marks_hold_for_the_files_behind_them(goalmem: Goalmem, talk: Path) -> None:
+    """In the command that takes them already; what the export itself has is stored, though another of the like is not."""
+    stored(goalmem, talk.with_name("other.json"), PIN, LATER)
+    goalmem("forget", "talk", "--yes")
+    file = carried(goalmem)
+    for _ in range(2):
+        outcome = goalmem("ingest", str(file), str(talk), "--take-forgotten", "--store", "there")
+        assert outcome.out.splitlines()[1] == f"{talk}: openai, 1 conversation, 2 turns, nothing new"
+        assert "forgotten (" in outcome.err
+    assert json.loads(goalmem("stores", "show", "--json", "--store", "there").out)["stats"]["turns"] == 2
+
+
+def test_marks_hold_while_secrets_are_blacked_out(goalmem: Goalmem, talk: Path) -> None:
+    """That is marked at once, which loses none of the marks that are taken over, and writes none of them too early."""
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    file = carried(goalmem)
+    secret = talk.with_name("secret.json")
+    secret.write_text(json.dumps([{**LATER, "content": "The key is AKIAIOSFODNN7EXAMPLE."}]), "utf-8")
+    for store in ("new", "new", "store"):
+        outcome = goalmem("ingest", str(file), str(secret), str(talk), "--take-forgotten", "--redact", "--store", store)
+        assert "redacted: 1 aws key" in outcome.err
+        assert f"{talk}: left out: 1 turn that was forgotten" in outcome.err
+    with goalmem_cli.open(Path("third")) as memory:
+        memory.ingest(talk)
+        known = KnownMemory(memory.kept, is_dry=False)
+        known.carry([Tombstones.of_folder(Path("new"))])
+        for mark in (MARK, MARK[::-1]):
+            known.change(partial(Tombstones.with_redacted, marks=[mark]))
+            assert Tombstones.of_folder(Path("third")).carried == ()
+            assert known.marks.redacted >= {mark} and known.marks.counts == (1, 0)
+        known.settle()
+        both = Tombstones.of_folder(Path("third"))
+        assert both == known.marks and both.redacted == {MARK, MARK[::-1]} and both.counts == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        '{"forgotten": [',
+        '{"forgotten": null}',
+        '{"forgotten": ["a"]}',
+        '{"forgotten": [{"key": "KEY", "turns": {}, "always": {}}]}',
+        '{"forgotten": [{"key": "abcd", "turns": {}, "always": {}, "redacted": []}]}',
+        '{"forgotten": [{"key": 7, "turns": {}, "always": {}, "redacted": []}]}',
+        '{"forgotten": [{"key": "KEY", "turns": {"../../x": 1}, "always": {}, "redacted": []}]}',
+        '{"forgotten": [{"key": "KEY", "turns": {"MARK": "1"}, "always": {}, "redacted": []}]}',
+        '{"forgotten": [{"key": "KEY", "turns": {"MARK": 1e400}, "always": {}, "redacted": []}]}',
+        '{"forgotten": [{"key": "KEY", "turns": {}, "always": {}, "redacted": [[]]}]}',
+        '{"forgotten": [{"key": "KEY", "turns": {}, "always": {"EVERYTHING": 1}, "redacted": []}]}',
+        '{"forgotten": []}\n{"conversation": "more", "format": "openai", "own_id": null}',
+    ],
+)
+def test_marks_that_nobody_exported_are_refused(goalmem: Goalmem, talk: Path, told: str) -> None:
+    """In one line that says where they stand; none of them is taken, and strict reading stores nothing of the file."""
+    assert talk.exists()
+    everything = Tombstones(bytes.fromhex(KEY)).mark("always", None, None)
+    told = told.replace("KEY", KEY).replace("MARK", MARK).replace("EVERYTHING", everything)
+    file = Path("damaged.jsonl")
+    file.write_text(goalmem("stores", "export").out + told + "\n", "utf-8")
+    for flags in ((), ("--take-forgotten",), ("--strict-input", "--take-forgotten")):
+        outcome = goalmem("ingest", str(file), "--store", "other", *flags)
+        (error,) = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
+        assert outcome.code == 5 and error.startswith(f"error: {file}: line ")
+        assert not Path("other", FORGOTTEN).exists()
+    assert goalmem("ingest", str(file), "--store", "strict", "--strict-input").code == 5
+    assert not Path("strict").exists()
+
+
+def test_marks_are_no_more_than_can_be_read(goalmem: Goalmem, talk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of one file, nor of many together; a memory that has more exports no line that cannot be read."""
+    assert talk.exists()
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    one, heading = carried(goalmem), '{"goalmem": 1}\n'
+    others = [Path(f"{key}.jsonl") for key in ("aa", "bb")]
+    for each in others:
+        marks = {"key": each.stem * 32, "turns": {MARK: 1}, "always": {}, "redacted": []}
+        each.write_text(heading + json.dumps({"forgotten": [marks]}), "utf-8")
+    monkeypatch.setattr("goalmem_cli.store.tombstones.MOST_MEMORIES", 2)
+    outcome = goalmem("ingest", str(one), *map(str, others), "--take-forgotten", "--store", "other")
+    assert (outcome.code, "bb.jsonl: line 2" in outcome.err) == (5, True)
+    assert goalmem("forget", "--list", "--store", "other").out == "forgotten: 2 turns\n"
+    monkeypatch.setattr("goalmem_cli.store.tombstones.MOST_MARKS", 1)
+    outcome = goalmem("stores", "export", "--with-forgotten", "--out", "many.jsonl", "--store", "other")
+    assert (outcome.code, Path("many.jsonl").exists()) == (3, False)
+    assert goalmem("stores", "copy", "other", "more").code == 3
+
+
+def test_what_was_stored_without_its_secrets_is_so_elsewhere(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Its marks come along with an export that has marks, and with a copy."""
+    secret = {**REPLY, "content": "The AWS key is AKIAIOSFODNN7EXAMPLE."}
+    talk = tmp_path / "talk.json"
+    talk.write_text(json.dumps([PIN, secret]), "utf-8")
+    goalmem("ingest", str(talk), "--redact")
+    outcome = goalmem("ingest", str(carried(goalmem)), "--take-forgotten", "--store", "exported")
+    assert "taken over: marks of what was forgotten where it comes from (what was stored without its" in outcome.err
+    goalmem("stores", "copy", "store", "copied")
+    for store in ("exported", "copied"):
+        assert "redacted: 1 aws key" in goalmem("ingest", str(talk), "--store", store).err
+        assert "AKIA" not in goalmem("stores", "export", "--store", store).out
+
+
+def test_a_program_takes_them_along_too(tmp_path: Path) -> None:
+    """A memory's export has them where that is wanted, and another takes them where that is wanted."""
+    file = tmp_path / "carried.jsonl"
+    with goalmem_cli.open(tmp_path / "store") as memory:
+        memory.ingest(SAMPLES / "momoco.json")
+        gone = memory.forget(speakers=["Ben"]).turns
+        assert memory.export(file, with_forgotten=True) == memory.export(tmp_path / "plain.jsonl") + 1
+    for takes, left_out in ((False, 0), (True, gone)):
+        with goalmem_cli.open(tmp_path / f"other-{takes}") as memory:
+            (told,) = memory.ingest(file, takes_forgotten=takes)
+            assert told.marked.turns == gone
+            assert [done.forgotten for done in memory.ingest(SAMPLES / "momoco.json")] == [left_out]
+
+
+def test_a_copy_leaves_out_what_is_forgotten_there(goalmem: Goalmem, talk: Path, place: str) -> None:
+    """It says so, and brings it back where that is wanted; what the source forgot is forgotten there as well."""
+    there = place.format("there")
+    goalmem("ingest", str(talk), "--store", there)
+    goalmem("forget", "--speaker", "Nora", "--yes", "--store", there)
+    goalmem("forget", "--speaker", "Ravi", "--yes")
+    assert goalmem("stores", "copy", "store", there).code == 0
+    assert goalmem("forget", "--list", "--store", there).out == "forgotten: 2 turns\n"
+    goalmem("ingest", str(talk), "--restore-forgotten")
+    outcome = goalmem("stores", "copy", "store", there)
+    assert outcome.out == f"{there}: 1 conversation, 2 turns, 0 new; 1 compared with store\n"
+    assert outcome.err == f"{there}: left out: 1 turn that was forgotten (--restore-forgotten takes it back)\n"
+    outcome = goalmem("stores", "copy", "store", there, "--restore-forgotten")
+    assert outcome.out == f"{there}: 1 conversation, 2 turns, 1 new; 2 compared with store\n"
+    assert "stored again: 1 turn that was forgotten" in outcome.err
+    assert "left out" not in goalmem("stores", "copy", "store", there).err
+
+
+def test_a_copy_of_what_is_all_forgotten_there_copies_nothing(goalmem: Goalmem, talk: Path) -> None:
+    """A whole conversation is left out like a turn; the marks of both are known there, and of a third."""
+    goalmem("ingest", str(talk), "--store", "there")
+    goalmem("forget", "talk", "--yes", "--store", "there")
+    stored(goalmem, talk.with_name("later.json"), LATER)
+    goalmem("forget", "later", "--yes")
+    outcome = goalmem("stores", "copy", "store", "there")
+    assert outcome.out == "there: 1 conversation, 2 turns, 0 new; 0 compared with store\n"
+    assert "left out: 2 turns that were forgotten" in outcome.err
+    assert goalmem("forget", "--list", "--store", "there").out == "forgotten: 3 turns\n"
+    outcome = goalmem("ingest", str(talk), str(talk.with_name("later.json")), "--store", "there")
+    assert outcome.out.count("nothing new") == 2
+    assert goalmem("stores", "copy", "there", "third").code == 0
+    assert goalmem("forget", "--list", "--store", "third").out == "forgotten: 3 turns\n"

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.copying import copy
+from goalmem_cli.library.copying import copy
+from goalmem_cli.library.forgetting import forget
 from goalmem_cli.memory_ports import unreported
-from goalmem_cli.memory_records import Ranking
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store import Store
+from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.milvus.test_interrupted import LATER, Stopped, named, stopping_at
@@ -49,3 +51,24 @@ def test_what_is_told_as_quoted_later_is_searched_as_that(memory: Opens, tmp_pat
                 ]
             assert shown == [texts, texts]
         assert each.verify() == []
+
+
+def test_an_interrupted_copy_leaves_out_nothing_for_the_marks_that_it_brings(memory: Opens, tmp_path: Path) -> None:
+    """What the source has forgotten in one conversation and still has in another arrives, wherever it was stopped."""
+    source = Store(tmp_path / "from", HashEmbedder(), announce=lambda _: None)
+    source.add_turns([*named(LATER, "one"), *named(LATER, "two")])
+    forget(source, Selection(("one",)))
+    step, folder = 0, memory().path
+    while True:
+        try:
+            copy(source, memory(stopping_at(step)), unreported)
+        except Stopped:
+            assert Tombstones.of_folder(folder).is_empty or len(memory().turns(["two"])) == len(LATER)
+            step += 1
+        else:
+            break
+    assert step > 1
+    assert [turn.text for turn in memory().turns()] == [turn.text for turn in LATER]
+    assert Tombstones.of_folder(folder).counts == (len(LATER), 0)
+    done = copy(source, memory(), unreported)
+    assert (done.new_turns, done.forgotten, done.compared) == (0, 0, len(LATER))

@@ -11,6 +11,7 @@ so; with ``full`` that write fails, as on a full disk, and the error is left ins
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -25,9 +26,14 @@ from pathlib import Path
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library import forgetting, people
+from goalmem_cli.library.hearing import Unattended
+from goalmem_cli.library.ingesting import Told, read_all
+from goalmem_cli.library.listening import Logged
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
+from goalmem_cli.store.changes.exporting import turn_document
 from goalmem_cli.store.store import Store
+from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.trace import Fact, Status, Trace
@@ -103,6 +109,8 @@ GROWN = [
 ]
 EARLY_BEN = Selection(speakers=("Ben",), before=START + timedelta(hours=4))
 """Takes a whole conversation, a part of two others with all that was read beside it, a gist, an edge and a trace."""
+CARRIED = Tombstones(bytes(32)).with_turns(chat(LONG, name="other").turns[:1], {"other": ("name other",)})
+"""The marks of what another memory forgot."""
 FORGOTTEN = (*NOTES, CAFE[1], CAFE[3], TRIP[1], TRIP[3], "They talk of a cafe.", "Who knows Momoco?")
 
 
@@ -123,6 +131,16 @@ def forget(store: Store, report: Report) -> None:
 def forget_for_good(store: Store, report: Report) -> None:
     """Forget what Ben said early, as the command does: with marks, by which it is known when it is read again."""
     report(str(forgetting.forget(store, EARLY_BEN).turns))
+
+
+def take_forgotten(store: Store, report: Report) -> None:
+    """Read another memory's export with its marks: of one of its two equal turns, of which the other is in the export."""
+    file = store.path.with_name("carried.jsonl")
+    lines = [{"goalmem": 1}, {"conversation": "allotment", "format": "openai", "own_id": None}]
+    lines += [{"turn": turn_document(turn)} for turn in chat(LONG, name="allotment").turns]
+    file.write_text("\n".join(map(json.dumps, [*lines, {"forgotten": CARRIED.documents()}])), "utf-8")
+    (read,) = read_all([file], [], store, Told(takes_forgotten=True), Unattended(Logged()), is_dry=False)
+    report(str(read.turns))
 
 
 def say_who(store: Store, report: Report) -> None:
@@ -181,6 +199,7 @@ OPERATIONS: dict[str, Operation] = {
     "grow": adding(GROWN),
     "forget": forget,
     "forget-for-good": forget_for_good,
+    "take-forgotten": take_forgotten,
     "say-who": say_who,
     "forget-person": forget_person,
     "answer": answer,

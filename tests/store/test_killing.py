@@ -225,10 +225,31 @@ def test_a_killed_forgetting_leaves_marks_of_all_that_is_gone(base: Path, tmp_pa
     reached = set()
     for store in killed("forget-for-good", base, tmp_path / "out"):
         now = contents(store.path)
+        counts = Tombstones.of_folder(store.path).counts
+        assert counts == (gone, 0) or (now == before and counts == (0, 0))
         assert now in (before, after_it)
-        assert Tombstones.of_folder(store.path).counts == (gone, 0)
-        reached.add(now == after_it)
-    assert reached == {False, True}
+        reached.add((now == after_it, *counts))
+    assert reached == {(False, 0, 0), (False, gone, 0), (True, gone, 0)}
+
+
+def test_killed_while_marks_of_another_memory_are_taken_over(base: Path, tmp_path: Path) -> None:
+    """They are written last: whatever the moment, reading the export again stores all that it has, and ends with them."""
+    before, after_it = contents(base), after("take-forgotten", base, tmp_path)
+    tables = ("turns", "sessions", "units")  # not the file's place, which is another each time
+    assert len(after_it["turns"]) == len(before["turns"]) + len(killing.LONG)
+    reached = set()
+    for store in killed("take-forgotten", base, tmp_path / "out"):
+        now, marks = contents(store.path), Tombstones.of_folder(store.path)
+        is_there = now["turns"] == after_it["turns"]
+        assert all(now[table] == (after_it if is_there else before)[table] for table in tables)
+        assert marks.carried in ((), (killing.CARRIED,))
+        assert is_there or marks.is_empty
+        reached.add((is_there, marks.is_empty))
+        ended = finished("take-forgotten", store.path)
+        assert all(ended[table] == after_it[table] for table in tables)
+        assert Tombstones.of_folder(store.path).carried == (killing.CARRIED,)
+        assert not list(store.path.glob(".forgotten*"))
+    assert reached == {(False, True), (True, True), (True, False)}
 
 
 def test_killed_while_saying_who_is_who(base: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +15,7 @@ from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.indexes.spans import pages
 from goalmem_cli.store.people import People
+from goalmem_cli.store.privacy import FILE_MODE
 
 SCHEMA_VERSION = 1
 CONTENT_TABLES = (
@@ -67,8 +69,10 @@ def _order(turn: Turn) -> tuple[str, int, int, str]:
     return (turn.conversation, turn.session, turn.ordinal, turn.id)
 
 
-def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
+def write_lines(found: Iterable[dict[str, object]], file: Path, *, is_private: bool = False) -> int:
     """Write the documents a line each and return how many; the file gets its name only when it is whole.
+
+    With `is_private` only its owner can read it.
 
     Raises:
         StoreError: the file cannot be written.
@@ -78,7 +82,8 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
     with reporting(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with part.open("w", encoding="utf-8") as lines:
+            part.unlink(missing_ok=True)
+            with open(part, "w", encoding="utf-8", opener=_private if is_private else None) as lines:
                 for document in found:
                     lines.write(json.dumps(document, ensure_ascii=False) + "\n")
                     count += 1
@@ -87,6 +92,10 @@ def write_lines(found: Iterable[dict[str, object]], file: Path) -> int:
         finally:
             part.unlink(missing_ok=True)
     return count
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, FILE_MODE)
 
 
 def turn_document(turn: Turn) -> dict[str, object]:

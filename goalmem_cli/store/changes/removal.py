@@ -8,8 +8,7 @@ from contextlib import ExitStack, suppress
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.people import remove_leftovers
-from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, remove_leftovers
 
 _BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creating.wal")
 
@@ -31,7 +30,7 @@ def remove_store(parts: Parts) -> None:
         beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
         with reporting(parts.path):
             told, folders = (FORGOTTEN, PEOPLE), (parts.traces.path, parts.text.folder, parts.vectors.folder)
-            remove_leftovers(parts.path)
+            remove_leftovers(parts.path, *told)
             for path in (*(parts.path / name for name in told), *folders, *beside, database):
                 if path.is_dir():
                     shutil.rmtree(path)

@@ -21,7 +21,8 @@ _ID = re.compile(r"[0-9a-f]{32}")
 class GoalmemExportReader:
     """JSONL: a line that says what the file is, then for each conversation its name and its turns.
 
-    Behind them, and under the name again, comes what was derived from the turns, and last the edges between that.
+    Behind them, and under the name again, comes what was derived from the turns, then the edges between that, and last,
+    where that was asked for, the marks of what was forgotten.
     """
 
     name = "goalmem"
@@ -47,7 +48,7 @@ class GoalmemExportReader:
         told = tuple(people) if isinstance(people, list) else ()
         gathering: _Gathering | None = None
         begun: set[str] = set()
-        for line in lines:
+        for line in _before_marks(lines, source):
             if line.has("conversation"):
                 if gathering is not None:
                     yield from gathering.stretch(begun)
@@ -57,9 +58,26 @@ class GoalmemExportReader:
                 raise line.error("a conversation has to come first")
             if gathering.take(line):
                 yield from (replace(stretch, goes_on=True) for stretch in gathering.stretch(begun))
-        if gathering is None:
+        if gathering is not None:
+            yield from gathering.stretch(begun)
+        elif source.forgotten is None:
             raise source.error("", "the export holds no conversation")
-        yield from gathering.stretch(begun)
+
+
+def _before_marks(lines: Iterator[Node], source: Source) -> Iterator[Node]:
+    """Yield the lines before that of what was forgotten, and keep that one beside the source.
+
+    Raises:
+        InputError: it is not the last.
+    """
+    source.forgotten = None
+    for line in lines:
+        if source.forgotten is not None:
+            raise line.error("nothing stands in an export behind the marks of what was forgotten")
+        if line.has("forgotten"):
+            source.forgotten = line.child("forgotten")
+        else:
+            yield line
 
 
 class _Gathering:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from goalmem_cli.transcripts.reading.day_orders import Order
+    from goalmem_cli.transcripts.reading.nodes import Node
 
 HEAD_CHARACTERS = 2**16
 LONGEST_LINE = 2**26
@@ -62,8 +63,9 @@ class Source:
     those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
     Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
     hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
-    is said. `missed` has what looks like a message and was kept as text of another. `is_of_excel` says, once the text
-    was opened, that it is a table in Windows-1252, as Excel saves them, and no UTF-8.
+    is said. `missed` has what looks like a message and was kept as text of another, `forgotten`, once all was read,
+    what an export of goalmem says was forgotten where it comes from. `is_of_excel` says, once the text was opened, that
+    it is a table in Windows-1252, as Excel saves them, and no UTF-8.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Source:
         self.first_skipped: InputError | None = None
         self.is_of_excel = False
         self.missed: list[InputError] = []
+        self.forgotten: Node | None = None
         self.columns: Mapping[str, str] = {}
         self._open = open_
         self._reached = reached
