@@ -12,7 +12,7 @@ from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
 from goalmem_cli.backbones.structured.units import passing
@@ -34,23 +34,14 @@ class _Talk:
     leaves: tuple[Unit, ...]
 
 
-class MemTree:
+class MemTree(StructuredBackbone[StructuredMemory]):
     """Retrieves messages and summaries of any level, by their likeness to the question, as they were at its time."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: MemTreeSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or MemTreeSettings()
         self._later = Kept(store, self._read_later)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` puts them into the tree.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k nodes, best first: of each only what it said last, or last by the query's time.

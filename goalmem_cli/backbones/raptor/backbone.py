@@ -27,7 +27,7 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part, words_in
 from goalmem_cli.errors import ReplyUnusable
@@ -40,23 +40,14 @@ from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 _SHARE_OF_CONTEXT = 2  # half of it for a cluster: the rest is the prompt's own, and the summary
 
 
-class Raptor:
+class Raptor(StructuredBackbone[StructuredMemory]):
     """Retrieves leaves and summaries of any layer, by their likeness to the question."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: RaptorSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or RaptorSettings()
         self._known: dict[tuple[str, ...], list[list[Unit]]] = {}
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` puts them into the tree.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k nodes, best first, as long as they have no more tokens than are to be read.
