@@ -136,7 +136,7 @@ class PromptBook:
         added = {file.stem: file for file in sorted(folder_of(beside, profile).glob("*.yaml"))} if beside else {}
         files = shipped | added | (own if directory else {})
         wanted = files if steps is None else steps
-        read = partial(_read, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
+        read = partial(load_prompt, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
         book = cls(profile, folder, {name: read(files[name]) for name in wanted if name in files})
         for step in steps or ():
             book[step]  # raises where there is none
@@ -175,17 +175,14 @@ def folder_of(root: Path, profile: Profile) -> Path:
     return root / "compact" if profile == "compact" else root
 
 
-def load_prompt(file: Path) -> Prompt:
+def load_prompt(file: Path, shipped: Collection[Path] = ()) -> Prompt:
     """Return the prompt that the file holds, checked: no unknown key, no undeclared or unused variable.
+
+    One that is shipped was checked by the tests, and is only read.
 
     Raises:
         PromptError: with the file, the key and what is wrong.
     """
-    return _read(file)
-
-
-def _read(file: Path, shipped: Collection[Path] = ()) -> Prompt:
-    """Return the prompt of the file: one that is shipped was checked by the tests, and is only read."""
     try:
         return _parsed(file, file.read_text(encoding="utf-8"), is_checked=file not in shipped)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
