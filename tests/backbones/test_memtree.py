@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp
@@ -21,23 +21,22 @@ from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.memtree.tree import Tree
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Query, Turn, Unit
+from goalmem_cli.records import Conversation, Query, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
+    Sample,
     books,
     contents_of,
     filled,
     forget_as_if_never_said,
     grow_as_at_once,
-    indexed_by,
     no_kit,
     stores_in,
 )
 from tests.conftest import examples
-from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -68,26 +67,8 @@ def shown(request: Request) -> str:
     return f"{request.growing}\n{request.tail}"
 
 
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, five a session."""
-    return list(chat(texts, with_ids=True, per_session=5, name=name).turns)
-
-
-def backbone(
-    store: Store, model: LanguageModel, told: MemTreeSettings | None = None, book: PromptBook = FULL
-) -> MemTree:
-    """Return the backbone over the store."""
-    return MemTree(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store,
-    told: MemTreeSettings | None = None,
-    model: Callable[[Request], str | Completion] = says,
-    book: PromptBook = FULL,
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(MemTree, says, FULL, TALK, 5)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def nodes(store: Store) -> list[Unit]:

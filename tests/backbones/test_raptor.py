@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +20,12 @@ from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.soft_clusters import Reducer, Rows
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, Vectors
+from goalmem_cli.ports import JsonShape, PartDone, Request, Vectors
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
+from tests.backbones.derived import Sample, books, contents_of, filled, grow_as_at_once, no_kit, stores_in
 from tests.conftest import examples
-from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -45,21 +42,8 @@ def says(request: Request) -> str:
     return json.dumps({"summary": told}) if isinstance(request.shape, JsonShape) else f"summary: {told}"
 
 
-def said(texts: Sequence[str] = TALK) -> list[Turn]:
-    """Return a conversation of two who take turns, five a session."""
-    return list(chat(texts, with_ids=True, per_session=5).turns)
-
-
-def backbone(store: Store, model: LanguageModel, wished: RaptorSettings = SMALL, book: PromptBook = FULL) -> Raptor:
-    """Return the backbone over the store."""
-    return Raptor(store, lambda: Kit(model, book, 4, 4096), wished)
-
-
-def indexed(
-    store: Store, wished: RaptorSettings = SMALL, model: Callable[[Request], str] = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
+SAMPLE = Sample(Raptor, says, FULL, TALK, 5, SMALL)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 @both_profiles
