@@ -27,15 +27,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import (
-    Sample,
-    books,
-    filled,
-    forget_as_if_never_said,
-    no_kit,
-    stop_and_go_on,
-    stores_in,
-)
+from tests.backbones.derived import Sample, books, filled, forget_as_if_never_said, no_kit, stop_and_go_on, stores_in
 from tests.conftest import examples
 from tests.store.samples import START, open_store
 

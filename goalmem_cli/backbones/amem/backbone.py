@@ -29,13 +29,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import (
-    Known,
-    WalkingBackbone,
-    changed,
-    drop_all_but,
-    rounds,
-)
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking

@@ -38,13 +38,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
 from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import (
-    Known,
-    WalkingBackbone,
-    changed,
-    drop_all_but,
-    rounds,
-)
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, in_one_line

@@ -19,13 +19,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
-from goalmem_cli.backbones.structured.walking import (
-    Known,
-    WalkingBackbone,
-    changed,
-    drop_all_but,
-    rounds,
-)
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
