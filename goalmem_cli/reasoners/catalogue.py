@@ -147,7 +147,7 @@ REASONERS: Mapping[str, ReasonerEntry] = {
     memguide.NAME: ReasonerEntry(
         lambda tools, _: memguide.MemGuide(tools), _always(memguide.STEPS), _always(memguide.calls())
     ),
-    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(tiser.calls())),
+    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
     remem.NAME: ReasonerEntry(
         lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
         _always(remem.STEPS),

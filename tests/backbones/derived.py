@@ -49,6 +49,7 @@ def indexed_by(backbone: StructuredBackbone, store: Store) -> list[PartDone]:
 class Sample(Generic[B]):
     """A backbone as its tests use it: what is talked about, what a model says to it, its prompts and its settings."""
 
+    name: str
     make: Callable[..., B]
     says: Says
     book: PromptBook
@@ -74,6 +75,17 @@ class Sample(Generic[B]):
     ) -> list[PartDone]:
         """Index the store and return what was reported."""
         return indexed_by(self.backbone(store, ScriptedModel(model or self.says), told, book), store)
+
+    def ends_as_new(
+        self, store: Store, path: Path, told: Any = None, book: PromptBook | None = None,
+        forgotten: Selection | None = None,
+    ) -> None:  # fmt: skip
+        """Check that a store has what a new one with the same talk has, of which the same was forgotten."""
+        fresh = filled(path / "fresh", self.said())
+        if forgotten is not None:
+            fresh.forget(forgotten)
+        self.indexed(fresh, told, book=book)
+        assert contents_of(self.name, store) == contents_of(self.name, fresh)
 
 
 def no_kit() -> Kit:

@@ -99,7 +99,7 @@ def decided(request: Request) -> list[tuple[str, str, str]]:
     return acts or [("N1", "NONE", "0")]
 
 
-SAMPLE = Sample(Graphiti, says, FULL, TALK, 3)
+SAMPLE = Sample(NAME, Graphiti, says, FULL, TALK, 3)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 

@@ -81,7 +81,7 @@ def known_of(request: Request) -> list[str]:
     return re.findall(r"^\d+\. (.*) \[[-\d]+\]$", request.growing, re.M)
 
 
-SAMPLE = Sample(AMem, says, FULL, TALK, 3)
+SAMPLE = Sample(NAME, AMem, says, FULL, TALK, 3)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -282,9 +282,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     assert len(notes(store)) == len(TALK)
     assert backbone(store, ScriptedModel(says), book=book).outlook().failed == 2
     indexed(store, book=book)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, book=book)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, book=book)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

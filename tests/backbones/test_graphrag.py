@@ -107,7 +107,7 @@ def understands(request: Request) -> str:
     return json.dumps({"entities": made, "relationships": linked})
 
 
-SAMPLE = Sample(GraphRAG, understands, FULL, TALK, 2)
+SAMPLE = Sample(NAME, GraphRAG, understands, FULL, TALK, 2)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -224,9 +224,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
         if step == DESCRIBE:
             assert any("Priya knows Tom" in unit.text for unit in store.units_of(NAME, [ENTITY]))
         indexed(store)
-        fresh = filled(tmp_path / f"{step}-fresh", said())
-        indexed(fresh)
-        assert contents(store) == contents(fresh), step
+        SAMPLE.ends_as_new(store, tmp_path / f"{step}-new")
 
 
 def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
@@ -237,10 +235,7 @@ def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
     store.forget(Selection(before=said()[3].said))
     assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
     indexed(store)
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[3].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
 
 
 @pytest.mark.slow
@@ -260,9 +255,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
             continue
         break
     assert len(set(names)) == len(names)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_a_local_search_finds_what_is_around(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def understands(request: Request) -> str:
     return "\n".join(f"fact {label}: {' | '.join(fact)}" for label, fact in facts) or "none"
 
 
-SAMPLE = Sample(HippoRAG, understands, FULL, TALK, 2)
+SAMPLE = Sample(NAME, HippoRAG, understands, FULL, TALK, 2)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -221,10 +221,7 @@ def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
     assert sorted(unit.text for unit in store.units_of(NAME, [PHRASE])) == [
         "boat", "leeds", "rink", "tom", "van", "wen",
     ]  # fmt: skip
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[2].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[2].said))
 
 
 def test_phrases_that_are_nearly_the_same_are_linked(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def known_of(request: Request) -> list[tuple[str, str]]:
     return re.findall(r"^(\d+)\. (?:\w+: )?(.*?)(?: \[[-\d]+\])?$", request.growing, re.M)
 
 
-SAMPLE = Sample(Magma, says, FULL, TALK, 3)
+SAMPLE = Sample(NAME, Magma, says, FULL, TALK, 3)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 

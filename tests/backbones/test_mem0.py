@@ -98,7 +98,7 @@ def summed(request: Request) -> object:
     return {"summary": " ".join(dict.fromkeys(told))}
 
 
-SAMPLE = Sample(Mem0, says, FULL, TALK, 4)
+SAMPLE = Sample(NAME, Mem0, says, FULL, TALK, 4)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -367,9 +367,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     assert len([part for part in indexed(store, model=cannot, book=book) if part.problem is not None]) == 2
     assert contents(store) == before
     indexed(store, book=book)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, book=book)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, book=book)
 
 
 @pytest.mark.slow
@@ -385,9 +383,7 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
     assert "blank" in str(failed.problem)
     assert current(store) == AT_THE_END
     indexed(store, told)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, told)
 
 
 @pytest.mark.slow
@@ -430,9 +426,7 @@ def test_other_settings_read_it_again(tmp_path: Path) -> None:
     model = ScriptedModel(says)
     backbone(store, model, Mem0Settings(similar=1)).index(lambda _: None)
     assert FACTS not in {request.step for request in model.seen}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, Mem0Settings(similar=1))
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, Mem0Settings(similar=1))
 
 
 def test_long_and_blank_messages(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def contradicted(new: Sequence[tuple[str, str]], known: Sequence[tuple[str, str]
     return [(place, number) for number, place in found.items()]
 
 
-SAMPLE = Sample(Mem0Graph, says, FULL, TALK, 4, WIDE)
+SAMPLE = Sample(NAME, Mem0Graph, says, FULL, TALK, 4, WIDE)
 backbone, indexed = SAMPLE.backbone, SAMPLE.indexed
 
 

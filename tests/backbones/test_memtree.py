@@ -67,7 +67,7 @@ def shown(request: Request) -> str:
     return f"{request.growing}\n{request.tail}"
 
 
-SAMPLE = Sample(MemTree, says, FULL, TALK, 5)
+SAMPLE = Sample(NAME, MemTree, says, FULL, TALK, 5)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -307,9 +307,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
     assert len({unit.labels for unit in found if unit.kind == SUMMARY}) <= len(nodes(store))
     rest = indexed(store)
     assert not set(reported) & {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_only_what_a_node_says_last_is_found(tmp_path: Path) -> None:
@@ -362,9 +360,7 @@ def test_other_settings_make_another_tree(tmp_path: Path) -> None:
     indexed(store)
     told = MemTreeSettings(threshold=0.7, depth=2)
     assert indexed(store, told)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, told)
 
 
 @both_profiles

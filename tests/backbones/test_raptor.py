@@ -42,7 +42,7 @@ def says(request: Request) -> str:
     return json.dumps({"summary": told}) if isinstance(request.shape, JsonShape) else f"summary: {told}"
 
 
-SAMPLE = Sample(Raptor, says, FULL, TALK, 5, SMALL)
+SAMPLE = Sample(NAME, Raptor, says, FULL, TALK, 5, SMALL)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
@@ -122,9 +122,7 @@ def test_a_summary_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> Non
     assert len(store.units_of(NAME, [LEAF])) == len(TALK)
     again = indexed(store)
     assert {part.name for part in failed} <= {part.name for part in again}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_interrupted_it_goes_on(tmp_path: Path) -> None:
@@ -141,9 +139,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
         one.index(stopping)
     rest = indexed(store)
     assert reported[0] not in {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 @pytest.mark.slow
@@ -155,10 +151,7 @@ def test_forgetting_takes_every_summary_of_a_turn(tmp_path: Path) -> None:
     store.forget(Selection(before=said()[3].said))
     assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
     indexed(store)
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[3].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
     store.forget(Selection(conversations=("chat",)))
     assert indexed(store) == []
     assert (store.units_of(NAME), store.derived(NAME)) == ([], [])

@@ -64,7 +64,7 @@ def understands(request: Request) -> str:
     return json.dumps({"starts": starts[::-1]}) if is_json else "\n".join(f"starts: {start}" for start in starts)
 
 
-SAMPLE = Sample(SeCom, understands, FULL, TALK, 100)
+SAMPLE = Sample(NAME, SeCom, understands, FULL, TALK, 100)
 said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning, steps_of
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
@@ -188,21 +189,6 @@ def checked(is_same: bool = True, differs: str = "") -> str:
     return json.dumps({"answers": "yes" if is_same else "no", "differs": differs})
 
 
-def ask_together(
-    turns: Sequence[Turn],
-    question: str,
-    *replies: Reply,
-    asker: str | None = None,
-    strict: bool = False,
-    limits: Limits | None = None,
-    asked: datetime = MOMENT,
-) -> tuple[Trace, ScriptedModel]:
-    """Return what `ask` does, with plan and proof in one reply."""
-    model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, TOGETHER, limits or Limits(), strict=strict)
-    return engine.answer(Question(question, asked, asker)), model
-
-
 def ask(
     turns: Sequence[Turn],
     question: str,
@@ -211,8 +197,13 @@ def ask(
     strict: bool = False,
     limits: Limits | None = None,
     asked: datetime = MOMENT,
+    planning: Planning = "paper",
 ) -> tuple[Trace, ScriptedModel]:
     """Return the trace of a question over the turns, answered from the scripted replies, and the model's memory."""
-    model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, FULL, limits or Limits(), planning="paper", strict=strict)
+    model, prompts = ScriptedModel(replies), FULL if planning == "paper" else TOGETHER
+    engine = GoalMem(ListBackbone(turns), model, prompts, limits or Limits(), planning=planning, strict=strict)
     return engine.answer(Question(question, asked, asker)), model
+
+
+ask_together = partial(ask, planning="together")
+"""Does what `ask` does, with plan and proof in one reply."""

@@ -221,8 +221,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
             yield from batches(work.pending, kit.at_once, lambda part: len(asked_about(chunks[_place(part)], profile)))
 
     def _one_each(self, work: Plan) -> Iterator[list[Part]]:
-        if work.pending:
-            yield from batches(work.pending, self._kit().at_once, lambda _: 1)
+        yield from batches(work.pending, self._at_once(work.pending), lambda _: 1)
 
     def _extract(self, chunks: Mapping[tuple[str, str], Chunk], parts: Sequence[Part]) -> list[Derivation]:
         return derive(self._kit(), [chunks[_place(part)] for part in parts], self._settings)

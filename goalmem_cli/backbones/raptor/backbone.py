@@ -116,7 +116,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         done: list[PartDone] = []
         for layer in range(1, self._last_layer() + 1):
             work, members = self._layer(layer, nodes, turns)
-            groups = batches(work.pending, self._kit().at_once, lambda _: 1) if work.pending else ()
+            groups = batches(work.pending, self._at_once(work.pending), lambda _: 1)
             done += derive_all(self._store, NAME, work, groups, partial(self._derive, layer, members), report)
             of = self._store.units_of(NAME, [SUMMARY], list(nodes)) if any(nodes.values()) else []
             nodes = {name: [unit for unit in of if _is_at(unit, name, layer)] for name in nodes}

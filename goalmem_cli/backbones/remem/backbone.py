@@ -85,7 +85,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
             StoreError: the store cannot be read.
         """
         work = self._plan()
-        groups = list(batches(work.pending, self._kit().at_once, self._count_requests)) if work.pending else []
+        groups = list(batches(work.pending, self._at_once(work.pending), self._count_requests))
         chunks = [chunk for part in work.pending for chunk in self._chunks(part)]
         requests = [self._request(chunk, "") for chunk in chunks]
         fixed = self._kit().fixed_tokens(EXTRACT) if requests else 0
@@ -101,7 +101,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
             StoreError: the store cannot be used.
         """
         work = self._plan()
-        groups = batches(work.pending, self._kit().at_once, self._count_requests) if work.pending else ()
+        groups = batches(work.pending, self._at_once(work.pending), self._count_requests)
         self._left_out = 0
         done = derive_all(self._store, NAME, work, groups, self._derive, report)
         gists, facts = self.link()
