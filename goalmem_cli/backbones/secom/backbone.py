@@ -122,9 +122,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         else:
             kit = self._kit()
             yield from batches(
-                work.pending,
-                kit.at_once,
-                lambda part: len(stretches(self._exchanges(part), kit.prompts.profile)),
+                work.pending, kit.at_once, lambda part: len(stretches(self._exchanges(part), kit.prompts.profile))
             )
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
