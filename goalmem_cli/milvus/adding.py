@@ -92,6 +92,7 @@ class _Planning:
         self._is_dry = is_dry
         self._talks: dict[str, Talk] = {}
         self._before: dict[str, tuple[dict[str, Turn], dict[str, Unit]]] = {}
+        self._formats: dict[str, tuple[str, str | None, str | None]] = {}
 
     def forget_all(self) -> None:
         """Empty the scratch store: others may have changed the memory since it was filled."""

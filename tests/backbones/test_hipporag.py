@@ -35,7 +35,7 @@ from tests.backbones.derived import (
     no_kit,
     stop_and_go_on,
     stores_in,
-)
+)  # fmt: skip
 from tests.conftest import examples
 from tests.store.samples import open_store
 

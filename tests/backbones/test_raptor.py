@@ -17,14 +17,22 @@ from goalmem_cli.backbones.raptor.backbone import Raptor
 from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings, Way
 from goalmem_cli.backbones.raptor.tree import LAYER, clusters_within, leaves_of, line_of, members_of, top_down
 from goalmem_cli.backbones.structured.indexing import about_tokens
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.soft_clusters import Reducer, Rows
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, PartDone, Request, Vectors
+from goalmem_cli.ports import JsonShape, Request, Vectors
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import Sample, books, contents_of, filled, grow_as_at_once, no_kit, stores_in
+from tests.backbones.derived import (
+    Sample,
+    books,
+    contents_of,
+    filled,
+    grow_as_at_once,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)  # fmt: skip
 from tests.conftest import examples
 
 FULL, COMPACT, both_profiles = books(STEPS)
@@ -127,19 +135,8 @@ def test_a_summary_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> Non
 
 def test_interrupted_it_goes_on(tmp_path: Path) -> None:
     """What was reported is kept and not asked for again."""
-    store = filled(tmp_path, said())
-    reported: list[str] = []
-
-    def stopping(part: PartDone) -> None:
-        reported.append(part.name)
-        raise KeyboardInterrupt
-
-    one = Raptor(store, lambda: Kit(ScriptedModel(says), FULL, 1, 4096), SMALL)
-    with pytest.raises(KeyboardInterrupt):
-        one.index(stopping)
-    rest = indexed(store)
-    assert reported[0] not in {part.name for part in rest}
-    SAMPLE.ends_as_new(store, tmp_path)
+    stores = filled(tmp_path / "one", said()), filled(tmp_path / "other", said())
+    stop_and_go_on(NAME, stores, 1, backbone(stores[0], ScriptedModel(says), at_once=1), indexed)
 
 
 @pytest.mark.slow

@@ -64,24 +64,24 @@ def unified(
     """Return a unification whose facts are looked up by their words among those in the prompt."""
 
     def reply(request: Request) -> str:
-        entries = [
-            {
-                "subgoal": f"S{subgoal}",
-                "facts": [number_of(request, text) for text in texts],
-                "verdict": verdict,
-                "bindings": [
-                    {"variable": name, "value": value}
-                    for name, values in bindings.items()
-                    for value in ([values] if isinstance(values, str) else values)
-                ],
-            }
-            for subgoal, texts, bindings, verdict in groundings
-        ]
+        entries = [_entry(request, grounding) for grounding in groundings]
         whys = [{"subgoal": f"S{number}", "why": why} for number, why in (unresolved or {}).items()]
         pairs = [{"left": left, "right": right} for left, right in same]
         return json.dumps({"groundings": entries, "same": pairs, "unresolved": whys})
 
     return reply
+
+
+def _entry(request: Request, grounding: Grounding) -> dict[str, object]:
+    """Return a grounding as a reply has it."""
+    subgoal, texts, bindings, verdict = grounding
+    pairs = [(name, [values] if isinstance(values, str) else values) for name, values in bindings.items()]
+    return {
+        "subgoal": f"S{subgoal}",
+        "facts": [number_of(request, text) for text in texts],
+        "verdict": verdict,
+        "bindings": [{"variable": name, "value": value} for name, values in pairs for value in values],
+    }
 
 
 def number_of(request: Request, text: str) -> str:
@@ -154,19 +154,9 @@ def proved(
 
     def reply(request: Request) -> str:
         entries = [
-            {
-                "subgoal": f"S{subgoal}",
-                "facts": [number_of(request, text) for text in texts],
-                "verdict": verdict,
-                "bindings": [
-                    {"variable": name, "value": value}
-                    for name, values in bindings.items()
-                    for value in ([values] if isinstance(values, str) else values)
-                ],
-                "why": "the facts lean that way" if verdict == "suggested" else "",
-                "instead": instead,
-            }
-            for subgoal, texts, bindings, verdict, instead in groundings
+            _entry(request, grounding)
+            | {"why": "the facts lean that way" if grounding[3] == "suggested" else "", "instead": instead}
+            for grounding, instead in ((each[:4], each[4]) for each in groundings)
         ]
         written = json.loads(plan) if plan else {}
         if plan:

@@ -29,11 +29,10 @@ from goalmem_cli.backbones.structured.indexing import (
 )
 from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part, words_in
-from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, summary_part, whole_part, words_in
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import ask_each, read_fields
+from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 
@@ -198,7 +197,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
 
     def _derive(self, layer: int, members: dict[str, list[Unit]], parts: Sequence[Part]) -> list[Derivation]:
         builds = [partial(self._request, members[part.name]) for part in parts]
-        replies = ask_each(self._kit().model, builds, [partial(_read, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
         return [
             Derivation(
                 part,
@@ -213,13 +212,6 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         words = words_in(self._settings.summary_tokens)
         inputs = {"texts": [line_of(unit) for unit in members], "words": words, "problem": problem}
         return self._kit().prompts[SUMMARISE].request(inputs)
-
-
-def _read(build: partial[Request], text: str) -> str:
-    told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
-    if not told:
-        raise ReplyUnusable("the summary is blank")
-    return told
 
 
 def _is_at(unit: Unit, conversation: str, layer: int) -> bool:
