@@ -1,7 +1,7 @@
-"""goalmem: questions answered from your own conversations, with a proof.
+"""goalmem answers questions from your own conversations, with a proof.
 
-`goalmem_cli.open(store)` gives a `Memory`, which reads transcripts, searches, and answers: `goalmem guide library`.
-Both are loaded when they are first asked for.
+`goalmem_cli.open(store)` returns a `Memory`, which reads transcripts, searches and answers (`goalmem guide library`).
+Both names are loaded on first use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Memory", "open"]
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Return what the library offers under the name, loaded now."""
+        """Load and return the library's object of that name."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from goalmem_cli.library import memory

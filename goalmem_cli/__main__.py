@@ -1,4 +1,4 @@
-"""`python -m goalmem_cli` is `goalmem`."""
+"""Run `goalmem` as `python -m goalmem_cli`."""
 
 from goalmem_cli.main import main
 

@@ -1,4 +1,4 @@
-"""Where a memory in Milvus is: in a file of this machine, or on a server; the words of `--store` for both."""
+"""Addresses of memories in Milvus, in a local file or on a server, as `--store` takes them."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ _STRANGE = re.compile(r"[^A-Za-z0-9.]+")
 
 @dataclass(frozen=True, slots=True)
 class MilvusAddress:
-    """An embedded database in `path`, or else a database on the server `uri`."""
+    """The address of an embedded database in `path`, or of a database on the server `uri`."""
 
     path: Path | None = None
     uri: str = ""
     database: str = DATABASE
 
     def __str__(self) -> str:
-        """As `--store` takes it."""
+        """Return the address in the form of `--store`."""
         return f"{EMBEDDED}{self.path}" if self.path is not None else f"milvus+{self.uri}/{self.database}"
 
     @property
     def folder_name(self) -> str:
-        """What the folder of the user's data directory is called that has traces, settings and locks of this memory."""
+        """The name of this memory's folder in the user's data directory, for traces, settings and locks."""
         shown = str(self) if self.path is None else f"{EMBEDDED}{self.path.absolute()}"
         told = hashlib.blake2b(shown.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
         return f"{_STRANGE.sub('-', shown)[:80].strip('-')}-{told}"
 
 
 def parse_shards(text: str) -> int:
-    """Return over how many shards a server is to spread what it is given to keep; one where nothing is said.
+    """Return the number of shards for a server; 1 if the text is empty.
 
     Raises:
-        UsageError: it is no number, or none that a server takes.
+        UsageError: the text is no number, or one that no server accepts.
     """
     if not text:
         return 1
@@ -56,15 +56,15 @@ def parse_shards(text: str) -> int:
 
 
 def is_milvus(text: str) -> bool:
-    """Return whether the words name a memory in Milvus, rightly or wrongly."""
+    """Return whether the text is meant as a Milvus address, valid or not."""
     return text.startswith(("milvus:", "milvus+"))
 
 
 def parse_address(text: str, where: str) -> MilvusAddress:
-    """Return the address that the words say; `where` is where they were written, for the error.
+    """Parse a Milvus address; `where` is its source, for the error message.
 
     Raises:
-        UsageError: they say none, or hold a password, or would send everything unencrypted to another machine.
+        UsageError: it is no address, holds a password, or would send data unencrypted to another machine.
     """
     if text.startswith(EMBEDDED):
         if not text.removeprefix(EMBEDDED):

@@ -1,8 +1,8 @@
-"""What a run is told: one frozen `Settings`, from default < user file < store file < environment < typed flag.
+"""The settings of a run, as one frozen `Settings`: default < user file < store file < environment < flag.
 
-Both files are YAML mappings with the names of the fields below. The user file is `config.yaml` in goalmem's folder
-of the user's configuration (`GOALMEM_CONFIG` names another); the store file is `goalmem.yaml` inside the store. A
-variable is the field's name in capitals after `GOALMEM_`.
+Both files are YAML mappings with the names of the fields below. The user file is `config.yaml` in goalmem's folder of
+the user's configuration; `GOALMEM_CONFIG` names another. The store file is `goalmem.yaml` in the store. An environment
+variable is `GOALMEM_` and the field's name in capitals.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ STORE_FILE = "goalmem.yaml"
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 Parameters: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""What structured backbones are told, by the backbone's name and the parameter's."""
+"""Settings of backbones or reasoners: name -> parameter -> value."""
 _KIND_NAMES: Mapping[Any, str] = {
     bool: "true or false", int: "a whole number", str: "text", Path: "a path",
-    Parameters: "settings by backbone, such as {stitch: {window: 20}}",
+    Parameters: "settings by name, such as {stitch: {window: 20}}",
 }  # fmt: skip
 
 
@@ -40,17 +40,17 @@ def stores_folder() -> Path:
 
 
 def folder_beside(address: MilvusAddress) -> Path:
-    """Return the folder that has what goalmem keeps beside a memory in Milvus."""
+    """Return the folder for what goalmem keeps locally about a memory in Milvus."""
     import platformdirs
 
     return platformdirs.user_data_path("goalmem", appauthor=False) / "milvus" / address.folder_name
 
 
 def user_file(environment: Mapping[str, str]) -> Path:
-    """Return where the user file is looked for.
+    """Return the path of the user file.
 
     Raises:
-        UsageError: the variable names what no path can be.
+        UsageError: the variable holds an impossible path.
     """
     named = environment.get(CONFIG_VARIABLE)
     if named:
@@ -62,25 +62,34 @@ def user_file(environment: Mapping[str, str]) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a command can be told.
+    """All settings of a command.
 
-    `embedder` None means the store's own, and the static one for a new store; `context` (tokens) and `threads` None
-    leave the choice to the model, and so does `planning`; `certainty` (percent) None withholds what is less certain
-    than the model's record says, 0 nothing; `strict` None refuses the inferences of a small model only. About
-    `fact_tokens` tokens of facts are shown at a time: None leaves that to the model, 0 takes as many as fit.
-    Full prompts leave out what is never evidence, such as small talk, unless told not to `sift`, and bring the turns on
-    which others `lean`. Without `checks` goal-mem takes a model's groundings as they are, and the trace says so. With
-    `keep_prompts` a trace has each prompt and its reply. `redact` blacks out secrets in what is read before it is
-    stored. `timezone` is the IANA name of the zone by which people spoke whose transcripts give times in UTC alone;
-    None is the machine's.
-    `prompts` is a folder whose files stand in for the package's one by one. `adapter` is the file of a LoRA adapter for
-    a model that runs in this process, ``none`` for no adapter, None for the one shipped with goalmem, which only the
-    bundled model has. `backbones` is what structured backbones are told, by name; each checks its own when it is
-    opened. `parallel` is how many requests a model works on at a time, `timeout` how many seconds a server may take for
-    one; `model_cache` is how many megabytes of evaluated prompts are kept on disk, 0 for none.
+    Memory:
+    - `store`: the store's folder. For a memory in Milvus, the folder of its settings, traces and locks.
+    - `address`: the address of a memory in Milvus.
+    - `embedder`: None is the store's own, or the static one for a new store.
+    - `redact`: black out secrets in transcripts before they are stored.
+    - `timezone`: the IANA zone of the speakers for transcripts with UTC times only. None is the machine's.
+    - `backbones`, `reasoners`: settings of structured backbones and of reasoners, by name; each checks its own when
+      it is built.
 
-    `store` is the store's folder. Where `--store` names a memory in Milvus, that is its `address`, and `store` the
-    folder that has its settings, traces and locks.
+    Model:
+    - `context` (tokens), `threads`, `planning`: None leaves the choice to the model.
+    - `adapter`: the file of a LoRA adapter for a model in this process, or ``none``. None is the shipped adapter.
+    - `prompts`: a folder whose files replace the package's one by one.
+    - `parallel`: how many requests a model processes at a time.
+    - `timeout`: how many seconds a server may take for one request.
+    - `model_cache`: how many megabytes of evaluated prompts are kept on disk; 0 for none.
+
+    Answers:
+    - `certainty` (percent): withhold less certain answers. None uses the model's own limit, 0 withholds none.
+    - `strict`: refuse inferences. None refuses those of small models only.
+    - `fact_tokens`: about how many tokens of facts are shown at a time. None leaves it to the model, 0 fills the
+      context.
+    - `checks`: False makes goal-mem accept a model's groundings unchecked; the trace says so.
+    - `sift`: with full prompts, leave out turns that are never evidence, such as small talk.
+    - `lean`: with full prompts, add the turns that retrieved turns depend on.
+    - `keep_prompts`: keep each prompt and reply in the trace.
     """
 
     store: Path
@@ -92,6 +101,7 @@ class Settings:
     backbone: str = "reranked"
     backbones: Parameters = field(default_factory=dict)
     reasoner: str = "goal-mem"
+    reasoners: Parameters = field(default_factory=dict)
     planning: str | None = None
     max_breadth: int = 3
     max_depth: int = 5
@@ -116,18 +126,18 @@ class Settings:
 
     @property
     def place(self) -> str:
-        """Where the memory is, as `--store` takes it."""
+        """The memory's location in the form of `--store`."""
         return str(self.store if self.address is None else self.address)
 
 
 KEYS = tuple(slot.name for slot in fields(Settings) if slot.name != "address")
-"""What files, variables and flags set."""
+"""The settings that files, variables and flags can set."""
 
 LEAST = {
     "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "max_steps": 1,
     "certainty": 0, "budget": 1, "fact_tokens": 0, "parallel": 1, "timeout": 1, "model_cache": 0,
 }  # fmt: skip
-# Above what any model or machine has a use for, and within what llama.cpp's 32 bits hold.
+# Above any useful value, and within llama.cpp's 32 bits.
 MOST = {
     "context": 2**24, "threads": 4096, "seed": 2**31 - 1,
     "max_breadth": 1000, "max_depth": 1000, "max_subgoals": 4, "max_steps": 1000, "certainty": 100,
@@ -140,7 +150,7 @@ ZONE_HINT = "give an IANA name, such as Europe/Berlin"
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where values come from: what to call it in an error, and what its relative paths are relative to."""
+    """The source of values: its name in errors, and the base folder of its relative paths."""
 
     name: str
     folder: Path | None = None
@@ -151,8 +161,8 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
     """Return the settings of a run.
 
     Args:
-        flags: what the command line gave, by field name; None stands for a flag that was not typed.
-        environment: the process's variables.
+        flags: the command line's values by field name; None means that a flag was not given.
+        environment: the process's environment variables.
 
     Raises:
         UsageError: a file or a variable has an unknown key or a value of the wrong kind; the message names both.
@@ -172,10 +182,10 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
 
 
 def given_settings(given: Mapping[str, object]) -> Settings:
-    """Return the settings that a program gives by name, with its `store`; no file and no variable is read.
+    """Return the settings from a program's keyword arguments, including `store`; no file or variable is read.
 
     Raises:
-        UsageError: a key is unknown or a value of the wrong kind; the message names it.
+        UsageError: a key is unknown or a value has the wrong type; the message names it.
     """
     checked = _checked(given, _Source("goalmem_cli.open"))
     store, address = _placed(checked["store"])
@@ -183,8 +193,8 @@ def given_settings(given: Mapping[str, object]) -> Settings:
 
 
 def zone_of(name: str) -> tzinfo | None:
-    """Return the time zone of an IANA name; None where no zone is called so."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # only here, as few settings name one
+    """Return the time zone of an IANA name, or None if there is no such zone."""
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # imported here because few settings need it
 
     try:
         return ZoneInfo(name)
@@ -193,28 +203,28 @@ def zone_of(name: str) -> tzinfo | None:
 
 
 def _placed(named: Path | MilvusAddress) -> tuple[Path, MilvusAddress | None]:
-    """Return the folder of the store that was named, and its address where it is in Milvus."""
+    """Return the store's folder, and its address if it is in Milvus."""
     return (folder_beside(named), named) if isinstance(named, MilvusAddress) else (named, None)
 
 
 def setting_in_words(key: str, text: str, where: str) -> Any:
-    """Return the value of a setting that is written as text; `where` says, in an error, who wrote it.
+    """Return the value of a setting written as text; `where` is its source, for the error message.
 
     Raises:
-        UsageError: the text is no such value.
+        UsageError: the text is no valid value.
     """
     return _value(key, repr(key), text, _Source(where, None, is_text=True))
 
 
 def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:
-    """Return the checked values of a YAML file; none where there is no such file."""
+    """Return the checked values of a YAML file; none if there is no file."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}", "make the file readable, or remove it") from error
-    import yaml  # only here, as hardly anybody has such a file
+    import yaml  # imported here because few users have such a file
 
     try:
         content = yaml.safe_load(text)
@@ -248,7 +258,7 @@ def _checked(content: Mapping[Any, object], source: _Source) -> dict[str, Any]:
 
 
 def _value(name: str, shown: str, value: object, source: _Source) -> Any:
-    """Return the value as the field's kind, or raise an error that names the source and the key."""
+    """Return the value in the field's type, or raise an error that names the source and the key."""
     kinds = _kinds(name)
     kind = next(kind for kind in kinds if kind is not NoneType)
     if value is None and NoneType in kinds:
@@ -273,7 +283,7 @@ def _kinds(name: str) -> tuple[Any, ...]:
 
 
 def _converted(kind: Any, value: object, source: _Source) -> Any:
-    """Return the value as `kind`, None where it is not one."""
+    """Return the value as `kind`, or None if it has another type."""
     if kind is Path:
         return _path(value, source)
     if kind == Parameters:
@@ -311,10 +321,10 @@ def _path(value: object, source: _Source) -> Path | MilvusAddress | None:
 
 
 def _usable(value: str | Path, where: str) -> Path:
-    """Return the path with its `~` filled in, if the system can have such a path at all, there or not.
+    """Return the path with `~` expanded, if it is possible on this system; it need not exist.
 
     Raises:
-        UsageError: it is too long, holds a null character, or its `~` is nobody's home.
+        UsageError: it is too long, holds a null character, or its `~` names an unknown user.
     """
     hint = "name another path"
     if "\0" in str(value):
@@ -327,7 +337,7 @@ def _usable(value: str | Path, where: str) -> Path:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise UsageError(f"{where}: {_cut(str(value))} is too long for a path", hint) from error
-        return path  # a folder that may not be read is the business of whoever opens it
+        return path  # an unreadable folder fails when it is opened
     return path
 
 
@@ -341,6 +351,6 @@ def _parsed(kind: type, text: str) -> Any:
     if kind is int:
         try:
             return int(text) if text.removeprefix("-").isdecimal() else None
-        except ValueError:  # more digits than Python reads
+        except ValueError:  # too many digits for Python
             return None
     return text or None

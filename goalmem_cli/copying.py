@@ -1,4 +1,4 @@
-"""Taking a memory from one place to another, whatever keeps it there and here."""
+"""Copy a memory from one place to another, between any kinds of storage."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
 SAMPLE = 200
-"""So many conversations are compared turn by turn, by the hashes that are the turns' ids."""
+"""The number of conversations that are compared turn by turn, by the turns' ids (hashes)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy did: the conversations and turns of the source, how many turns were new, and how many it compared."""
+    """The result of a copy: the source's conversations and turns, the new turns, and the turns compared."""
 
     conversations: int
     turns: int
@@ -31,16 +31,14 @@ class Copied:
 
 
 def copy(source: KeptMemory, target: KeptMemory, report: Callable[[Added], None], seed: int = 0) -> Copied:
-    """Bring all of one memory into another, and compare them; what is there already is left as it is.
+    """Copy one memory into another and compare them; existing content of the target stays.
 
-    So are its marks of what was forgotten, where it has any, else it gets the source's; and what was said of people
-    of whom nothing is said there.
-
-    It goes through a file, so that neither memory has to fit into this process, and is safe a batch at a time:
-    interrupted, the same copy goes on from there.
+    The target also keeps its own marks of forgotten turns, if it has any, else it gets the source's. Information about
+    people is added if the target has none about them. The copy goes through a file, so memories need not fit into RAM.
+    It is saved in batches: after an interruption, the same copy continues.
 
     Raises:
-        StoreError: one of them cannot be used, or the copy is not what it was made of.
+        StoreError: one of them cannot be used, or the copy differs from its source.
     """
     with TemporaryDirectory(prefix="goalmem-copy-") as folder:
         file = Path(folder) / "memory.jsonl"
@@ -57,7 +55,7 @@ def copy(source: KeptMemory, target: KeptMemory, report: Callable[[Added], None]
 
 
 def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], seed: int) -> Copied:
-    """Compare counts of all conversations, and the turns of a sample of them.
+    """Compare the counts of all conversations and the turns of a sample.
 
     Raises:
         StoreError: they differ.
@@ -73,7 +71,7 @@ def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], seed: 
                 "copy into a place of its own, where no other conversation has the name",
             )
     names = [one.name for one in theirs]
-    Random(seed).shuffle(names)  # noqa: S311 - which are looked at is no secret
+    Random(seed).shuffle(names)  # noqa: S311 - the choice is not secret
     compared = 0
     for name in islice(names, SAMPLE):
         turns = source.turns([name])

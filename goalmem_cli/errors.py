@@ -1,29 +1,29 @@
-"""Every failure a user can meet, as one tree.
+"""All errors that a user can meet, as one tree.
 
 GoalmemError                 exit code
-├── UsageError               2   the words of the command do not fit
-│   └── PluginBroken             what was named is of another package, and cannot be loaded
-├── StoreError               3   the store could not be used
+├── UsageError               2   invalid arguments
+│   └── PluginBroken             a plug-in cannot be loaded
+├── StoreError               3   the store cannot be used
 │   ├── StoreLocked              another process holds it
-│   ├── StoreDamaged             a file is truncated, missing or garbled
+│   ├── StoreDamaged             a file is truncated, missing or damaged
 │   ├── StoreNewer               written by a newer goalmem
 │   ├── EmbedderMismatch         built with another embedder
-│   ├── BackboneMissing          nothing was indexed for the backbone asked for
-│   └── StoreUnable              it cannot do that, being kept where it is
-├── ModelError               4   the language model or embedder could not be used
-│   ├── ModelMissing             nothing there under that name
-│   ├── ModelUnreadable          there, but not a model this build can load
-│   │   └── AdapterUnreadable    no adapter there, or not one for this model
+│   ├── BackboneMissing          the backbone has no index yet
+│   └── StoreUnable              this kind of storage cannot do it
+├── ModelError               4   a language model or embedder cannot be used
+│   ├── ModelMissing             there is no model of that name
+│   ├── ModelUnreadable          it is not a model that this build can load
+│   │   └── AdapterUnreadable    there is no adapter, or not for this model
 │   ├── ContextOverflow          the prompt is longer than the context
-│   └── ReplyUnusable            the reply does not have the form asked for
-├── InputError               5   a transcript could not be read (file, place, reason)
-│   ├── UnknownFormat            in none of the formats
-│   │   └── UnlikelyChat             a document by its looks, though it can be read as a chat
-│   ├── NoMessages               a file is whole, and nothing is said in it
-│   └── TextBroken               what follows in the file cannot be read either
+│   └── ReplyUnusable            the reply has the wrong form
+├── InputError               5   a transcript cannot be read (file, place, reason)
+│   ├── UnknownFormat            it is in none of the formats
+│   │   └── UnlikelyChat             it looks like a document, but could be read as a chat
+│   ├── NoMessages               the file is valid and has no messages
+│   └── TextBroken               the rest of the file cannot be read either
 └── PromptError              4   a prompt file is wrong (file, key, reason)
 
-Unknown is not an error: a question that memory does not answer ends in a trace whose status says so (exit code 1).
+An unknown answer is not an error: the question ends in a trace whose status says so (exit code 1).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pathlib import Path
 
 
 class GoalmemError(Exception):
-    """Something the user can act on: one line of what happened, one line of what to do."""
+    """An error that the user can act on: one line about what happened, one about what to do."""
 
     exit_code = 1
 
@@ -44,13 +44,13 @@ class GoalmemError(Exception):
 
 
 class UsageError(GoalmemError):
-    """The command's words contradict one another or name nothing that exists."""
+    """The arguments contradict each other or name something that does not exist."""
 
     exit_code = 2
 
 
 class PluginBroken(UsageError):
-    """What was named is a plug-in that cannot be imported, or is not what it is registered as."""
+    """The named plug-in cannot be imported, or is not what it is registered as."""
 
 
 class StoreError(GoalmemError):
@@ -64,7 +64,7 @@ class StoreLocked(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A file of the store is truncated, missing or garbled."""
+    """A file of the store is truncated, missing or damaged."""
 
 
 class StoreNewer(StoreError):
@@ -76,11 +76,11 @@ class EmbedderMismatch(StoreError):
 
 
 class BackboneMissing(StoreError):
-    """The store holds nothing yet of what the backbone asked for derives from turns."""
+    """The store has no index of the backbone yet."""
 
 
 class StoreUnable(StoreError):
-    """A memory that is kept there cannot do what was asked for."""
+    """This kind of storage cannot do what was asked for."""
 
 
 class ModelError(GoalmemError):
@@ -90,15 +90,15 @@ class ModelError(GoalmemError):
 
 
 class ModelMissing(ModelError):
-    """No model is there under the name given."""
+    """There is no model of that name."""
 
 
 class ModelUnreadable(ModelError):
-    """The file is there but is not a model that this build can load."""
+    """The file exists but is not a model that this build can load."""
 
 
 class AdapterUnreadable(ModelUnreadable):
-    """No adapter is there, the file is none, or it was made for another model."""
+    """The adapter is missing, its file is not an adapter, or it was made for another model."""
 
 
 class ContextOverflow(ModelError):
@@ -106,7 +106,7 @@ class ContextOverflow(ModelError):
 
 
 class ReplyUnusable(ModelError):
-    """A model's reply does not have the form that was asked for."""
+    """A model's reply does not have the required form."""
 
 
 class PromptError(GoalmemError):
@@ -118,7 +118,7 @@ class PromptError(GoalmemError):
 class InputError(GoalmemError):
     """A transcript could not be read.
 
-    `place` is where in the file: ``line 3, column 7``, ``[2].session_1[4]`` or the like; empty for the whole file.
+    `place` is the position in the file, such as ``line 3, column 7`` or ``[2].session_1[4]``; "" for the whole file.
     """
 
     exit_code = 5
@@ -132,18 +132,18 @@ class InputError(GoalmemError):
 
 
 class TextBroken(InputError):
-    """A file cannot be read on from a place: it is no text, or no JSON, there."""
+    """The rest of a file cannot be read: it is not text, or not JSON."""
 
 
 class NoMessages(InputError):
-    """A file can be read, and nothing is said in it."""
+    """A file is valid but has no messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearFormat:
-    """A format that a file is not in; `sign` is what it is recognised by, `lacks` the keys of it that are not there.
+    """A format that a file almost has; `sign` is what identifies the format, `lacks` its keys that are missing.
 
-    Without keys in its sign nothing can be said of what is not there, and `lacks` is empty.
+    If the sign has no keys, `lacks` is empty.
     """
 
     name: str
@@ -152,13 +152,13 @@ class NearFormat:
 
 
 class UnknownFormat(InputError):
-    """A file is in none of the formats that goalmem reads; `near` are those that come nearest, where that is known."""
+    """A file has none of the formats that goalmem reads; `near` are the nearest ones, if known."""
 
     near: tuple[NearFormat, ...] = ()
 
 
 class UnlikelyChat(UnknownFormat):
-    """A file could be read as a chat in `format`, and looks like a document."""
+    """A file could be read as a chat in `format`, but looks like a document."""
 
     def __init__(self, path: Path | str, place: str, reason: str, hint: str = "", *, format: str = "") -> None:  # noqa: A002
         super().__init__(path, place, reason, hint)
@@ -166,7 +166,7 @@ class UnlikelyChat(UnknownFormat):
 
 
 class UnclearDates(InputError):
-    """A file's dates leave open whether the day or the month comes first; `example` is the first of them."""
+    """A file's dates do not show whether the day or the month comes first; `example` is the first such date."""
 
     def __init__(self, path: Path | str, example: str) -> None:
         reason = f"nothing in it tells whether {example!r} begins with the day or with the month"

@@ -1,4 +1,4 @@
-"""What is fitted to one model: how the engine reads with it, and how certain its answers are."""
+"""Parameters fitted to one model: how the engine reads facts with it, and how certain its answers are."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Rounds: TypeAlias = tuple[tuple[int, ...]] | tuple[tuple[int, ...], tuple[int, ...]]
-"""How many facts are read: in one call, or in two where the first is not sure."""
+"""How many facts are read: in one call, or in a second one if the first is not sure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """How a model with the compact prompts reads, and what its certainties were fitted to.
+    """How a model with compact prompts reads facts, and the fit of its certainties.
 
-    `rounds` says how many of the question's best facts are read together: the counts of one round are read in one
-    call, each anew, and the next round follows where no reading is `sure` (the mean probability of its words, 0 to 1).
-    A plan is made only where none is. `fact_tokens` is about how many tokens of facts the first reading shows at most.
+    Reading:
+    - `rounds`: how many of the best facts each reading shows. All readings of a round share one call.
+    - `sure`: the next round, and then a plan, follows only if no reading has this mean token probability (0 to 1).
+    - `fact_tokens`: about the most tokens of facts in the first reading.
+    - `added`: the most facts and tokens that a plan's step, or the question after it, adds to the first reading.
+    - `again`: the total facts and tokens if the question is read again without such steps, or if they failed.
+    - `trusted`: the least mean probability of a reading from a statement that seems to be another person's.
 
-    Each further reading shows the facts of the first one and more: the steps of the plan, and the question after them,
-    at most the facts and tokens of `added` more; the question without such steps, or where they did not settle it,
-    those of `again` in all. A reading of what another person seems to have said is taken where its mean probability is
-    at least `trusted`.
-
-    `adapter` is the SHA-256 of the adapter that the certainties belong to, `weights` are those of a logistic regression
-    by reasoner (the bias first, then one for each of `reasoners.certainty.signs_of`), and `floors` are the certainties,
-    from 0 to 1, below which a reasoner's answer is withheld unless the user says otherwise.
+    Certainty:
+    - `adapter`: the SHA-256 of the adapter that the certainties belong to.
+    - `weights`: per reasoner, the weights of a logistic regression: the bias, then one for each of
+      `reasoners.certainty.signs_of`.
+    - `floors`: per reasoner, the certainty (0 to 1) below which an answer is withheld by default.
     """
 
     rounds: Rounds = ((20,),)
@@ -40,4 +41,4 @@ class Fitted:
 
 
 UNFITTED = Fitted()
-"""What holds for a small model that nothing was fitted to."""
+"""The parameters of a small model without a fit."""

@@ -1,4 +1,4 @@
-"""Frozen records as JSON values, and back: what traces, runs and every `--json` are written with."""
+"""Convert frozen records to JSON values and back, for traces, runs and every `--json`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
 def plain(value: object) -> Any:
-    """Return a frozen value as what JSON can hold: records as objects, sequences as lists, times as ISO 8601."""
+    """Return a frozen value as JSON data: records as objects, sequences as lists, times as ISO 8601."""
     if is_dataclass(value) and not isinstance(value, type):
         return {slot.name: plain(getattr(value, slot.name)) for slot in fields(value)}
     if isinstance(value, Mapping):
@@ -22,11 +22,12 @@ def plain(value: object) -> Any:
 
 
 def rebuild(kind: Any, value: Any) -> Any:
-    """Return `value`, which came from JSON, as the annotated `kind`; fields that are missing get their defaults, and
-    fields that had other names before, as the record's `RENAMED` says, their names of today.
+    """Return the JSON value as the annotated type `kind`.
+
+    Missing fields get their defaults. Old field names are translated by the record's `RENAMED`.
 
     Raises:
-        TypeError, ValueError, KeyError, AttributeError: it is none.
+        TypeError, ValueError, KeyError, AttributeError: the value does not fit.
     """
     origin = get_origin(kind)
     if origin in (Union, UnionType):

@@ -1,22 +1,21 @@
-"""Models and embedders, loaded as the settings say.
+"""Load models and embedders according to the settings.
 
-Everything heavy is imported inside the function that needs it, so that a command loads what it uses and no more.
+Heavy imports are inside the functions that need them, so that a command loads only what it uses.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, StoreError, UsageError
+from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.stages import LOADING, stage
 
@@ -30,24 +29,17 @@ if TYPE_CHECKING:
     from goalmem_cli.prompts import Profile
 
 
-OUTCOMES = "planning.json"
-OUTCOMES_SCHEMA = 1
-
-Suited = Literal["together", "stepwise"]
-
-
 def _nothing() -> None:
-    """Close what holds nothing."""
+    """Do nothing on close."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A language model, what a trace calls it, the prompts it gets, and how many tokens it sees at once.
+    """A loaded language model with its name in traces, its prompt profile and its context in tokens.
 
-    `close` gives its memory back; `digest` tells its weights, with the adapter's, from others of the same name, and
-    `adapter` is the hash of that adapter, blank for none. It works on `at_once` requests at a time; `is_shared` says
-    that several threads may call it at once. `fitted` is what is known of it, and `suits` finds out which prompts it is
-    to get where it answers questions.
+    `close` frees the memory. `digest` identifies the weights and the adapter among models of one name; `adapter` is the
+    adapter's hash, or "". `at_once` is how many requests it processes at a time, and `is_shared` whether several
+    threads may call it. `fitted` are the parameters fitted to it. `suits` finds its prompt profile for answering.
     """
 
     model: LanguageModel
@@ -64,22 +56,20 @@ class LoadedModel:
 
     @property
     def answering(self) -> Profile:
-        """The prompts that a reasoner gets: those of the prover that is wanted, or that suits the model.
+        """The prompt profile for reasoners: that of the chosen prover, or of the one that suits the model.
 
         Raises:
-            ModelError: it has to be asked, and cannot be used.
+            ModelError: the model must be tested for that, and cannot be used.
         """
         return self.profile if self.suits is None else self.suits()
 
     def least_certainty(self, reasoner: str, wanted: int | None) -> float:
-        """Return how certain the reasoner's answers have to be, from 0 to 1: as many percent as are wanted, else as
-        what is fitted to the model says.
-        """
+        """Return the least certainty (0 to 1) of the reasoner's answers: `wanted` percent, or the fitted default."""
         return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
 
 
 class DeferredEmbedder:
-    """An embedder whose name and dimension are known from the store, and which is loaded at the first text."""
+    """An embedder whose name and dimension come from the store; it is loaded on first use."""
 
     def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
         self.name = name
@@ -91,9 +81,22 @@ class DeferredEmbedder:
         """Return an (n, dimension) matrix of unit-length rows.
 
         Raises:
-            EmbedderMismatch: what is there under that name is not what the store was built with.
-            ModelError: nothing is there, or it cannot be loaded.
+            EmbedderMismatch: the loaded embedder is not the one that the store was built with.
+            ModelError: there is no such embedder, or it cannot be loaded.
         """
+        return self._own().embed(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,).
+
+        Raises:
+            EmbedderMismatch, ModelError: as `embed`.
+        """
+        from goalmem_cli.ports import query_vector
+
+        return query_vector(self._own(), text)
+
+    def _own(self) -> Embedder:
         if self._loaded is None:
             self._loaded = self._load(self.name)
             if self._loaded.dimension != self.dimension:
@@ -102,14 +105,14 @@ class DeferredEmbedder:
                     f"{self.dimension}",
                     f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
                 )
-        return self._loaded.embed(texts)
+        return self._loaded
 
 
 def load_embedder(name: str) -> Embedder:
     """Return the embedder of that name.
 
     Raises:
-        ModelError: nothing is there, or it cannot be loaded.
+        ModelError: there is none, or it cannot be loaded.
     """
     from goalmem_cli.models.embedding import embedders
 
@@ -119,31 +122,60 @@ def load_embedder(name: str) -> Embedder:
 def load_model(
     settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
 ) -> LoadedModel:
-    """Return the language model that the settings name; `announce` is told what it does with the user's cache, and
-    `watch` shows how far a file is that is put together.
+    """Return the language model of the settings.
+
+    `announce` receives notes about the user's cache; `watch` shows the progress while a file is joined.
 
     Raises:
-        ModelError: it is missing, unreadable, or does not fit into memory, or the adapter cannot be applied to it.
-        UsageError: an adapter is named for a model that is a server's.
+        ModelError: it is missing or unreadable, does not fit into memory, or does not accept the adapter.
+        UsageError: an adapter is given for a server's model.
     """
-    from goalmem_cli.models.catalogue import COMPACT, is_address, resolve
+    from goalmem_cli.models.servers.address import is_address
 
     if is_address(settings.model):
         return suited(_served_model(settings, announce), settings, announce)
-    from goalmem_cli.models.weights.gguf import file_digest
+    weights = _weights_of(settings, announce, watch)
+    path, model = _model_of(weights.path, weights.spec, settings, weights.adapter, announce)
+    loaded = replace(weights, path=path).loaded(model, model.context, model.close, settings)
+    return suited(loaded, settings, announce)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """A model's files: what its name stands for, the file that runs, and its adapter."""
+
+    spec: ModelSpec
+    path: Path
+    adapter: Adapter | None
+
+    @property
+    def digest(self) -> str:
+        """What tells these weights, with their adapter, from others."""
+        from goalmem_cli.models.weights.gguf import file_digest
+
+        digest = file_digest(self.path)
+        return f"{digest}+{self.adapter.digest}" if self.adapter else digest
+
+    def loaded(self, model: LanguageModel, context: int, close: Callable[[], None], settings: Settings) -> LoadedModel:
+        """Return the record of a model that runs these weights."""
+        from goalmem_cli.models.catalogue import COMPACT
+
+        profile: Profile = "compact" if self.spec.profile == COMPACT else "full"
+        return LoadedModel(
+            model, self.spec.name, profile, context, close, self.digest, settings.parallel,
+            adapter=self.adapter.digest if self.adapter else "",
+            fitted=self.spec.known.fitted if self.spec.known else UNFITTED,
+        )  # fmt: skip
+
+
+def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watch | None) -> _Weights:
+    from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import chosen_adapter
 
     spec = resolve(settings.model, note=announce, watch=watch)
     adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
     merged = adapter if settings.adapter is None else None
-    path, model = _model_of(weights_that_run(spec, announce, merged), spec, settings, adapter, announce)
-    profile: Profile = "compact" if spec.profile == COMPACT else "full"
-    digest, own = file_digest(path), adapter.digest if adapter else ""
-    loaded = LoadedModel(
-        model, spec.name, profile, model.context, model.close, f"{digest}+{own}" if own else digest,
-        settings.parallel, adapter=own, fitted=spec.known.fitted if spec.known else UNFITTED,
-    )  # fmt: skip
-    return suited(loaded, settings, announce)
+    return _Weights(spec, weights_that_run(spec, announce, merged), adapter)
 
 
 def _model_of(
@@ -153,9 +185,9 @@ def _model_of(
     adapter: Adapter | None,
     announce: Callable[[str], None],
 ) -> tuple[Path, LlamaModel]:
-    """Return the model of the weights that run, and their file: the one that came where repacked ones cannot be used.
+    """Return the loaded model and its file: `path`, or the original file if the repacked one cannot be used.
 
-    goalmem's own adapter is a part of repacked weights; one that is named is applied to them, as it may be one of many.
+    Repacked weights include goalmem's own adapter. An adapter that the user names is applied at run time.
     """
     from goalmem_cli.models.weights.repacking import discard
 
@@ -171,9 +203,9 @@ def _model_of(
 
 
 def weights_that_run(spec: ModelSpec, announce: Callable[[str], None], adapter: Adapter | None = None) -> Path:
-    """Return the weights that are loaded for the model: where its record says so, repacked and with the adapter.
+    """Return the weights file to load: repacked and with the adapter if the model's record says so.
 
-    A file that was named by its path runs as it is.
+    A file that the user named by its path is used unchanged.
     """
     from goalmem_cli.models.state_cache import model_cache
     from goalmem_cli.models.weights.repacking import repacked
@@ -215,17 +247,71 @@ def _served_model(settings: Settings, announce: Callable[[str], None]) -> Loaded
     )
 
 
-# Which prover suits a model, and with it which prompts: found out once for each, and kept in the user's cache
+# A model that another process keeps warm
+
+
+def keep_warm(settings: Settings, seconds: float, announce: Callable[[str], None], watch: Watch | None = None) -> None:
+    """Load the model and answer other processes' calls until it was not used for that many seconds.
+
+    Raises:
+        ModelError: it cannot be loaded, or another process keeps a model warm.
+    """
+    from goalmem_cli.models.servers.warm import Held, serve
+
+    with closing(load_model(settings, announce, watch)) as loaded:
+        about = Held(loaded.name, loaded.digest, loaded.context, _loaded_with(settings), os.getpid())
+        serve(loaded.model, about, seconds)
+
+
+def kept_warm(
+    settings: Settings, announce: Callable[[str], None] = lambda _: None, watch: Watch | None = None
+) -> LoadedModel | None:
+    """Return the model of the settings if `goalmem warm` keeps it loaded in the same way, else None.
+
+    For ``bundled`` that is any bundled model that is warm: while it is, no better one fits into the free memory.
+
+    Raises:
+        ModelError: the files of the model are not there any more.
+    """
+    from goalmem_cli.models.bundled import BUNDLED as MODELS
+    from goalmem_cli.models.catalogue import BUNDLED
+    from goalmem_cli.models.servers.warm import WarmModel, held
+
+    about = held()
+    if about is None:
+        return None
+    named = settings
+    if settings.model == BUNDLED and about.name in MODELS:
+        named = replace(settings, model=about.name)
+    if named.model != about.name:
+        return None
+    weights = _weights_of(named, announce, watch)
+    if weights.digest != about.digest or _loaded_with(named) != about.loaded_with:
+        announce(f"{about.name} is kept warm with other settings, so it is loaded here")
+        return None
+    model = WarmModel(lambda: load_model(named, announce, watch).model)
+    return suited(weights.loaded(model, about.context, model.close, named), named, announce)
+
+
+def _loaded_with(settings: Settings) -> dict[str, object]:
+    """Return the settings that two processes must share to share a loaded model, besides its files."""
+    return {
+        "context": settings.context, "threads": settings.threads, "parallel": settings.parallel,
+        "has_own_adapter": settings.adapter is None,
+    }  # fmt: skip
+
+
+# Find the prover, and thus the prompts, that suit a model: once per model, kept in the user's cache
 
 
 def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
-    """Return the model with what finds out, when it is first to answer, which prompts it is to get.
+    """Return the model with `suits` set to what finds its prompt profile when it first answers.
 
-    `stepwise` has the compact ones. Where `auto` is wanted, or nothing and it is a server's, nobody has said how large
-    the model is: it is asked two made-up questions, once. One that goalmem has fitted itself to never is, and neither
-    is one for which somebody has written full prompts alone.
+    The prover `stepwise` uses the compact prompts. With `auto`, or by default for a server's model, the model's size is
+    unknown, so it is tested once with two made-up questions. A model that goalmem has fitted, or a user's folder with
+    full prompts only, skips the test.
     """
-    from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.models.servers.address import is_address
     from goalmem_cli.prompts import folder_of
     from goalmem_cli.reasoners.goal_mem.provers import AUTO, STEPWISE
 
@@ -240,18 +326,18 @@ def suited(loaded: LoadedModel, settings: Settings, announce: Callable[[str], No
 
 
 def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str], None]) -> Profile:
-    """Return the prompts that suit the model: by the outcome that is kept, else by asking it, which is said.
+    """Return the profile that suits the model, from the cache or by a test, which is announced.
 
     Raises:
         ModelError: the model cannot be used.
     """
     from goalmem_cli.prompts import PromptBook
     from goalmem_cli.reasoners.goal_mem import steps_of
-    from goalmem_cli.reasoners.goal_mem.trial import masters_proofs
+    from goalmem_cli.reasoners.goal_mem.trial import keep_outcome, kept_outcomes, masters_proofs
 
     prompts = PromptBook.load(settings.prompts, "full", steps_of("together"))
     key = f"{loaded.name} {loaded.digest} {prompts.hashes['plan_and_prove'][:12]}"
-    found = _outcomes().get(key)
+    found = kept_outcomes().get(key)
     if found is None:
         announce(f"{loaded.name} is new here: it is asked two made-up questions to see how it plans best")
         masters = masters_proofs(loaded.model, prompts)
@@ -261,46 +347,19 @@ def _found_out(loaded: LoadedModel, settings: Settings, announce: Callable[[str]
         found = "together" if masters else "stepwise"
         told = "proved both" if masters else "did not prove both"
         announce(f"it {told}, so planning is {found} from now on (--planning says otherwise)")
-        _keep(key, found)
+        keep_outcome(key, found)
     return "compact" if found == "stepwise" else "full"
 
 
-def _outcomes_file() -> Path:
-    from goalmem_cli.models.state_cache import model_cache
-
-    return model_cache() / OUTCOMES
-
-
-def _outcomes() -> dict[str, Suited]:
-    """Return what was found out, by model; nothing where there is no such file, or it cannot be read."""
-    try:
-        document = json.loads(_outcomes_file().read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    models = document.get("models") if isinstance(document, dict) else None
-    if not isinstance(models, dict) or document.get("schema_version") != OUTCOMES_SCHEMA:
-        return {}
-    return {str(key): found for key, found in models.items() if found in ("together", "stepwise")}
-
-
-def _keep(key: str, found: Suited) -> None:
-    """Keep the outcome; where nothing can be written, the model is asked again the next time."""
-    from goalmem_cli.store.files import replace_file
-
-    document = {"schema_version": OUTCOMES_SCHEMA, "models": {**_outcomes(), key: found}}
-    with suppress(StoreError):
-        replace_file(_outcomes_file(), json.dumps(document, ensure_ascii=False, indent=1).encode())
-
-
 class DeferredModel:
-    """A language model that is loaded when it is first asked for, and closed if it was."""
+    """A language model that is loaded on first use, and closed if it was loaded."""
 
     def __init__(self, load: Callable[[], LoadedModel]) -> None:
         self._load = load
         self._loaded: LoadedModel | None = None
 
     def loaded(self) -> LoadedModel:
-        """Return the model.
+        """Return the model, loading it if needed.
 
         Raises:
             ModelError: it cannot be loaded.
@@ -311,19 +370,19 @@ class DeferredModel:
         return self._loaded
 
     def give_up(self) -> None:
-        """End what a model on a server has under way, in whatever thread; the next question finds the server anew."""
+        """Cancel the running requests of a server's model, from any thread; the next question reconnects."""
         if self._loaded is not None and self._loaded.is_shared:
             self.close()
 
     def close(self) -> None:
-        """Give the model's memory back."""
+        """Free the model's memory."""
         if self._loaded is not None:
             loaded, self._loaded = self._loaded, None
             loaded.close()
 
 
 def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the memory that the settings name, over the embedder: a store in a folder, or a database of Milvus."""
+    """Return the memory of the settings with the embedder: a store in a folder, or a Milvus database."""
     if settings.address is not None:
         from goalmem_cli.milvus.milvus_memory import MilvusMemory
 
@@ -336,5 +395,5 @@ def open_memory(settings: Settings, embedder: Embedder, announce: Callable[[str]
 
 
 def open_unread(settings: Settings, embedder: Callable[[str], Embedder], announce: Callable[[str], None]) -> KeptMemory:
-    """Return the memory of the settings without reading it, over an embedder that embeds nothing."""
+    """Return the memory of the settings without reading it, with an embedder that cannot embed."""
     return open_memory(settings, DeferredEmbedder("", 0, embedder), announce)

@@ -1,4 +1,4 @@
-"""The command `goalmem`: its subcommands, and the one place that owns error lines and exit codes."""
+"""The command `goalmem`: its subcommands, error lines and exit codes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from goalmem_cli.cli import (
     sources,
     stores,
     trace,
+    warm,
 )
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, version_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from goalmem_cli.wiring import Factories
 
 INTERRUPTED = 130
-# Loading libraries makes many objects and hardly any garbage: looking for it after each 700 takes its time.
+# Importing libraries creates many objects and hardly any garbage, so collecting after every 700 wastes time.
 OBJECTS_PER_COLLECTION = 50_000
 SECONDS_TO_LEAVE_A_CALLBACK = 0.01
 
@@ -74,6 +75,7 @@ COMMANDS = (
     stores,
     people,
     models,
+    warm,
     embedder,
     prompts,
     bench,
@@ -104,26 +106,26 @@ def _root(
 
 @cache
 def _command() -> Any:
-    """Return what Typer makes of all commands and their flags: the same for each run of a process, so made once."""
+    """Return Typer's command tree, built once per process."""
     return typer.main.get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> None:
-    """Run the command line and leave the process with its exit code."""
+    """Run the command line and exit with its exit code."""
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     sys.unraisablehook = _interrupt_again
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else Typer's flags look into everything installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else Typer's flags search all installed packages
     sys.exit(run(arguments, factories))
 
 
 def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
-    """Repeat a Ctrl-C that came in a weak reference's or a C library's callback, where Python drops exceptions."""
+    """Repeat a Ctrl-C that arrived inside a weak reference's or C callback, where Python drops exceptions."""
     if not issubclass(dropped.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(dropped)
     elif not sys.is_finalizing():
         if sys.platform == "win32":
             interrupt: Callable[[], None] = interrupt_main
-        else:  # a signal, which wakes a thread that sleeps
+        else:  # a signal also wakes a sleeping thread
             interrupt = partial(signal.pthread_kill, get_ident(), signal.SIGINT)
         again = Timer(SECONDS_TO_LEAVE_A_CALLBACK, interrupt)
         again.daemon = True
@@ -131,11 +133,11 @@ def _interrupt_again(dropped: sys.UnraisableHookArgs) -> None:
 
 
 def run(arguments: Sequence[str] | None = None, factories: Factories | None = None) -> int:
-    """Run the command line and return its exit code; a bug is an exception, with its traceback.
+    """Run the command line and return its exit code; a bug raises its exception.
 
     Args:
-        arguments: the words after `goalmem`; None stands for the process's own.
-        factories: what builds embedders and models; None stands for the real ones.
+        arguments: the words after `goalmem`; None uses the process's own.
+        factories: builds embedders and models; None uses the real ones.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,8 +1,8 @@
-"""The seams of a memory: what others use of a store, as Protocols of one to three methods.
+"""Interfaces of a memory, as Protocols of one to three methods.
 
-Commands, backbones and reasoners take one of these, or what several make together, and never a store's class, so that
-a memory may be kept elsewhere. `store/store.py` keeps one in a folder; the fake for tests is in `tests/fakes.py`, and
-one contract test runs over both.
+Commands, backbones and reasoners depend on these, never on a store's class, so that a memory can be stored elsewhere.
+`store/store.py` implements them in a folder, `tests/fakes.py` has the fake for tests, and one contract test covers
+both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, U
 
 
 def unreported(_: Added) -> None:
-    """Hear nothing of what is added."""
+    """Ignore what is added."""
 
 
 class SupportsAdding(Protocol):
@@ -42,15 +42,15 @@ class SupportsAdding(Protocol):
         by_name: bool = False,
         report: Callable[[Added], None] = unreported,
     ) -> list[Added]:
-        """Store what is new of the conversations, and report each when it is safe.
+        """Store the new content of the conversations; report each once it is saved.
 
-        Which stored conversation each one is, DESIGN section 7 says; with `by_name` it is the one of its name. One that
-        `continues` goes on with the one before it.
+        DESIGN section 7 says which stored conversation each one belongs to; with `by_name`, its name decides. A
+        conversation that `continues` extends the one before it.
 
         Raises:
-            InputError: two turns of a conversation have one own id.
-            EmbedderMismatch: the memory's vectors come from another embedder, or from another model of its name.
-            ModelError: the embedder makes nothing of a text.
+            InputError: two turns of a conversation have the same own id.
+            EmbedderMismatch: the memory's vectors come from another embedder, or from another model of that name.
+            ModelError: the embedder cannot embed a text.
             StoreError: the memory cannot be used.
         """
         ...
@@ -58,35 +58,36 @@ class SupportsAdding(Protocol):
     def preview_all(
         self, conversations: Iterable[Conversation], *, report: Callable[[Added], None] = unreported
     ) -> list[Added]:
-        """Report what `add_all` would do with the conversations, without doing it; raises as it does."""
+        """Report what `add_all` would do, without doing it; raises as it does."""
         ...
 
     def add_turns(self, turns: Iterable[Turn]) -> list[Added]:
-        """Store turns under the very conversation names that they carry; raises as `add_all`."""
+        """Store turns under the conversation names that they carry; raises as `add_all`."""
         ...
 
 
 class SupportsAnswers(Protocol):
-    """A memory that keeps goalmem's own answers."""
+    """A memory that stores goalmem's own answers."""
 
     def add_answer(self, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
-        """Store one of goalmem's own answers, sourced to the turns of the cited units and to the question's turn.
+        """Store one of goalmem's own answers, with the turns of the cited units and the question's turn as sources.
 
-        It is no turn: no ranking of another backbone finds it, and it goes when one of its turns is forgotten.
+        An answer is not a turn: other backbones never retrieve it, and it is deleted when one of its sources is
+        forgotten.
 
         Raises:
-            StoreError: the question or something cited is not stored any more, or the memory cannot be used.
+            StoreError: the question or a cited unit is no longer stored, or the memory cannot be used.
             ModelError: the embedder cannot be used.
         """
         ...
 
 
 class OpenMemory(Protocol):
-    """A memory that is open for reading: rankings of unit ids, and the units behind them."""
+    """A memory open for reading: rankings of unit ids, and the units themselves."""
 
     @property
     def generation(self) -> int:
-        """How many changes the memory has seen: as long as it stays the same, so does all that was read."""
+        """The number of changes so far; while it stays the same, so does everything that was read."""
         ...
 
     def rank(
@@ -100,18 +101,18 @@ class OpenMemory(Protocol):
     ) -> dict[Ranking, list[Scored]]:
         """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
 
-        With `kinds`, only units of these are ranked. A turn that was cut into passages is represented by them.
+        With `kinds`, only units of these kinds are ranked. A turn that was split into passages is represented by them.
 
         Raises:
-            EmbedderMismatch: a dense ranking was asked for and the memory's vectors come from another embedder.
+            EmbedderMismatch: a dense ranking needs the memory's embedder, and it is another one.
             StoreError: an index cannot be used.
         """
         ...
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
-        """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.
+        """Return unit id -> hit with its neighbours, in the given order, without units that are not stored.
 
-        The hits have no score and no ranks yet: those are the backbone's.
+        The hits have no score and ranks yet; the backbone sets them.
         """
         ...
 
@@ -120,7 +121,7 @@ class SupportsRanking(Protocol):
     """A memory that can be searched."""
 
     def reading(self) -> AbstractContextManager[OpenMemory]:
-        """Open the memory once for several rankings and look-ups; whoever writes waits until the block ends.
+        """Open the memory for several reads; writers wait until the block ends.
 
         Raises:
             StoreError: there is no memory, or it cannot be used.
@@ -128,7 +129,7 @@ class SupportsRanking(Protocol):
         ...
 
     def count_without_time(self, query: Query) -> int:
-        """Return how many turns only the query's time filter hides because nobody knows when they were said.
+        """Return how many turns only the query's time filter excludes, because their time is unknown.
 
         Raises:
             StoreError: there is no memory, or it cannot be used.
@@ -137,118 +138,118 @@ class SupportsRanking(Protocol):
 
 
 class SupportsLooking(Protocol):
-    """A memory whose turns can be looked up; raises `StoreError` where there is no memory or it cannot be used."""
+    """A memory whose turns can be looked up; raises `StoreError` if there is no memory or it cannot be used."""
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
-        """Return the stored turns of the conversations (None: all), in their order."""
+        """Return the stored turns of the conversations (None: all), in order."""
         ...
 
     def last_turn(self, conversation: str) -> Turn | None:
-        """Return the last turn of a conversation; None where it is not stored."""
+        """Return the last turn of a conversation, or None if it is not stored."""
         ...
 
     def are_stored(self, units: Sequence[str]) -> bool:
-        """Return whether all of these units are stored."""
+        """Return whether all these units are stored."""
         ...
 
 
 class SupportsListing(Protocol):
-    """A memory that says what is in it; raises `StoreError` where there is no memory or it cannot be used."""
+    """A memory that lists its content; raises `StoreError` if there is no memory or it cannot be used."""
 
     @property
     def exists(self) -> bool:
-        """True once something was written."""
+        """Whether anything was ever written."""
         ...
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return each stored conversation at a glance, by name."""
+        """Return a summary of each stored conversation, by name."""
         ...
 
     def stats(self) -> Stats:
-        """Return the memory in numbers."""
+        """Return the memory's statistics."""
         ...
 
 
 class SupportsForgetting(Protocol):
-    """A memory that can forget; raises `StoreError` where there is no memory or it cannot be used."""
+    """A memory that can forget; raises `StoreError` if there is no memory or it cannot be used."""
 
     def forgettable(self, selection: Selection) -> Forgotten:
         """Return what `forget` would delete."""
         ...
 
     def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
-        """Delete the turns and all that came from them, so that no file of the memory holds their text any more.
+        """Delete the turns and everything derived from them, so that no file of the memory holds their text.
 
-        With the ids of the turns that were `shown`, it is an error if others would go by now.
+        `shown` are the ids of the turns that the user saw; it is an error if other turns would be deleted now.
         """
         ...
 
 
 class SupportsExporting(Protocol):
-    """A memory that can be carried elsewhere; raises `StoreError` where there is none or a file cannot be written."""
+    """A memory that can be exported; raises `StoreError` if there is none or a file cannot be written."""
 
     def export(self) -> Iterator[dict[str, object]]:
-        """Yield the memory as JSON documents that the format ``goalmem`` reads back."""
+        """Yield the memory as JSON documents in the format ``goalmem``, which can be read back."""
         ...
 
     def export_file(self, file: Path) -> int:
-        """Write `export`'s documents into a file, which gets its name when it is whole; return how many they are."""
+        """Write the documents of `export` into a file, which appears once complete; return their number."""
         ...
 
     def export_tables(self, folder: Path) -> list[Path]:
-        """Write every table of content into the folder as a Parquet file, and return the files."""
+        """Write every content table into the folder as a Parquet file, and return the files."""
         ...
 
 
 class SupportsDeriving(Protocol):
-    """A memory that keeps what structured backbones make of turns; `store.changes.deriving` says what each raises."""
+    """A memory that stores what structured backbones derive; `store.changes.deriving` lists the errors."""
 
     def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
-        """Store what a backbone made of parts, in place of what it made of them before."""
+        """Store what a backbone derived from parts, replacing its earlier results for them."""
         ...
 
     def drop_parts(self, lines: Sequence[Derived]) -> None:
-        """Delete these lines of the ledger, about parts that there are no more, and the units that the parts gave."""
+        """Delete these ledger lines, whose parts no longer exist, and the units derived from them."""
         ...
 
     def shared(
         self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
     ) -> None:
-        """Bring a backbone's nodes of a kind, to which many parts contribute, and its `links`, to exactly these."""
+        """Replace a backbone's shared nodes of a kind, to which many parts contribute, and its `links` edges."""
         ...
 
 
 class SupportsLedger(Protocol):
-    """A memory that knows what a backbone has derived; raises `StoreError` where it cannot be used."""
+    """A memory that records what a backbone has derived; raises `StoreError` if it cannot be used."""
 
     def derived(self, backbone: str) -> list[Derived]:
-        """Return the ledger of a backbone: the parts that it has derived from, and what each gave."""
+        """Return a backbone's ledger: the parts that it processed, and the units from each."""
         ...
 
     def has_derived(self, backbone: str) -> bool:
-        """Return whether a backbone has derived from anything that is stored."""
+        """Return whether a backbone has derived anything from stored turns."""
         ...
 
     def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
-        """Return how many units of each kind a backbone has, and how many edges touch one of its units."""
+        """Return a backbone's number of units by kind, and the number of edges that touch its units."""
         ...
 
 
 class SupportsDerivedUnits(Protocol):
-    """A memory whose derived units can be read; raises `StoreError` where it cannot be used."""
+    """A memory whose derived units can be read; raises `StoreError` if it cannot be used."""
 
     def units_of(
         self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
     ) -> list[Unit]:
-        """Return a backbone's units, of these kinds and conversations (None: all), in the conversations' order."""
+        """Return a backbone's units of these kinds and conversations (None: all), in conversation order."""
         ...
 
     def edges_of(self, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
-        """Return the edges, of these kinds (None: all), that touch a unit of the backbone."""
+        """Return the edges of these kinds (None: all) that touch a unit of the backbone."""
         ...
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
-        """Return the vectors of the units' texts, a row a unit: as stored, else from the embedder."""
+        """Return the (units, dimension) vectors of the units' texts, as stored or else from the embedder."""
         ...
 
 
@@ -262,51 +263,51 @@ class AnyMemory(
     SupportsExporting,
     Protocol,
 ):
-    """What every memory can do, whatever keeps it."""
+    """The operations of every memory, whatever stores it."""
 
     @property
     def path(self) -> Path:
-        """The folder that it lies in, or where goalmem keeps what belongs to it."""
+        """The folder of the memory, or of what goalmem keeps locally about it."""
         ...
 
     @property
     def announce(self) -> Callable[[str], None]:
-        """Says a line to the user: that there is something to wait for, or that something was done without."""
+        """Shows a line to the user: about waiting, or about something that was left out."""
         ...
 
 
 class SupportsUpkeep(Protocol):
-    """A memory that can be looked after; raises `StoreError` where there is none or it cannot be used."""
+    """A memory that can be maintained; raises `StoreError` if there is none or it cannot be used."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do beside what every memory can."""
+        """The optional operations that it supports."""
         ...
 
     def over(self, embedder: Embedder) -> Self:
-        """Return the same memory over another embedder, without opening anything a second time."""
+        """Return the same memory with another embedder, without opening anything again."""
         ...
 
     def keeping(self) -> AbstractContextManager[Callable[[str], None]]:
-        """Be the only one who writes, to change what lies in a file beside it; gives who hears of each single write."""
+        """Hold the write lock to change a file next to the memory; yields a function to call on each write."""
         ...
 
     def embedded_with(self) -> tuple[str, int]:
-        """Return the name and dimension of the memory's embedder; empty and 0 where nothing was embedded yet."""
+        """Return the name and dimension of the memory's embedder; "" and 0 if nothing is embedded yet."""
         ...
 
     def verify(self) -> list[str]:
-        """Return what is wrong, a line each."""
+        """Return the problems found, a line each."""
         ...
 
     def remove(self) -> None:
-        """Delete the memory, and what goalmem keeps beside it."""
+        """Delete the memory and what goalmem keeps locally about it."""
         ...
 
 
 class KeptMemory(AnyMemory, SupportsUpkeep, Protocol):
-    """What every memory can do that commands open."""
+    """The operations of every memory that commands open."""
 
 
 class StructuredMemory(AnyMemory, SupportsDeriving, SupportsLedger, SupportsDerivedUnits, Protocol):
-    """A memory in which structured backbones can keep what they derive."""
+    """A memory in which structured backbones can store what they derive."""

@@ -1,4 +1,4 @@
-"""What a memory is asked for and reports, as frozen values: the seams of `ports.py` speak of them."""
+"""Inputs and results of memory operations, as frozen values; `memory_ports.py` uses them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from goalmem_cli.records import SPEAKER_ID, Edge, Part, Turn, Unit, Usage
 
 FLAT = "flat"
-"""The backbone of turns and of passages of long turns: what a ranking ranks unless it is told otherwise."""
+"""The backbone of turns and of passages of long turns, which rankings use by default."""
 
 
 class Ranking(StrEnum):
-    """A way to order units for a query: by words or by vectors, of the unit alone or with its neighbours."""
+    """A way to rank units for a query: by words or by vectors, of the unit alone or with its neighbours."""
 
     BM25 = "bm25"
     BM25_CONTEXT = "bm25-context"
@@ -24,17 +24,17 @@ class Ranking(StrEnum):
 
     @property
     def is_dense(self) -> bool:
-        """True where the ranking compares vectors."""
+        """Whether the ranking compares vectors."""
         return self in (Ranking.DENSE, Ranking.DENSE_CONTEXT)
 
     @property
     def is_context(self) -> bool:
-        """True where a unit is read together with its neighbours."""
+        """Whether a unit is ranked together with its neighbours."""
         return self in (Ranking.BM25_CONTEXT, Ranking.DENSE_CONTEXT)
 
 
 class Capability(StrEnum):
-    """What a memory may be able to do beside what every memory can."""
+    """An optional operation of a memory."""
 
     STRUCTURE = "keep what structured backbones derive"
     REBUILDING = "write its indexes anew"
@@ -45,7 +45,7 @@ class Capability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A unit's id and its score in one ranking: BM25, or the cosine."""
+    """A unit's id and its score in one ranking: BM25 or cosine."""
 
     unit: str
     score: float
@@ -53,12 +53,14 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What one `add` did.
+    """The result of one `add`.
 
-    `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
-    those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
-    that were indexed for the first time or again. `beside` is a stored conversation that says the same in part, and was
-    kept as another one; `is_joined` says that the transcript and the stored one were two windows of one chat.
+    - `conversation`: the name under which the transcript is stored.
+    - `turns`, `new_turns`: the transcript's turns, and those not stored before.
+    - `replaced`: the labels of turns whose stored text was replaced.
+    - `units`: the number of units indexed, for the first time or again.
+    - `beside`: a stored conversation that overlaps in part and was kept separate.
+    - `is_joined`: the transcript and the stored conversation were two windows of one chat.
     """
 
     conversation: str
@@ -72,9 +74,9 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What joining two conversations does, or would: `turns` are those of both then, `shared` those that both have.
+    """The result of joining two conversations, or a preview: all `turns` afterwards, and `shared` ones of both.
 
-    `units` counts by kind what was derived from turns that become other ones, and leaves; `ids` are those of the turns.
+    `units` counts by kind the derived units that are deleted because their turns change; `ids` are those turns.
     """
 
     turns: int
@@ -85,10 +87,9 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What a backbone made of a part: units, and edges that each have one of these units at an end.
+    """What a backbone derived from a part: units, and edges with at least one end among these units.
 
-    `problem` says why a model call for it failed, so that the next indexing tries the part again; `usage` is what it
-    cost.
+    `problem` says why a model call failed; the next indexing then tries the part again. `usage` is the cost.
     """
 
     part: Part
@@ -99,23 +100,23 @@ class Derivation:
 
 
 class Voice(NamedTuple):
-    """Under what somebody speaks: a name, and the format's own id with the format, blank where there is none."""
+    """The identity of a speaker: a name, and the format's own id together with the format, "" if there is none."""
 
     name: str
     id: str = ""
 
 
 def voice_of(said: Turn | Unit) -> Voice:
-    """Return under what somebody said it."""
+    """Return the voice of a turn or unit."""
     told = said.attributes.get(SPEAKER_ID)
     return Voice(said.speaker, told if isinstance(told, str) else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who speaks in a conversation, in which role (where the format has roles), how often, and from when to when.
+    """A speaker of a conversation: name, role (if the format has roles), number of turns, first and last time.
 
-    `id` is the format's own id of whoever it is, with the format; blank where it has none.
+    `id` is the format's own id of the person, together with the format; "" if there is none.
     """
 
     name: str
@@ -127,15 +128,15 @@ class Speaker:
 
     @property
     def voice(self) -> Voice:
-        """The name and the id under which this one speaks."""
+        """The speaker's name and id."""
         return Voice(self.name, self.id)
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """One stored conversation at a glance; the times are those of its first and last dated turn.
+    """A summary of one stored conversation; the times are those of its first and last dated turn.
 
-    `own_id` is what its format calls it, and `file` where it was last read from; None where that is not known.
+    `own_id` is the format's own id, and `file` where it was last read from; None if unknown.
     """
 
     name: str
@@ -151,10 +152,10 @@ class ConversationSummary:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """The store in numbers. `units` counts by kind; `generation` is the number of changes the store has seen.
+    """Statistics of the store. `units` counts by kind; `generation` is the number of changes so far.
 
-    `timezones` counts the turns whose times are in UTC, by the zone whose clock says their day; those of which the
-    transcript tells another clock are left out.
+    `timezones` counts the turns with UTC times by the zone that decides their day. Turns whose transcript gives another
+    clock are not counted.
     """
 
     conversations: int = 0
@@ -171,9 +172,10 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which turns to forget: those that every given part lets through. `before` hides what was said then or later;
-    `content_keys` are those of turns (see `Turn.content_key`). Where a speaker's name is also another's, `voices` tell
-    whose turns are meant.
+    """The turns to forget: those that match every given field.
+
+    `before` matches turns said earlier; `content_keys` match `Turn.content_key`. If several people have a speaker's
+    name, `voices` say whose turns are meant.
     """
 
     conversations: tuple[str, ...] | None = None
@@ -185,11 +187,12 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What forgetting deletes, or would.
+    """The result of forgetting, or a preview.
 
-    `conversations` are those of which nothing is left; `units` counts by kind what was remembered of the turns;
-    `without_time` counts the turns that stay only because nobody knows when they were said; `ids` are those
-    of the turns that go.
+    - `conversations`: those with no turns left.
+    - `units`: the number of deleted units by kind.
+    - `without_time`: the number of turns that stay only because their time is unknown.
+    - `ids`: the ids of the deleted turns.
     """
 
     conversations: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Asking a model for a reply of a given form, once more when the first is unusable."""
+"""Ask a model for a reply of a given form, and once more if the first is unusable."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from goalmem_cli.records import Usage
 T = TypeVar("T")
 
 Fields: TypeAlias = Mapping[str, tuple[str, ...]]
-"""A reply as what it says under each name, in the reply's order."""
+"""The values of a reply by field name, in the reply's order."""
 NO_NUMBER = "0"
-"""The number that stands for none of the numbered things."""
+"""The number that means "none of them"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """A step's outcome and cost; `value` is None when the reply could not be used twice, and `problem` says why."""
+    """The result and cost of a step; after two unusable replies, `value` is None and `problem` says why."""
 
     value: T | None
     usage: Usage
@@ -36,7 +36,7 @@ def ask(
     *,
     takes_parts: bool = False,
 ) -> Reply[T]:
-    """Return the parsed texts of the replies to the requests that `build` makes; see `ask_whole`."""
+    """Return the parsed texts of the replies to the requests of `build`; see `ask_whole`."""
     return ask_whole(
         model, build, lambda completions: parse([each.text for each in completions]), takes_parts=takes_parts
     )
@@ -49,10 +49,10 @@ def ask_whole(
     *,
     takes_parts: bool = False,
 ) -> Reply[T]:
-    """Return the parsed replies to the requests that `build` makes.
+    """Return the parsed replies to the requests of `build`.
 
-    `build` gets what was wrong with the last reply, empty the first time; `parse` raises ReplyUnusable. A reply that
-    was cut off at its greatest length is unusable, unless `parse` `takes_parts`.
+    `build` receives the problem of the last reply, "" at first. `parse` raises ReplyUnusable. A reply that was cut off
+    at its maximum length is unusable, unless `takes_parts`.
     """
     usage, problem = Usage(), ""
     for _ in range(2):
@@ -70,11 +70,11 @@ def ask_each(
     builds: Sequence[Callable[[str], Request]],
     parse: Callable[[str], T] | Sequence[Callable[[str], T]],
 ) -> list[Reply[T]]:
-    """Return a reply for each of several questions that have nothing to do with one another, asked in one call.
+    """Ask several independent questions in one call, and return a reply for each.
 
-    `parse` reads the text of any of the replies, or there is one for each. Those whose reply is unusable are asked once
-    more, in one call again. Each reply has the cost of its own tokens; the call itself, and its time, is with the first
-    of those asked. A prompt that is longer than the model's context is the problem of that reply alone.
+    `parse` reads any reply's text, or there is one parser for each. Unusable replies are asked once more, again in one
+    call. Each reply has the cost of its own tokens; the call and its time count for the first question asked. If a
+    prompt is longer than the context, only that reply has a problem.
     """
     replies: dict[int, Reply[T]] = {}
     parses = [parse] * len(builds) if callable(parse) else parse
@@ -103,7 +103,7 @@ def _of_text(parse: Callable[[str], T]) -> Callable[[list[Completion]], T]:
 
 
 def _completed(model: LanguageModel, requests: Sequence[Request]) -> list[Completion | None]:
-    """Return the completions of the requests, None for each whose prompt is too long for the model."""
+    """Return the completions of the requests; None for each prompt that is too long for the model."""
     try:
         return list(model.complete(requests))
     except ContextOverflow:
@@ -123,7 +123,7 @@ def _tokens_of(completions: Sequence[Completion]) -> Usage:
 def _parsed(
     completions: list[Completion], parse: Callable[[list[Completion]], T], *, takes_parts: bool = False
 ) -> tuple[T | None, str]:
-    """Return what the completions say, or why that is not to be had."""
+    """Return the parsed value, or None and the problem."""
     if not takes_parts and not all(completion.is_complete for completion in completions):
         return None, "it was cut off at its greatest length"
     try:
@@ -133,17 +133,17 @@ def _parsed(
 
 
 def in_one_line(text: str) -> str:
-    """Return the text with single blanks for whatever blanks and line breaks it has."""
+    """Return the text with each run of white space as one blank."""
     return " ".join(text.split())
 
 
 def parse_json(text: str, schema: Mapping[str, object]) -> Any:
-    """Return the reply's JSON value, checked against the schema here too, since a server may ignore it.
+    """Return the reply's JSON value after checking it against the schema, which a server may ignore.
 
     Raises:
-        ReplyUnusable: it is no JSON, or does not fit.
+        ReplyUnusable: it is no JSON, or does not fit the schema.
     """
-    import jsonschema  # only here, as the compact prompts have grammars
+    import jsonschema  # imported here because compact prompts have grammars
 
     try:
         reply = json.loads(text)
@@ -159,14 +159,14 @@ def parse_json(text: str, schema: Mapping[str, object]) -> Any:
 
 
 def read_fields(text: str, request: Request) -> Fields:
-    """Return a reply's fields, whichever form it was asked for in.
+    """Return the fields of a reply in either form.
 
-    A JSON object gives its values as text (true as ``yes``; an object in a list as its values with blanks between);
-    a line reply has ``name: value`` on each line, and a name on several lines has several values. Every value is on one
-    line, so that it begins none of its own in the prompts that it goes into.
+    A JSON object gives its values as text: true becomes ``yes``, an object in a list its values joined by blanks. A
+    line reply has ``name: value`` on each line; a name on several lines has several values. Each value is put on one
+    line, so that it cannot start a new line in later prompts.
 
     Raises:
-        ReplyUnusable: the reply is not of the form that the request asks for.
+        ReplyUnusable: the reply does not have the requested form.
     """
     if isinstance(request.shape, JsonShape):
         reply = parse_json(text, request.shape.schema)
@@ -183,10 +183,10 @@ def read_fields(text: str, request: Request) -> Fields:
 
 
 def picked(fields: Fields, name: str, known: Sequence[T]) -> tuple[T, ...]:
-    """Return those of the numbered things, counted from 1, whose numbers a field gives, each once.
+    """Return the items whose numbers (from 1) the field gives, each once.
 
     Raises:
-        ReplyUnusable: a number is none of theirs.
+        ReplyUnusable: a number matches no item.
     """
     numbers = [number for number in fields.get(name, ()) if number != NO_NUMBER]
     if wrong := [number for number in numbers if not number.isdecimal() or not 1 <= int(number) <= len(known)]:
@@ -195,7 +195,7 @@ def picked(fields: Fields, name: str, known: Sequence[T]) -> tuple[T, ...]:
 
 
 def numbers_of(known: Sequence[object]) -> list[str]:
-    """Return what a reply may give for `picked`: the number of each, and one for none of them."""
+    """Return the values that a reply may give for `picked`: each number, and the one for none."""
     return [NO_NUMBER, *(str(number) for number in range(1, len(known) + 1))]
 
 

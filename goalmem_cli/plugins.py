@@ -1,7 +1,6 @@
-"""What other installed packages add: readers, backbones and reasoners that they register as entry points.
+"""Readers, backbones and reasoners that other installed packages register as entry points.
 
-Looking for them reads what packages say of themselves. A package's code is imported when somebody names what it adds,
-and by `goalmem doctor`.
+The search reads package metadata only. A package's code is imported when its plug-in is named, and by `goalmem doctor`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SHOWN_LENGTH = 200
 
 
 class Kind(StrEnum):
-    """What a plug-in may be, by the group of entry points in which it is registered."""
+    """The kinds of plug-ins; the value is the entry point group."""
 
     READER = "goalmem.readers"
     BACKBONE = "goalmem.backbones"
@@ -29,7 +28,7 @@ class Kind(StrEnum):
 
     @property
     def word(self) -> str:
-        """What it is called in a sentence."""
+        """The kind as a word in a sentence."""
         return self.name.lower()
 
 
@@ -38,7 +37,7 @@ _GROUPS = frozenset(Kind)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """Something that a package registers under a name; `place` is where it is in the package's code."""
+    """A plug-in that a package registers under a name; `place` is its import path."""
 
     kind: Kind
     name: str
@@ -50,7 +49,7 @@ class Plugin:
         return f"the {self.kind.word} {self.name} of the package {self.package} {self.version}".rstrip()
 
     def load(self) -> object:
-        """Return what the package registered, importing it.
+        """Import and return the registered object.
 
         Raises:
             PluginBroken: it cannot be imported.
@@ -61,13 +60,13 @@ class Plugin:
             raise self.broken(_said(error)) from error
 
     def broken(self, why: str) -> PluginBroken:
-        """Return the error that it is not what it is registered as, with the reason."""
+        """Return the error that the plug-in cannot be used, with the reason."""
         hint = f"ask who makes {self.package}, or uninstall it; `goalmem doctor` lists all plug-ins"
         return PluginBroken(f"{self} cannot be used: {why}", hint)
 
     @contextmanager
     def guarded(self, file: str = "") -> Iterator[None]:
-        """Turn what the plug-in's code raises, but for errors of goalmem, into one of the kind that fits.
+        """Turn exceptions of the plug-in's code into goalmem's errors; goalmem's own errors pass unchanged.
 
         Raises:
             InputError: a reader failed; `file` is what it read.
@@ -82,7 +81,7 @@ class Plugin:
             raise self.failed(_said(error), file) from error
 
     def failed(self, why: str, file: str = "") -> GoalmemError:
-        """Return the error that it did not do its work, of the kind that fits, with the reason."""
+        """Return the error that the plug-in failed, of the type that fits its kind."""
         message, hint = f"{self} failed: {why}", f"tell who makes {self.package}"
         if self.kind is Kind.READER:
             return InputError(file, "", message, hint)
@@ -90,44 +89,44 @@ class Plugin:
 
 
 def find(kind: Kind, name: str) -> Plugin | None:
-    """Return the plug-in of that name, None where no package registers one; of several the first on Python's path."""
+    """Return the plug-in of that name, or None; of several, the first on Python's path."""
     return next((plugin for plugin in installed() if (plugin.kind, plugin.name) == (kind, name)), None)
 
 
 def registered(kind: Kind, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the names under which a package registers something of the kind."""
+    """Return those of the names that some package registers for the kind."""
     return tuple(name for name in names if find(kind, name) is not None)
 
 
 def installed() -> tuple[Plugin, ...]:
-    """Return all plug-ins, in the order of Python's path; nothing is imported."""
+    """Return all plug-ins in the order of Python's path, without importing them."""
     return _installed(tuple(sys.path))
 
 
 @lru_cache(maxsize=4)
 def _installed(_path: tuple[str, ...]) -> tuple[Plugin, ...]:
-    """Return what is installed where Python looks, read once as long as that stays the same."""
+    """Return the plug-ins found on the path; cached while the path stays the same."""
     found: dict[str, list[Plugin]] = {}
     for distribution in distributions():
         plugins = _plugins_of(distribution)
-        if plugins:  # of a package that is there twice, Python imports the first
+        if plugins:  # if a package is installed twice, Python imports the first
             found.setdefault(re.sub(r"[-_.]+", "-", plugins[0].package).lower(), plugins)
     return tuple(plugin for plugins in found.values() for plugin in plugins)
 
 
 def _plugins_of(distribution: Distribution) -> list[Plugin]:
-    """Return what a package registers; nothing of one whose own record is damaged."""
+    """Return the plug-ins that a package registers; none if its metadata is damaged."""
     try:
         entries = [entry for entry in distribution.entry_points if entry.group in _GROUPS]
         if not entries:
             return []
         package, version = str(distribution.metadata["Name"] or "without a name"), str(distribution.version or "")
         return [Plugin(Kind(entry.group), entry.name, package, version, entry.value) for entry in entries]
-    except Exception:  # noqa: BLE001 - whatever is wrong with it, the others are to be found
+    except Exception:  # noqa: BLE001 - a broken package must not hide the others
         return []
 
 
 def _said(error: BaseException) -> str:
-    """Return what kind of error it is, and what it says, on one line."""
+    """Return the error's type and message on one line."""
     text = " ".join(str(error).split())[:_SHOWN_LENGTH]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,8 +1,7 @@
-"""The seams: what each part asks of the next, as Protocols of one to three methods.
+"""Interfaces between the parts, as Protocols of one to three methods.
 
-Whoever builds a backbone, a reasoner, a model or an embedder of their own implements one of these; `wiring.py` is
-where it is then chosen. Fakes for tests are in `testing.py`, and one contract test runs over each fake and its real
-counterpart.
+Implement one to add your own backbone, reasoner, model or embedder; `wiring.py` selects it. Fakes for tests are in
+`testing.py`, and one contract test covers each fake and its real counterpart.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A worked input and its reply, shown to the model before the real input."""
+    """A worked input and its reply, shown to the model before the actual input."""
 
     input: str
     output: str
@@ -33,14 +32,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class JsonShape:
-    """The reply is one JSON value that fits the schema (draft 2020-12, the flat subset that grammars can express)."""
+    """The reply is one JSON value that fits the schema (draft 2020-12, the flat subset that grammars support)."""
 
     schema: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarShape:
-    """The reply is text of a GBNF grammar whose start symbol is ``root``."""
+    """The reply is text that matches a GBNF grammar with the start symbol ``root``."""
 
     grammar: str
 
@@ -49,9 +48,9 @@ class GrammarShape:
 class Request:
     """One prompt and the shape of its reply.
 
-    The prompt comes in three parts, most lasting first, so that a model can keep what it has evaluated: `system` and
-    `examples` are the same for every request of a step; `growing` is the question and then the facts, append-only
-    within a question; `tail` is whatever changes.
+    The prompt has three parts, the most stable first, so that a model can reuse what it has evaluated. `system` and
+    `examples` are the same for every request of a step. `growing` is the question and then the facts, and is only
+    appended to within a question. `tail` is the part that changes.
     """
 
     step: str
@@ -64,17 +63,17 @@ class Request:
 
     @property
     def talk(self) -> tuple[tuple[str, str], ...]:
-        """The prompt below its system text as messages: a role (``user`` or ``assistant``) and a text each."""
+        """The prompt without its system text as messages: (role, text), with roles ``user`` and ``assistant``."""
         shown = [pair for each in self.examples for pair in (("user", each.input), ("assistant", each.output))]
         return (*shown, ("user", self.growing + self.tail))
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A model's reply to one request. `is_complete` is False when it was cut off at the token limit.
+    """A model's reply to one request. `is_complete` is False if it was cut off at the token limit.
 
-    `first_token_probability` is what the model itself gave the first token, before any grammar, and `likelihood` what
-    it gave the whole reply; None where they are not told.
+    `first_token_probability` is the model's probability of the first token, before any grammar; `likelihood` that of
+    the whole reply. None if not available.
     """
 
     text: str
@@ -87,18 +86,18 @@ class Completion:
 
     @property
     def mean_likelihood(self) -> float | None:
-        """The (geometric) mean of the probabilities that the model gave the tokens of the reply."""
+        """The geometric mean of the token probabilities of the reply, or None."""
         return None if self.likelihood is None else self.likelihood ** (1 / max(1, self.completion_tokens))
 
 
 class LanguageModel(Protocol):
-    """Writes replies. A call is one `complete`, however many sequences it decodes."""
+    """Writes replies. One `complete` is one call, however many requests it has."""
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return one completion per request, in order.
 
         Raises:
-            ModelError: the model could not be used at all; a reply of the wrong form is not an error here.
+            ModelError: the model cannot be used; a reply of the wrong form is not an error here.
         """
         ...
 
@@ -108,7 +107,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """What the store records, and what `--embedder` takes."""
+        """The name that the store records and `--embedder` takes."""
         ...
 
     @property
@@ -117,28 +116,42 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows: never zero, never non-finite, whatever the text."""
+        """Return an (n, dimension) matrix of unit-length rows, never zero or non-finite, for any text."""
         ...
+
+
+@runtime_checkable
+class QueryEmbedder(Protocol):
+    """An embedder that reads queries in another way than what is stored, such as behind an instruction."""
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,)."""
+        ...
+
+
+def query_vector(embedder: Embedder, text: str) -> Vectors:
+    """Return the unit vector of a query, of shape (dimension,)."""
+    return embedder.embed_query(text) if isinstance(embedder, QueryEmbedder) else embedder.embed([text])[0]
 
 
 class Backbone(Protocol):
     """A way to organise and retrieve memory (GOAL-MEM section 3)."""
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; those known already change nothing."""
+        """Store the turns; known turns change nothing."""
         ...
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first, no unit twice."""
+        """Return at most k hits, best first, each unit once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What indexing would do now: how many parts of conversations it would derive from, and the turns in them.
+    """A preview of indexing: how many parts of conversations it would process, and their turns.
 
-    `failed` counts the parts among them that an earlier indexing tried in vain. `calls` of a model and `tokens` of its
-    prompts and replies are estimates, without second tries.
+    `failed` counts the parts that failed in an earlier indexing. `calls` and `tokens` (prompts and replies) are
+    estimates without retries.
     """
 
     parts: int
@@ -150,9 +163,9 @@ class Outlook:
 
 @dataclass(frozen=True, slots=True)
 class PartDone:
-    """A part that was derived from and is safe: its turns, the units and edges it gave, its cost, and what went wrong.
+    """A part that was processed and saved: its turns, its derived units and edges, its cost and its problem.
 
-    `problem` is None where nothing did; else the next indexing tries the part again.
+    `problem` is None if all went well; otherwise the next indexing tries the part again.
     """
 
     conversation: str
@@ -166,10 +179,10 @@ class PartDone:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What one indexing did, and what the backbone then has: units by kind, and edges.
+    """The result of one indexing, and the backbone's units by kind and edges afterwards.
 
-    `parts` counts those derived from, with so many `turns`, and `failed` are those of them that failed; `noted` counts
-    whatever else the backbone looks out for, by what it is called.
+    `parts` and `turns` count what was processed; `failed` are the parts that failed. `noted` has the backbone's own
+    counts by name.
     """
 
     parts: int
@@ -182,27 +195,27 @@ class Indexed:
 
 
 class StructuredBackbone(Backbone, Protocol):
-    """A backbone that derives units and edges from turns, with a model's help, when `goalmem index` asks it to."""
+    """A backbone that derives units and edges from turns with a model's help, when `goalmem index` runs it."""
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking a model."""
+        """Return what `index` would do now, without calling a model."""
         ...
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Derive from what is new or failed before, reporting each part once it is safe; known parts change nothing.
+        """Process what is new or failed before; report each part once it is saved. Known parts change nothing.
 
         Raises:
-            ModelError: the model could not be used at all; what it made nothing of is a part's problem.
-            StoreError: the store could not be used.
+            ModelError: the model cannot be used; a failed reply is only the part's problem.
+            StoreError: the store cannot be used.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """Something that happened to a memory: what, when it was said, by which turns, and how the memory reads by then.
+    """An event in the history of a unit: what happened, when it was said, in which turns, and the text afterwards.
 
-    `turns` are called as in the transcript; `unit` is the id of what holds that text.
+    `turns` are the transcript's labels; `unit` is the id of the unit with that text.
     """
 
     event: str
@@ -214,34 +227,34 @@ class Happening:
 
 @runtime_checkable
 class KeepsHistory(Protocol):
-    """A structured backbone that knows what its units were before, and what became of them."""
+    """A structured backbone that records how its units changed."""
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to the unit of that id, before it was what it is and since, in order.
+        """Return the events of the unit of that id, in order, including those of its earlier versions.
 
         Raises:
-            StoreError: the store could not be read.
+            StoreError: the store cannot be read.
         """
         ...
 
 
 class Observer(Protocol):
-    """Sees a question's trace grow, so that it can be drawn while the model works."""
+    """Receives a question's trace as it grows, so that it can be drawn while the model works."""
 
     def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
-        """Memory was looked into, before a model is asked; `facts` are those of the question so far, by number."""
+        """Facts were retrieved and no model was called yet; `facts` are all of the question so far, by number."""
         ...
 
     def started(self, attempt: int, goal: str, subgoals: Sequence[str]) -> None:
-        """An attempt began: plans count from 1, and 0 is a reading of the question as a whole."""
+        """An attempt began: plans count from 1, and 0 is a reading of the whole question without a plan."""
         ...
 
     def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
-        """One round of retrieval and unification ended; `facts` are those of the question so far, by number."""
+        """One round of retrieval and unification ended; `facts` are all of the question so far, by number."""
         ...
 
     def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
-        """A reasoner without subgoals did something; `facts` are those of the question so far, by number."""
+        """A reasoner without subgoals performed an action; `facts` are all of the question so far, by number."""
         ...
 
 
@@ -249,10 +262,10 @@ class Reasoner(Protocol):
     """A way to answer a question from memory."""
 
     def answer(self, question: Question) -> Trace:
-        """Return everything the question did. Unknown and failed are traces too, not exceptions.
+        """Return the trace of the question. Unknown and failed are traces too, not exceptions.
 
         Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
+            ModelError: the model cannot be used.
+            StoreError: the memory cannot be read.
         """
         ...

@@ -1,11 +1,16 @@
-"""Prompts are files: this loads, checks and fills the YAML of `prompts/`.
+"""Load, check and fill prompts, which are the YAML files in `prompts/`.
 
-A file has `description`, `system`, `variables` (the declared inputs), `examples` (pairs of input and output), `input`
-with the templates `growing` and `tail`, and `output`: `schema` (JSON schema; ``choices: NAME`` stands for an
-enumeration built per call) or `grammar` (GBNF, with the same enumerations as template variables), and `max_tokens`.
-It may have `together`: steps, its own among them, whose requests begin alike, with the system texts and the examples
-of all of them in that order; so what one of them read of a situation, the next need not read again. It holds where
-each of these files names the same steps.
+A file has these keys:
+- `description` and `system`: texts.
+- `variables`: the declared inputs.
+- `examples`: pairs of input and output.
+- `input`: the templates `growing` and `tail`.
+- `output`: a JSON `schema`, in which ``choices: NAME`` is an enumeration built per call, or a GBNF `grammar`, which has
+  the same enumerations as template variables.
+- `max_tokens`: the maximum length of the reply.
+- `together` (optional): steps, including its own, whose requests begin alike, with the system texts and examples of all
+  of them in that order. What a model evaluated for one step need not be evaluated again for the next. It applies only
+  if each of these files names the same steps.
 """
 
 from __future__ import annotations
@@ -31,14 +36,16 @@ Choices: TypeAlias = Mapping[str, Sequence[str]]
 _KEYS = {"description", "system", "variables", "examples", "input", "output", "max_tokens"}
 _OPTIONAL = {"together"}
 _SHORT = (",", ":")
-"""JSON without spaces: a model writes as the examples do, and each space is a token or a part of one. A grammar says
-itself where spaces stand."""
+"""JSON without spaces: models write as the examples do, and a space costs a token or part of one.
+
+Grammars define their own spaces.
+"""
 _PACKAGE = Path(__file__).parent
 _PLACES = (_PACKAGE / "prompt_files", _PACKAGE.parent / "prompts")
 
 
 def _alternatives(values: Sequence[str]) -> str:
-    """Return the values as GBNF literals, one of which must stand; an empty list is refused."""
+    """Return the values as alternative GBNF literals; an empty list is an error."""
     if not values:
         raise jinja2.TemplateRuntimeError("no values to choose from")
     return " | ".join(f'"{"".join(map(_escaped, value))}"' for value in values)
@@ -55,15 +62,15 @@ _ENVIRONMENT = jinja2.Environment(
     keep_trailing_newline=True,
     trim_blocks=True,
     lstrip_blocks=True,
-    autoescape=False,  # noqa: S701 - prompts are plain text, not a page
+    autoescape=False,  # noqa: S701 - prompts are plain text, not HTML
 )
 _ENVIRONMENT.filters["alternatives"] = _alternatives
-_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C takes a tenth of the time
+_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader takes a tenth of the time
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One step's prompt. `hash` stands for the whole file, with those it is `together` with, and is in every trace."""
+    """The prompt of one step. `hash` covers the file and those it is `together` with; every trace records it."""
 
     name: str
     description: str
@@ -79,7 +86,7 @@ class Prompt:
     together: tuple[str, ...] = ()
 
     def request(self, inputs: Mapping[str, object], choices: Choices | None = None) -> Request:
-        """Return the filled prompt, its enumerations built from `choices`.
+        """Return the filled prompt; its enumerations come from `choices`.
 
         Raises:
             PromptError: an input is missing or undeclared, or an enumeration is not among the choices.
@@ -119,13 +126,13 @@ class PromptBook:
         steps: Collection[str] | None = None,
         beside: Path | None = None,
     ) -> PromptBook:
-        """Return the prompts of the profile: each file from `directory`, else from the package, else from the checkout.
+        """Return the prompts of the profile; files in `directory` replace the package's (or the checkout's).
 
-        `steps` are those that are wanted; None stands for all. Files in the folder `beside`, which is of the same form
-        and may lack a profile, go before the package's.
+        `steps` are the steps wanted; None means all. Files in the folder `beside` (same layout, may lack a profile)
+        also go before the package's.
 
         Raises:
-            PromptError: the folder has no prompts of the profile, or one of the files is wrong.
+            PromptError: the folder has no prompts of the profile, or a file is wrong.
         """
         root = next((place for place in _PLACES if place.is_dir()), _PLACES[-1])
         folder = folder_of(directory or root, profile)
@@ -139,7 +146,7 @@ class PromptBook:
         read = partial(load_prompt, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
         book = cls(profile, folder, {name: read(files[name]) for name in wanted if name in files})
         for step in steps or ():
-            book[step]  # raises where there is none
+            book[step]  # raises if it is missing
         others = {name for prompt in book.prompts.values() for name in prompt.together if name in files}
         found = {**book.prompts, **{name: read(files[name]) for name in others - book.prompts.keys()}}
         return cls(profile, folder, {name: _together(prompt, found) for name, prompt in book.prompts.items()})
@@ -153,12 +160,12 @@ class PromptBook:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of each prompt, by step."""
+        """The hash of each step's prompt."""
         return {name: prompt.hash for name, prompt in self.prompts.items()}
 
 
 def _together(prompt: Prompt, found: Mapping[str, Prompt]) -> Prompt:
-    """Return the prompt with what the steps that it is together with begin with, where they say the same of it."""
+    """Return the prompt with the system texts and examples of its group, if all members name the same group."""
     group = [found[name] for name in prompt.together if name in found and found[name].together == prompt.together]
     if not group or len(group) < len(prompt.together):
         return prompt
@@ -171,17 +178,17 @@ def _together(prompt: Prompt, found: Mapping[str, Prompt]) -> Prompt:
 
 
 def folder_of(root: Path, profile: Profile) -> Path:
-    """Return the folder below a folder of prompts in which those of a profile lie."""
+    """Return the folder of a profile below a folder of prompts."""
     return root / "compact" if profile == "compact" else root
 
 
 def load_prompt(file: Path, shipped: Collection[Path] = ()) -> Prompt:
-    """Return the prompt that the file holds, checked: no unknown key, no undeclared or unused variable.
+    """Load and check a prompt file: unknown keys and undeclared or unused variables are errors.
 
-    One that is shipped was checked by the tests, and is only read.
+    Shipped files are not checked again, because the tests check them.
 
     Raises:
-        PromptError: with the file, the key and what is wrong.
+        PromptError: the file is wrong; the message names the file and the key.
     """
     try:
         return _parsed(file, file.read_text(encoding="utf-8"), is_checked=file not in shipped)
@@ -191,8 +198,8 @@ def load_prompt(file: Path, shipped: Collection[Path] = ()) -> Prompt:
 
 @lru_cache(maxsize=256)
 def _parsed(file: Path, text: str, *, is_checked: bool) -> Prompt:
-    """Return the prompt of the file that has this text: for the same text the same, so worked out once a process."""
-    content = yaml.load(text, Loader=_YAML)  # noqa: S506 - either loader is a safe one
+    """Parse a prompt file's text; cached by text."""
+    content = yaml.load(text, Loader=_YAML)  # noqa: S506 - both loaders are safe
     if not isinstance(content, dict) or content.keys() - _OPTIONAL != _KEYS:
         odd = sorted(map(str, (content.keys() - _OPTIONAL) ^ _KEYS)) if isinstance(content, dict) else ["everything"]
         raise PromptError(
@@ -238,7 +245,7 @@ def _output(value: Any, file: Path, *, is_checked: bool) -> tuple[Mapping[str, o
     if isinstance(value, dict) and value.keys() == {"schema"} and isinstance(value["schema"], dict):
         if not is_checked:
             return value["schema"], None
-        import jsonschema  # only here, as the compact prompts have grammars
+        import jsonschema  # imported here because compact prompts have grammars
 
         try:
             jsonschema.Draft202012Validator.check_schema(value["schema"])
@@ -271,7 +278,7 @@ def _examples(
 
 @lru_cache(maxsize=256)
 def _compiled(template: str) -> jinja2.Template:
-    """Return the template, compiled once for all of its examples and requests."""
+    """Return the compiled template; cached."""
     return _ENVIRONMENT.from_string(template)
 
 
@@ -283,7 +290,7 @@ def _render(template: str, values: Mapping[str, object], name: str) -> str:
 
 
 def _fill(schema: Any, choices: Choices, name: str) -> Any:
-    """Return the schema with each ``choices: NAME`` replaced by the enumeration of that name."""
+    """Return the schema with each ``choices: NAME`` replaced by its enumeration."""
     if isinstance(schema, list):
         return [_fill(item, choices, name) for item in schema]
     if not isinstance(schema, Mapping):

@@ -1,4 +1,4 @@
-"""The values every part passes around: frozen, without behaviour beyond identity and counting."""
+"""Frozen values that all parts exchange, without behaviour beyond identity and counting."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from datetime import datetime, timedelta, timezone
 from functools import cached_property
 
 STANDARD_INPUT = "-"
-"""How standard input is called in place of a file: another one each time."""
+"""The name of standard input in place of a file; its content differs each time."""
 
 
 def content_hash(*parts: str | None) -> str:
-    """Return 32 hexadecimal digits that stand for the parts, in order; None differs from an empty string."""
+    """Return 32 hexadecimal digits that identify the parts, in order; None differs from ""."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = b"\x00" if part is None else b"\x01" + part.encode("utf-8", "surrogatepass")
@@ -22,30 +22,31 @@ def content_hash(*parts: str | None) -> str:
 
 
 def encodable(text: str) -> str:
-    """Return the text with lone surrogates, which UTF-8 cannot carry, as question marks: libraries refuse them."""
+    """Return the text with lone surrogates, which UTF-8 cannot encode, replaced by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 OFFSET = "offset"
-"""The attribute of a turn that says by how many minutes its sender's clock was ahead of UTC, where `said` is in UTC."""
+"""Turn attribute: how many minutes the sender's clock was ahead of UTC, if `said` is in UTC."""
 TIMEZONE = "timezone"
-"""The attribute of a turn that says by which zone that was, where the transcript does not tell: an IANA name."""
+"""Turn attribute: the assumed IANA zone of the sender if the transcript does not give one."""
 
 SPEAKER_ID = "speaker_id"
-"""The attribute of a turn that has the format's own id of whoever speaks, with the format: ``user1001@telegram``."""
+"""Turn attribute: the format's own id of the speaker, with the format: ``user1001@telegram``."""
 
 
 @dataclass(frozen=True)
 class Turn:
     """One message of a conversation.
 
-    `conversation` is the conversation's name in the store; `session` and `ordinal` count from 0, the ordinal through
-    the whole conversation; `own_id` is the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the
-    conversation; `said` is None when the transcript gives no time, and carries an offset only when the transcript
-    does; `role` is ``user``, ``assistant`` ... where the format has roles. `attributes` are what the transcript says
-    beside the text, in JSON: ``reply_to`` (an own id), ``quoted``, ``quotes``, ``edited``, ``reactions``, ``offset``,
-    ``timezone``; they are no part of the identity, since people react to what was said long ago, and the instant alone
-    tells when it was said.
+    - `conversation`: the conversation's name in the store.
+    - `session`, `ordinal`: counted from 0; the ordinal runs through the whole conversation.
+    - `own_id`: the transcript's own name for the turn (LoCoMo's ``D1:3``), unique within the conversation.
+    - `said`: None if the transcript gives no time. It has an offset only if the transcript does.
+    - `role`: ``user``, ``assistant`` ... if the format has roles.
+    - `attributes`: other JSON data of the transcript: ``reply_to`` (an own id), ``quoted``, ``quotes``, ``edited``,
+      ``reactions``, ``offset``, ``timezone``. They are not part of the identity, because reactions come later and the
+      instant alone gives the time.
     """
 
     conversation: str
@@ -60,19 +61,20 @@ class Turn:
 
     @property
     def local(self) -> datetime | None:
-        """When it was said by the sender's own clock, where that is known beside the instant."""
+        """The time by the sender's own clock if known, else `said`."""
         offset = self.attributes.get(OFFSET)
         if self.said is None or self.said.tzinfo is None or not isinstance(offset, int):
             return self.said
         try:
             return self.said.astimezone(timezone(timedelta(minutes=offset)))
-        except (ValueError, OverflowError):  # no offset that there is, in a store made elsewhere
+        except (ValueError, OverflowError):  # an impossible offset, in a foreign store
             return self.said
 
     @property
     def stretches(self) -> list[tuple[str, str | None]]:
-        """The stretches of its text, each with whom it is quoted from: None for what its speaker says, blank for nobody
-        known. Where it is not clear what is quoted, all of it is: rather nobody's words than the speaker's.
+        """The text in parts, each with its source: None for the speaker's own words, a name or "" for a quote.
+
+        If the quoted ranges are invalid, the whole text counts as a quote from an unknown source.
         """
         quotes, stretches, end = self.attributes.get(QUOTES, []), list[tuple[str, str | None]](), 0
         for quote in quotes if isinstance(quotes, list) else [None]:
@@ -85,7 +87,7 @@ class Turn:
 
     @property
     def timezone(self) -> str:
-        """The zone whose clock says its day, where its time is in UTC; blank where another clock is told."""
+        """The zone that decides the turn's day if its time is in UTC; "" if another clock is given."""
         if self.said is None or self.said.tzinfo is None or self.said.utcoffset():
             return ""
         return str(self.attributes.get(TIMEZONE, "" if OFFSET in self.attributes else "UTC"))
@@ -97,31 +99,32 @@ class Turn:
 
     @cached_property
     def content_key(self) -> str:
-        """The identity without the conversation, to recognise a transcript that was stored under a name."""
+        """The identity without the conversation, to recognise a transcript that is stored under another name."""
         place = self.own_id if self.own_id is not None else str(self.ordinal)
         said = None if self.said is None else self.said.isoformat()
         return content_hash(place, self.speaker, said, self.text)
 
     @property
     def label(self) -> str:
-        """What people call this turn: its own id, else its id."""
+        """The turn's own id if it has one, else its id."""
         return self.own_id if self.own_id is not None else self.id
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One transcript. `own_id` is the format's own id for it, where it has one; `name` is what it is called otherwise.
+    """One transcript, or a part of a long one.
 
-    `notes` lists what the reader repaired or left out, a line each. A long transcript comes in several stretches:
-    `continues` is True for each that goes on where the conversation before it stopped, `goes_on` for each that another
-    follows. `derived`, `edges` and `ledger` are what an exported store gives back with its turns: what backbones made
-    of them, and from which parts; `is_exported` says that the name is the one it had there. `file` is the file it was
-    read from, where that is known: two conversations of one file are never one. `is_named` says that somebody chose the
-    name, so that it is the stored conversation of that name, and goes on with it; `is_apart` that somebody wants it to
-    be none that only says the same. `shares_ids` says that an own id stands for one turn in all conversations of the
-    format, so that what another one has under it is a copy. `is_zone_assumed` says that nobody named the zone of its
-    times, so that turns which are stored under one keep it. `people` is what the user said of people in an exported
-    store, in JSON; its first conversation has it.
+    - `name`, `own_id`: its name, and the format's own id if there is one.
+    - `notes`: what the reader repaired or left out, a line each.
+    - `continues`, `goes_on`: it continues the conversation before it; another part follows.
+    - `derived`, `edges`, `ledger`: the derived content of an exported store.
+    - `is_exported`: the name is the one that it had in the exported store.
+    - `file`: the file it was read from, if known. Two conversations of one file are never merged.
+    - `is_named`: the user chose the name, so it extends the stored conversation of that name.
+    - `is_apart`: the user wants it separate from conversations with the same content.
+    - `shares_ids`: own ids are unique in the whole format, so that an equal id elsewhere is a copy.
+    - `is_zone_assumed`: the user named no time zone, so stored turns keep theirs.
+    - `people`: the user's information about people in an exported store, as JSON; only its first conversation has it.
     """
 
     name: str
@@ -144,24 +147,22 @@ class Conversation:
 
 
 COPIED_FROM = "copied_from"
-"""The attribute of a turn that its transcript tells as copied: the own ids of the conversations it may come from."""
+"""Turn attribute of a copied turn: the own ids of the conversations that it may come from."""
 FORWARDED_FROM = "forwarded_from"
-"""The attribute of a turn that its speaker only passed on: who wrote it, blank where nobody knows."""
+"""Turn attribute of a forwarded turn: its author, or "" if unknown."""
 QUOTES = "quotes"
-"""The attribute of a turn in which its speaker quotes others: a list of the stretches of its text that are theirs, in
-order, each with its `start`, its `end` and, where that is known, whom it is `from`.
-"""
+"""Turn attribute: the quoted ranges of the text, each with `start`, `end` and, if known, `from` (the author)."""
 QUOTED_FROM = "quoted_from"
-"""The attribute of a passage that is such a quote: whose it is, blank where nobody knows."""
+"""Passage attribute of a quote: its author, or "" if unknown."""
 UNKNOWN_AUTHOR = "an unknown author"
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Anything retrievable: a turn, a passage of a long turn, or something that a backbone derived from turns.
+    """Anything that can be retrieved: a turn, a passage of a long turn, or something that a backbone derived.
 
-    `turns` are the ids of the turns it came from, `labels` the same turns as people call them. `begun` is when the
-    first of several was said, as far as a store that was asked for the unit knows: `said` is when the last was.
+    `turns` are the ids of its source turns, `labels` their labels. `said` is the time of the last of them. `begun` is
+    the time of the first of several, as far as the store knows it.
     """
 
     id: str
@@ -182,17 +183,17 @@ class Unit:
 
     @property
     def is_quoted(self) -> bool:
-        """True where its speaker quotes it."""
+        """Whether its speaker quotes it."""
         return QUOTED_FROM in self.attributes
 
     @property
     def is_passed_on(self) -> bool:
-        """True where its speaker forwarded or quoted it, and said nothing of it."""
+        """Whether its speaker forwarded or quoted it without a comment."""
         return self.is_quoted or FORWARDED_FROM in self.attributes
 
     @property
     def author(self) -> str:
-        """Whose words these are, the "I" in them: of what was forwarded or quoted its author, else the speaker."""
+        """The person whose words these are (the "I" in them): the author of a forward or quote, else the speaker."""
         if not self.is_passed_on:
             return self.speaker
         told = self.attributes[QUOTED_FROM if self.is_quoted else FORWARDED_FROM]
@@ -200,17 +201,17 @@ class Unit:
 
     @property
     def part(self) -> int:
-        """A passage's place in its turn, counted from 1; 0 for anything that is whole."""
+        """The passage's position in its turn, from 1; 0 for whole turns."""
         part = self.attributes.get("part", 0)
         return part if isinstance(part, int) else 0
 
     @property
     def place(self) -> tuple[int, int, str]:
-        """What sorts the units of a session as they were said."""
+        """The sort key of units within a session."""
         return (self.ordinal, self.part, self.id)
 
     def precedes(self, other: Unit) -> bool:
-        """Say whether it was said before the other one of its session."""
+        """Say whether it comes before the other unit of its session."""
         return self.ordinal < other.ordinal or (self.ordinal == other.ordinal and self.place < other.place)
 
 
@@ -226,10 +227,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of a conversation that a backbone derives from at once: a session, say, or a window of turns.
+    """A stretch of a conversation that a backbone processes at once, such as a session or a window of turns.
 
-    `name` is the backbone's own for it, unique among its parts of the conversation. `follows` names the part before,
-    where this one is derived from with what that one gave in view: it is then to go, or to be derived again, with it.
+    `name` is unique among the backbone's parts of the conversation. `follows` names the part before if its results were
+    used for this one; if that part is deleted or processed again, so is this one.
     """
 
     conversation: str
@@ -239,15 +240,15 @@ class Part:
 
     @cached_property
     def digest(self) -> str:
-        """What tells the part from one of the same name with other turns, or another one before it."""
+        """A hash that changes with the part's turns or with the part that it follows."""
         return _digest(self.follows, (turn.id for turn in self.turns))
 
 
 @dataclass(frozen=True)
 class Derived:
-    """A line of the ledger: a part that a backbone derived from, by the ids of its turns, and the units it gave.
+    """A line of the ledger: a processed part, with the ids of its turns and of its derived units.
 
-    `problem` says why a model call for it failed; it is None where none did.
+    `problem` says why a model call failed, or is None.
     """
 
     backbone: str
@@ -260,7 +261,7 @@ class Derived:
 
     @cached_property
     def digest(self) -> str:
-        """What the digest of the part was; it has changed since where its turns have."""
+        """The digest of the part when it was processed; it differs from the part's digest if its turns have changed."""
         return _digest(self.follows, self.turns)
 
 
@@ -270,12 +271,13 @@ def _digest(follows: str | None, turns: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A unit with the score and the reasons it was retrieved for.
+    """A retrieved unit with its score.
 
-    `ranks` maps the name of each ranking that returned the unit to its rank there, counted from 1. `beside` are the
-    neighbouring units of its session, in their order, and `to` is the other one where two talk. Where it was marked for
-    a reader, `moved_on` is a later turn that moves on from what it says, and `change` the words by which it tells
-    itself of something that has changed.
+    - `ranks`: its rank in each ranking that returned it, from 1.
+    - `beside`: the neighbouring units of its session, in order.
+    - `to`: the other person in a two-person chat.
+    - `moved_on`: a later turn that replaces what it says, if marked.
+    - `change`: its words that report a change, if marked.
     """
 
     unit: Unit
@@ -311,8 +313,8 @@ class Hit:
 class Query:
     """What to retrieve, and from where. None means no restriction; times are inclusive.
 
-    `asked` is the time that words about time in the text ("last summer") are read against; without it, only dates with
-    their year mean anything.
+    Relative times in the text ("last summer") count from `asked`. Without it, only dates with their year are
+    understood.
     """
 
     text: str
@@ -325,11 +327,12 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, who asks it, when, and of which conversations (None: all).
+    """A question with its asker, its time, and its conversations (None: all).
 
-    `as_of` is set only when the asker gave a time: it then hides everything said later. `asked` is the time that the
-    question's own relative times are read against. `wants_all` asks to look for more of a list until nothing that is
-    likely to belong to it is left. What was said before `since` or after `until` is hidden too.
+    - `asked`: the time from which the question's relative times count.
+    - `as_of`: set only if the asker gave a time; hides everything said later.
+    - `wants_all`: keep looking for more of a list until nothing likely is left.
+    - `since`, `until`: hide what was said outside this period.
     """
 
     text: str
@@ -344,7 +347,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a stretch of work cost. Tokens are the model's; `cached_tokens` of the prompt were not evaluated again."""
+    """The cost of some work. `cached_tokens` are the prompt tokens that were not evaluated again."""
 
     calls: int = 0
     prompt_tokens: int = 0

@@ -1,4 +1,4 @@
-"""Where the time of one question goes, stage by stage, and on request each prompt with its reply."""
+"""Measure the stages of one question and, on request, record each prompt with its reply."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ OPENING, LOADING, EMBEDDING, SEARCHING, LAYING_OUT, REST = (
     "opening the store", "loading the model", "embedding", "searching", "laying out facts", "checking and the rest",
 )  # fmt: skip
 MODEL = "model: "
-"""What the names of a model's stages begin with; the step follows."""
+"""The prefix of the names of a model's stages; the step follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """How often a stage ran, and how many seconds it took in all, without those of the stages within it."""
+    """How often a stage ran, and its total seconds without nested stages."""
 
     name: str
     seconds: float
@@ -26,7 +26,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A prompt of a step and its reply. `messages` are the prompt's: a role (``system``, ``user``, ...) and a text."""
+    """A prompt of a step and its reply. `messages` are (role, text), with roles ``system``, ``user`` ..."""
 
     step: str
     messages: tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ class Exchange:
 
 
 class Watch:
-    """Adds up the seconds of a question's stages; where it `keeps_prompts`, it has each prompt with its reply."""
+    """Adds up the seconds of a question's stages; with `keeps_prompts`, it also records prompts and replies."""
 
     def __init__(self, *, keeps_prompts: bool = False) -> None:
         self.keeps_prompts = keeps_prompts
@@ -49,13 +49,13 @@ class Watch:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The stages so far, in the order in which they first ran; what belongs to none comes last."""
+        """The stages so far, in the order of their first run; the time outside of stages comes last."""
         self._count()
         named = tuple(Stage(name, self._seconds.get(name, 0.0), times) for name, times in self._times.items())
         return (*named, Stage(REST, self._seconds[REST], 1))
 
     def begin(self, name: str) -> None:
-        """Count the time from now on for a stage, until it ends."""
+        """Begin a stage; the time counts for it until it ends."""
         self._count()
         self._within.append(name)
         self._times[name] = self._times.get(name, 0) + 1
@@ -76,13 +76,13 @@ _RUNNING: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 def running() -> Watch | None:
-    """Return the watch of the question that this thread works on, if one runs."""
+    """Return this thread's watch, or None."""
     return _RUNNING.get()
 
 
 @contextmanager
 def watching(*, keeps_prompts: bool = False) -> Iterator[Watch]:
-    """Yield a watch that runs in this thread until the end; one that runs already goes on."""
+    """Yield a watch for this thread; if one is already running, yield that."""
     watch = _RUNNING.get()
     if watch is not None:
         yield watch
@@ -97,7 +97,7 @@ def watching(*, keeps_prompts: bool = False) -> Iterator[Watch]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Count what runs in it for a stage of the question that this thread works on, if one is watched."""
+    """Count the time of the block for a stage, if a watch is running."""
     watch = _RUNNING.get()
     if watch is None:
         yield

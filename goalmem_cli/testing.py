@@ -1,6 +1,6 @@
-"""Fakes for programs that use goalmem, and for its own tests: nothing is learnt, loaded or reached over a network.
+"""Fakes for goalmem's tests and for programs that use goalmem, without models, files or network.
 
-`tests/test_contracts.py` holds each to what its real counterpart does.
+`tests/test_contracts.py` checks each against its real counterpart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Reply = str | Callable[[Request], str]
 
 
 class ScriptedModel:
-    """Replies from a queue, or by a function of the request; keeps every request it saw in `seen`."""
+    """Replies from a queue, or by a function of the request; `seen` holds every request."""
 
     def __init__(self, replies: Iterable[Reply] | Callable[[Request], str | Completion]) -> None:
         self._function = replies if callable(replies) else None
@@ -29,7 +29,7 @@ class ScriptedModel:
         self.calls = 0
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return the next replies; an exhausted queue is a failing test."""
+        """Return the next replies; an empty queue fails the test."""
         self.calls += 1
         said = [self._reply(request) for request in requests]
         return [
@@ -48,9 +48,9 @@ class ScriptedModel:
 
 
 class HashEmbedder:
-    """Bag of hashed words: equal words give equal directions, nothing is learnt.
+    """Embeds a text as a bag of hashed words, so that equal words give equal directions.
 
-    A text without words gets an axis in the negative, which no text with words is near to.
+    A text without words gets a negative axis, which is far from every text with words.
     """
 
     def __init__(self, dimension: int = 64, name: str = "hash") -> None:
@@ -70,7 +70,7 @@ class HashEmbedder:
 
 
 class ListBackbone:
-    """Turns in a list, ranked by the number of words they share with the query (at least `least`), then by order."""
+    """Turns in a list, ranked by the number of words shared with the query (at least `least`), then by order."""
 
     def __init__(self, turns: Sequence[Turn] = (), least: int = 1) -> None:
         self._turns: list[Turn] = []
@@ -79,12 +79,12 @@ class ListBackbone:
         self.update(turns)
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Append the turns that are not there yet."""
+        """Append the turns that are not in the list yet."""
         known = {turn.id for turn in self._turns}
         self._turns.extend(turn for turn in turns if turn.id not in known)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return the k turns that share most words with the query, of those that its filters let through."""
+        """Return the k turns that share the most words with the query, among those that pass its filters."""
         self.queries.append(query)
         words = set(re.findall(r"\w+", query.text.lower()))
         scored = [
@@ -112,15 +112,13 @@ class ListBackbone:
 
 
 def faked(model: LanguageModel, embedder: Embedder | None = None) -> Factories:
-    """Return what `goalmem_cli.open` takes as `factories`, so that this model answers; everything else is real, and so
-    is the embedder unless one is given.
-    """
+    """Return `factories` for `goalmem_cli.open` with this model and, if given, this embedder; the rest is real."""
     factories = Factories(model=lambda _: LoadedModel(model, "fake", "full", 8192))
     return factories if embedder is None else replace(factories, embedder=lambda _: embedder)
 
 
 def passes(turn: Turn, query: Query) -> bool:
-    """Return whether the query's filters let the turn through."""
+    """Return whether the turn passes the query's filters."""
     if query.conversations is not None and turn.conversation not in query.conversations:
         return False
     if query.speakers is not None and turn.speaker not in query.speakers:

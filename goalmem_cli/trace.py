@@ -1,4 +1,4 @@
-"""What one question did, as frozen data: rendering, `--json` and `goalmem trace` all read this and nothing else."""
+"""The record of one question, as frozen data; rendering, `--json` and `goalmem trace` read only this."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
 SCHEMA_VERSION = 7
-"""Version 2 added what the prover `together` does, version 3 stages and exchanges, version 4 repairs, and a name
-of its own for how certain a grounding is, version 5 the stretch of time and who forwarded a fact, version 6 what was
-said later and who quotes a fact, version 7 the rank of a fact and what was too long to be shown; the older ones are
-read too.
+"""The version of the trace document. Older versions can be read.
+
+- 2 added the prover `together`.
+- 3 added stages and exchanges.
+- 4 added repairs, and renamed the certainty of a grounding.
+- 5 added the period asked about and who forwarded a fact.
+- 6 added later statements and who quotes a fact.
+- 7 added the rank of a fact and what was too long to show.
 """
 READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
 
@@ -44,7 +48,7 @@ class Ending(StrEnum):
 
 
 class Stop(StrEnum):
-    """Why a reasoner that goes forward from the question stopped looking for facts."""
+    """Why a reasoner that works forward from the question stopped looking for facts."""
 
     ONE_ROUND = "it retrieves once"
     SUFFICIENT = "the facts were judged sufficient"
@@ -60,15 +64,19 @@ class Stop(StrEnum):
 class Fact:
     """A hit as the model saw it. `number` is ``F1``, ``F2`` ... and stays the same for the whole question.
 
-    `turns` are the transcript's own ids where it has them. `before` and `after` are the neighbouring turns as
-    (speaker, text). `times` say what the text's relative expressions mean: ``"last Friday" = 19 May 2023``. `kind` is
-    the unit's; `session`, `ordinal` and `part` are its place in the conversation; `to` is whom it was said to, where
-    two talk. Of what somebody only passed on, `speaker` is who wrote it and `forwarded_by` or `quoted_by` who sent it.
-    `instead` lists what it took the place of, with the day until which that held; a model is not shown it, nor
-    `moved_on`, a later turn that moves on from what it says, which has a number only where it is a fact too, and
-    `change`, the words by which it tells itself of something that has changed. `rank` is its place among the facts of
-    the question as they were found, best first, from 1: with full prompts its number is its place in time. Older traces
-    have 0.
+    - `turns`: the labels of its turns.
+    - `kind`, `session`, `ordinal`, `part`: the unit's kind and its place in the conversation.
+    - `before`, `after`: the neighbouring turns as (speaker, text).
+    - `times`: the meanings of relative times in the text: ``"last Friday" = 19 May 2023``.
+    - `to`: the addressee in a two-person chat.
+    - `speaker`: for a forward or quote, its author; `forwarded_by` or `quoted_by` is then the sender.
+    - `rank`: its rank among the question's facts, from 1; 0 in older traces. With full prompts, `number` is the order
+      in time.
+
+    Models do not see these:
+    - `instead`: what it replaced, with the day until which that held.
+    - `moved_on`: a later turn that replaces what it says; it has a number only if it is a fact too.
+    - `change`: its words that report a change.
     """
 
     number: str
@@ -96,11 +104,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A subgoal, the facts that entail it, the bindings they gave and how each is supported.
+    """A grounded subgoal: the facts that entail it, its bindings, and how each is supported.
 
-    `notes` are what the checks have to say without refusing: a bridged anchor, an alias, a judged equality, an
-    earlier value that this one supersedes. `grounding_certainty`, from 0 to 1, is how likely the engine thinks
-    that it holds; None where the model tells no probabilities.
+    `notes` are remarks of the checks: a bridged anchor, an alias, a judged equality, an earlier value that this one
+    replaces. `grounding_certainty` (0 to 1) is the engine's estimate that it holds; None if the model gives no
+    probabilities.
     """
 
     subgoal: int
@@ -125,7 +133,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Contradicted:
-    """A subgoal of a closed question that the cited facts say is false, with how certain that is, as of `Grounded`."""
+    """A subgoal of a yes/no question that the cited facts contradict, with its certainty as in `Grounded`."""
 
     subgoal: int
     facts: tuple[str, ...]
@@ -136,7 +144,7 @@ class Contradicted:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """A subgoal without an accepted grounding, why, and the facts that its query ranked highest."""
+    """A subgoal without an accepted grounding, the reason, and the facts that its query ranked highest."""
 
     subgoal: int
     why: str
@@ -144,10 +152,11 @@ class Unresolved:
 
 
 class Verdict(StrEnum):
-    """What the facts say of a subgoal, in the model's word: it is so, it is not, of something else, or likely.
+    """The model's verdict on what the facts say about a subgoal.
 
-    An incomplete fact tells of it and leaves out what is asked for. A minor value is part of another one, or nearly but
-    not quite what is asked for.
+    Entailed: it is so. Contradicted: it is not so. Of another: it is said of something else. Suggested: it is likely.
+    Incomplete: the facts are about it but leave out what is asked for. Minor: the value is part of another one, or
+    almost what is asked for.
     """
 
     ENTAILED = "entailed"
@@ -160,9 +169,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A subgoal that the cited facts do not prove though they speak of it: they contradict it, or tell it of another.
+    """A subgoal that the cited facts are about but do not prove: they contradict it, or say it of something else.
 
-    `why` says it in words, and names the facts. It `is_final` once nothing more was found, or it was said twice.
+    `why` says it in words and names the facts. `is_final` is set when nothing more was found, or the model said it
+    twice.
     """
 
     subgoal: int
@@ -174,7 +184,7 @@ class Denied:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A subgoal that the model wants to look for further, why, and the queries that it thinks would find it."""
+    """A subgoal that the model wants to search further, with its reason and its queries."""
 
     subgoal: int
     why: str
@@ -183,9 +193,9 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The last check of an answer against the question as it was asked: why it ran, whether it agreed, and if not why.
+    """The final check of an answer against the original question: why it ran, whether it agreed, and if not why.
 
-    `problem` says why its reply could not be used; the answer is then held back as well.
+    `problem` says why the check's reply was unusable; the answer is then withheld too.
     """
 
     reasons: tuple[str, ...]
@@ -197,7 +207,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """An antecedent: `subgoal` must be grounded before the subgoal numbered `of` can be recognised."""
+    """An antecedent: `subgoal` must be grounded before subgoal number `of` can be recognised."""
 
     of: int
     subgoal: str
@@ -207,16 +217,16 @@ class Refined:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One round: what was looked for, what the model proposed over the facts in view, and what became of it.
+    """One round: what was searched, what the model proposed from the facts in view, and the engine's decisions.
 
-    Subgoals are numbered from 0: first the plan's, then the antecedents, in the order they were added. `skipped` counts
-    the hits that were too long to be shown; `failure` says which reply could not be used, if any. `refined` are the
-    antecedents that were added for what is unresolved.
+    Subgoals are numbered from 0: first the plan's, then the antecedents in the order of addition. `skipped` counts hits
+    that were too long to show. `failure` says which reply was unusable, if any. `refined` are the antecedents added for
+    unresolved subgoals.
 
-    Only a model that plans and proves in one reply (`together`) has: `opened`, what it wants to look for further,
-    `denied`, what the facts speak against, `several`, the variables that it says have several values at once,
-    `provisional`, what only antecedents have bound so far, `dropped`, the antecedents that were not proved in the round
-    after they were asked for, and `repairs`, what had to be put right before its reply could be read.
+    Only the prover `together` sets these: `opened` (what it wants to search further), `denied` (what the facts speak
+    against), `several` (variables with several values at once), `provisional` (bindings from antecedents only),
+    `dropped` (antecedents not proved in the round after they were added) and `repairs` (corrections before the reply
+    could be read).
     """
 
     depth: int
@@ -240,10 +250,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One plan and its rounds. `breadth` counts the plans from 1; it is 0 where the question was read as a whole, as
-    its own only subgoal, and then `planned` are the subgoals that it was read for.
+    """One plan and its rounds.
 
-    A step without calls asked nothing: memory was looked into, and nothing was new.
+    `breadth` counts plans from 1. It is 0 if the question was read as a whole, as its own only subgoal; `planned` are
+    then the subgoals that it was read for. A step without calls retrieved nothing new.
     """
 
     breadth: int
@@ -256,13 +266,13 @@ class Attempt:
 
     @property
     def plan(self) -> tuple[str, ...]:
-        """The subgoals of the decomposition, whether it was proved by them or read at once."""
+        """The subgoals of the decomposition, whether they were proved or the question was read at once."""
         return self.planned or self.subgoals
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the values that an answer was computed from, and the facts that give it."""
+    """One of the values that an answer was computed from, with its facts."""
 
     value: str
     facts: tuple[str, ...]
@@ -270,10 +280,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """An answer that no fact states and that was computed from what facts do: ``count(x)``, ``between(x, y)``.
+    """An answer that was computed from facts and is stated by none: ``count(x)``, ``between(x, y)``.
 
-    `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all that it rests on. `why`
-    says what the values do not settle; then there is no value.
+    `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all supporting facts. If the
+    values do not settle it, `why` says so and `values` is empty.
     """
 
     expression: str
@@ -287,12 +297,12 @@ class Calculation:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing that a reasoner without subgoals did: it retrieved, or had the model reply to the step `name`.
+    """One action of a reasoner without subgoals: a retrieval, or a model's reply to the step `name`.
 
-    `said` is the reply, or what the memory counted, field by field; `skipped` counts the hits that were too long to be
-    shown, or that the budget left no room for, and `too_long` the former alone (None in traces of before); `failure`
-    says why a reply could not be used. `likelihood` is the (geometric) mean of the probabilities that the model gave
-    the reply's tokens, None where it tells none.
+    - `said`: the reply, or the memory's counts, field by field.
+    - `skipped`: the hits that were too long or beyond the budget; `too_long` counts the former (None in older traces).
+    - `failure`: why a reply was unusable.
+    - `likelihood`: the geometric mean of the reply's token probabilities, or None.
     """
 
     name: str
@@ -308,9 +318,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """An answer that was withheld, since it is not certain enough: its words, how certain it is (from 0 to 1), and the
-    numbers of the facts that it rests on.
-    """
+    """An answer that was withheld as too uncertain: its text, its certainty (0 to 1), and its facts by number."""
 
     answer: str
     certainty: float
@@ -319,21 +327,20 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything one question did. `evidence` are the facts that the answer rests on, by number.
+    """The record of one question.
 
-    `calculations` are the answers that were computed, in their order, where any was.
-
-    `model` is the name of the language model, `adapter` the SHA-256 of the LoRA adapter it had, blank for none.
-
-    `attempts` are those of `goal-mem`, by the prover that `planning` names: ``together``, ``stepwise`` or ``paper``;
-    older traces have ``seen`` or ``blind``, those of version 1 nothing. Every other reasoner leaves `actions`, and
-    `stopped` for what ended them. `check` is the last check of an answer, where it ran; `may_be_more` says that a list
-    is surely not complete. `certainty`, from 0 to 1, is which share of answers like this one is right, None where that
-    is not known. `calculations` are those that the answer was computed by. `guess` is the answer that was withheld.
-    `is_unchecked` says that the engine's checks were off, so that bindings are the model's word alone.
-    `since` and `until` are the stretch of time that was asked about, where one was: nothing outside was looked at.
-    `stages` say where the time went, and `exchanges` are the prompts with their replies, where they were kept; two
-    traces that differ in nothing else are equal.
+    - `evidence`: the facts of the answer, by number. `calculations`: how it was computed, if it was.
+    - `model`, `adapter`: the model's name, and the SHA-256 of its LoRA adapter or "".
+    - `attempts`: those of `goal-mem`, by the prover in `planning`: ``together``, ``stepwise`` or ``paper``; ``seen`` or
+      ``blind`` in older traces, "" in version 1.
+    - `actions`, `stopped`: those of other reasoners, and why they ended.
+    - `check`: the final check of the answer, if it ran.
+    - `may_be_more`: a list is certainly incomplete.
+    - `certainty`: the share (0 to 1) of such answers that are right; None if unknown.
+    - `guess`: an answer that was withheld.
+    - `is_unchecked`: the engine's checks were off, so bindings are only the model's claims.
+    - `since`, `until`: the period asked about, if limited; nothing outside was searched.
+    - `stages`, `exchanges`: the time per stage, and prompts with replies if kept. They do not affect equality.
     """
 
     status: Status
@@ -369,17 +376,17 @@ class Trace:
 
 
 def as_document(trace: Trace) -> dict[str, object]:
-    """Return the trace as the JSON document that `ask --json` prints and `traces/` keeps."""
+    """Return the trace as the JSON document of `ask --json` and the folder `traces/`."""
     document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
     document.update(plain(trace))
     return document
 
 
 def from_document(document: Mapping[str, object]) -> Trace:
-    """Return the trace that `as_document` wrote.
+    """Return the trace of an `as_document` document.
 
     Raises:
-        ValueError: the document is not a trace, or is one of a newer goalmem.
+        ValueError: the document is not a trace, or is from a newer goalmem.
     """
     version = document.get("schema_version")
     if isinstance(version, bool) or version not in READABLE:

@@ -1,6 +1,6 @@
-"""Settings -> store, backbone, model, reasoner: the only place that builds things.
+"""Build the store, backbone, model and reasoner from the settings; nothing is built elsewhere.
 
-Everything heavy is imported inside the function that needs it, so that a command loads what it uses and no more.
+Heavy imports are inside the functions that need them, so that a command loads only what it uses.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from goalmem_cli.loading import (
     DeferredEmbedder,
     DeferredModel,
     LoadedModel,
+    kept_warm,
     load_embedder,
     load_model,
     open_unread,
@@ -35,46 +36,24 @@ if TYPE_CHECKING:
     from goalmem_cli.store.traces import TraceFolder
 
 __all__ = [
-    "DEFAULT_EMBEDDER",
-    "GOAL_MEM",
-    "DeferredModel",
-    "Factories",
-    "LoadedModel",
-    "backbone_entry",
-    "backbone_names",
-    "build_planner",
-    "build_reasoner",
-    "call_ranges",
-    "check_backbone",
-    "chosen_embedder",
-    "is_indexed",
-    "load_embedder",
-    "load_model",
-    "local",
-    "names_to_index",
-    "open_backbone",
-    "open_prompts",
-    "open_store",
-    "open_stored",
-    "open_structured",
-    "open_traces",
-    "open_unread",
-    "reasoner_entry",
-    "reasoner_names",
+    "DEFAULT_EMBEDDER", "GOAL_MEM", "DeferredModel", "Factories", "LoadedModel", "backbone_entry", "backbone_names",
+    "build_planner", "build_reasoner", "call_ranges", "check_backbone", "chosen_embedder", "is_indexed", "kept_warm",
+    "load_embedder", "load_model", "local", "names_to_index", "open_backbone", "open_prompts", "open_store",
+    "open_stored", "open_structured", "open_traces", "open_unread", "reasoner_entry", "reasoner_names",
     "reasoner_steps",
-]
+]  # fmt: skip
 
 DEFAULT_EMBEDDER = "static"
 GOAL_MEM = "goal-mem"
 TRACES = "traces"
-# What a prompt holds beside its fixed part and the facts: the question, the subgoals, the substitution.
+# The prompt beyond its fixed part and the facts: the question, the subgoals and the substitution.
 TAIL_TOKENS = 512
 LEAST_FACT_TOKENS = 256
 BYTES_PER_TOKEN = 3
 
 
 def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
-    """Return goalmem's own backbones by name, those that need no indexing first."""
+    """Return goalmem's own backbones by name; those without indexing come first."""
     from goalmem_cli.backbones.catalogue import BACKBONES
 
     return BACKBONES
@@ -82,25 +61,34 @@ def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
 
 @dataclass(frozen=True, slots=True)
 class Factories:
-    """What builds the expensive parts; whoever has others hands in their own."""
+    """Constructors of the expensive parts. `warm` finds a model that another process keeps loaded."""
 
     embedder: Callable[[str], Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
+    warm: Callable[[Settings], LoadedModel | None] = lambda _: None
+
+    def answering(self, settings: Settings) -> LoadedModel:
+        """Return the model that answers questions: one that another process keeps warm, else one loaded here.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return self.warm(settings) or self.model(settings)
 
 
 def chosen_embedder(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> Embedder:
-    """Return the embedder that the settings name, else the store's own (loaded when first used), else the default.
+    """Return the embedder of the settings, else the store's own (loaded on first use), else the default.
 
     Raises:
         StoreError: the store cannot be read.
-        ModelError: the embedder that was named cannot be loaded.
+        ModelError: the named embedder cannot be loaded.
     """
     return _embedder_of(open_unread(settings, factories.embedder, announce), settings, factories)
 
 
 def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -> Embedder:
-    """Return the embedder that the settings name for the memory, as `chosen_embedder` does."""
+    """Return the memory's embedder as `chosen_embedder` does."""
     if memory.exists:
         name, dimension = memory.embedded_with()
         if name and settings.embedder in (None, name):
@@ -109,39 +97,39 @@ def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -
 
 
 def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the store of the settings, over the embedder that `chosen_embedder` gives.
+    """Return the store of the settings with the embedder of `chosen_embedder`.
 
     Raises:
-        StoreError: what is there cannot be read.
-        ModelError: the embedder that was named cannot be loaded.
+        StoreError: it cannot be read.
+        ModelError: the named embedder cannot be loaded.
     """
     bare = open_unread(settings, factories.embedder, announce)
     return bare.over(_embedder_of(bare, settings, factories))
 
 
 def open_stored(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the store of the settings over its own embedder, whatever else they name: for what only looks after it.
+    """Return the store of the settings with its own embedder, for maintenance.
 
     Raises:
-        StoreError: what is there cannot be read.
+        StoreError: it cannot be read.
     """
     return open_store(replace(settings, embedder=None), factories, announce)
 
 
 def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of goalmem's backbones, those that need no indexing first, and those `named` that are plug-ins.
+    """Return the names of goalmem's backbones, and those of `named` that are plug-ins.
 
-    Nothing of another package is loaded.
+    Backbones without indexing come first. No plug-in is loaded.
     """
     own = factories.backbones()
     return (*own, *registered(Kind.BACKBONE, [name for name in named if name not in own]))
 
 
 def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
-    """Return the entry of a backbone, goalmem's own or another package's.
+    """Return the catalogue entry of a backbone, goalmem's own or a plug-in.
 
     Raises:
-        UsageError: there is none of that name, or it is a plug-in that cannot be used.
+        UsageError: there is none of that name, or the plug-in cannot be used.
     """
     from goalmem_cli.backbones.plugged import entry_of
 
@@ -154,21 +142,21 @@ def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
 def open_backbone(
     settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]
 ) -> Backbone:
-    """Return the backbone that the settings name, over the store; `model` is called only by one that asks a model.
+    """Return the backbone of the settings over the store; `model` is called only if the backbone needs a model.
 
     Raises:
-        BackboneMissing: nothing was indexed for it.
-        UsageError: there is no backbone of that name, or it cannot be told what the settings tell it.
+        BackboneMissing: it has no index yet.
+        UsageError: there is no backbone of that name, or its settings are invalid.
     """
     check_backbone(settings, store, factories)
     return _built(settings, store, factories, model)
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
-    """Refuse a backbone that there is not, or that nothing was indexed for though there are turns.
+    """Raise an error if the backbone does not exist, or has no index although there are turns.
 
     Raises:
-        BackboneMissing, UsageError: as `open_backbone`.
+        BackboneMissing, UsageError: as in `open_backbone`.
     """
     name = settings.backbone
     if not backbone_entry(name, factories).is_indexed:
@@ -183,10 +171,10 @@ def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) 
 def open_structured(
     settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]
 ) -> StructuredBackbone:
-    """Return the backbone that the settings name, indexed or not, over the store.
+    """Return the structured backbone of the settings over the store, indexed or not.
 
     Raises:
-        UsageError: there is no backbone of that name, or it is one that needs no indexing.
+        UsageError: there is no backbone of that name, or it needs no indexing.
     """
     name = settings.backbone
     if not is_indexed(name, factories):
@@ -197,7 +185,7 @@ def open_structured(
 
 
 def is_indexed(name: str, factories: Factories) -> bool:
-    """Return whether there is a backbone of that name, goalmem's own or another package's, that has to be indexed.
+    """Return whether there is a backbone of that name that needs indexing.
 
     Raises:
         PluginBroken: it is a plug-in that cannot be used.
@@ -206,15 +194,15 @@ def is_indexed(name: str, factories: Factories) -> bool:
 
 
 def names_to_index(factories: Factories) -> tuple[str, ...]:
-    """Return the names of goalmem's backbones that have to be indexed."""
+    """Return the names of goalmem's backbones that need indexing."""
     return tuple(name for name, entry in factories.backbones().items() if entry.is_indexed)
 
 
 def _built(settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]) -> Backbone:
-    """Return the backbone that the settings name, which there is.
+    """Return the backbone of the settings, which must exist.
 
     Raises:
-        UsageError: it cannot be told what the settings tell it.
+        UsageError: its settings are invalid.
     """
     from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.backbones.structured.settings import settings_from
@@ -235,7 +223,7 @@ def _built(settings: Settings, store: KeptMemory, factories: Factories, model: C
 
 
 def open_traces(settings: Settings) -> TraceFolder:
-    """Return the folder of the store's traces."""
+    """Return the store's folder of traces."""
     from goalmem_cli.store.traces import TraceFolder
 
     return TraceFolder(settings.store / TRACES)
@@ -244,9 +232,9 @@ def open_traces(settings: Settings) -> TraceFolder:
 def open_prompts(
     directory: Path | None, profile: Profile, steps: Collection[str] | None = None, beside: Path | None = None
 ) -> PromptBook:
-    """Return the prompts of a profile, from `directory` where one is given: all, or those of the steps.
+    """Return the prompts of a profile: all, or those of the steps; files in `directory` go first.
 
-    Those in the folder `beside` are another package's.
+    Files in the folder `beside` belong to another package.
 
     Raises:
         PromptError: a file is missing or wrong.
@@ -264,15 +252,15 @@ def build_reasoner(
     gold: Callable[[Question], Sequence[Hit]] | None = None,
     factories: Factories | None = None,
 ) -> Reasoner:
-    """Return the reasoner that the settings name, over the store's backbone, within the settings' limits.
+    """Return the reasoner of the settings over the store's backbone.
 
-    `gold` gives the evidence of a benchmark's question, without which there is no `oracle`.
+    `gold` returns the evidence of a benchmark question; the reasoner `oracle` needs it.
 
     Raises:
-        BackboneMissing: nothing was indexed for the backbone.
+        BackboneMissing: the backbone has no index yet.
         ModelError: the model's context leaves no room for facts.
         PromptError: a prompt file is missing or wrong.
-        UsageError: there is no backbone or no reasoner of the name in the settings.
+        UsageError: there is no backbone or no reasoner of that name.
     """
     from goalmem_cli.reasoners.catalogue import Sources
     from goalmem_cli.reasoners.certainty import CertaintyGate
@@ -302,10 +290,10 @@ def build_reasoner(
 
 
 def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:
-    """Return the entry of a reasoner, goalmem's own or another package's; `has_gold` says that evidence is known.
+    """Return the catalogue entry of a reasoner, goalmem's own or a plug-in; `has_gold` says that evidence is known.
 
     Raises:
-        UsageError: there is none of that name, or it is a plug-in that cannot be used.
+        UsageError: there is none of that name, or the plug-in cannot be used.
     """
     from goalmem_cli.reasoners.catalogue import REASONERS
     from goalmem_cli.reasoners.plugged import entry_of
@@ -318,28 +306,34 @@ def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:
 
 
 def _choices(settings: Settings, profile: Profile) -> Choices:
-    """Return what the settings choose for reasoners."""
+    """Return the settings that concern reasoners.
+
+    Raises:
+        UsageError: they name a reasoner that does not exist.
+    """
     from goalmem_cli.reasoners.catalogue import Choices
     from goalmem_cli.reasoners.goal_mem import Limits
 
+    if strange := sorted(settings.reasoners.keys() - set(reasoner_names(settings.reasoners))):
+        raise UsageError(f"reasoners: none is called {strange[0]!r}", f"those are {', '.join(reasoner_names())}")
     limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
     if settings.fact_tokens is not None:
         limits = replace(limits, max_fact_tokens=settings.fact_tokens or sys.maxsize)
-    return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict)
+    return Choices(profile, settings.planning, limits, settings.max_steps, settings.strict, settings.reasoners)
 
 
 def reasoner_steps(names: Iterable[str], settings: Settings, profile: Profile) -> frozenset[str]:
     """Return the steps whose prompts the reasoners use.
 
     Raises:
-        UsageError: the profile has no prompts for the planning of the settings, or there is no such reasoner.
+        UsageError: the profile has no prompts for this planning, or there is no such reasoner.
     """
     choices = _choices(settings, profile)
     return frozenset(step for name in names for step in reasoner_entry(name, has_gold=True).steps(choices))
 
 
 def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question], Sequence[str]]:
-    """Return what gives the subgoals of a question's decomposition by the model, as plain words.
+    """Return a function that decomposes a question with the model into subgoals, as plain text.
 
     Raises:
         PromptError: a prompt file is missing or wrong.
@@ -350,33 +344,33 @@ def build_planner(settings: Settings, loaded: LoadedModel) -> Callable[[Question
 
 
 def call_ranges(names: Iterable[str], settings: Settings, profile: Profile) -> dict[str, tuple[int, int]]:
-    """Return the least and the most model calls of a question, without second tries, by the reasoner's name.
+    """Return the least and the most model calls per question, without retries, by reasoner.
 
     Raises:
-        UsageError: the profile has no prompts for the planning of the settings, or there is no such reasoner.
+        UsageError: the profile has no prompts for this planning, or there is no such reasoner.
     """
     choices = _choices(settings, profile)
     return {name: reasoner_entry(name, has_gold=True).calls(choices) for name in names}
 
 
 def reasoner_names(named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the names of goalmem's reasoners, and those `named` that are plug-ins; nothing of theirs is loaded."""
+    """Return the names of goalmem's reasoners, and those of `named` that are plug-ins; no plug-in is loaded."""
     from goalmem_cli.reasoners.catalogue import REASONERS
 
     return (*REASONERS, *registered(Kind.REASONER, [name for name in named if name not in REASONERS]))
 
 
 def most_fact_tokens(settings: Settings, loaded: LoadedModel) -> int:
-    """Return how many tokens of facts are shown at a time, where they fit: as told, else what the model reads well."""
+    """Return how many tokens of facts are shown at a time: the setting, else what suits the model."""
     is_fitted = settings.fact_tokens is None and loaded.profile == "compact"
     return loaded.fitted.fact_tokens if is_fitted else _choices(settings, loaded.profile).limits.max_fact_tokens
 
 
 def room_for_facts(context: int, prompts: PromptBook) -> int:
-    """Return how many tokens of facts fit into the context beside the longest prompt and its reply.
+    """Return how many tokens of facts fit into the context with the longest prompt and its reply.
 
     Raises:
-        ModelError: hardly any.
+        ModelError: there is almost no room.
     """
     fixed = max(
         prompt.max_tokens
@@ -394,5 +388,5 @@ def room_for_facts(context: int, prompts: PromptBook) -> int:
 
 
 def _tokens(text: str) -> int:
-    """Return about how many tokens a model makes of English text, rather too many than too few."""
+    """Return an estimate of the English text's tokens, rather too high than too low."""
     return len(text.encode()) // BYTES_PER_TOKEN + 1

@@ -12,10 +12,11 @@ import pytest
 import goalmem_cli
 from goalmem_cli.config import Settings
 from goalmem_cli.fitted import Fitted
-from goalmem_cli.loading import OUTCOMES, LoadedModel, suited
+from goalmem_cli.loading import LoadedModel, suited
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.ports import Completion
 from goalmem_cli.prompts import Profile
+from goalmem_cli.reasoners.goal_mem.trial import OUTCOMES
 from goalmem_cli.testing import Reply, ScriptedModel
 from goalmem_cli.wiring import Factories
 from tests.conftest import CHECKOUT, SAMPLES

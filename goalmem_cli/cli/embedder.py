@@ -58,7 +58,10 @@ def show(
 def use(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="static, minilm, gguf:PATH, or a sentence-transformers name or path.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="static, minilm, gguf:PATH, a name or path of sentence-transformers, a server."
+        ),
     ],
     store: options.Store = None,
     quiet: options.Quiet = False,

@@ -57,7 +57,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         UsageError: a settings file or a variable is wrong.
     """
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.wiring import Factories, load_model
+    from goalmem_cli.wiring import Factories, kept_warm, load_model
 
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
@@ -67,9 +67,12 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         if settings.planning in OLD_NAMES:
             screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
     own = context.obj if isinstance(context.obj, Factories) else None
-    return Invocation(
-        settings, screen, own or Factories(model=partial(load_model, announce=screen.note, watch=screen.bytes_done))
-    )
+    if own is None:
+        own = Factories(
+            model=partial(load_model, announce=screen.note, watch=screen.bytes_done),
+            warm=partial(kept_warm, announce=screen.note, watch=screen.bytes_done),
+        )
+    return Invocation(settings, screen, own)
 
 
 def is_terminal() -> bool:

@@ -54,7 +54,8 @@ Embedder = Annotated[
     typer.Option(
         "--embedder",
         metavar="NAME",
-        help="static, minilm, gguf:PATH, or a sentence-transformers name or path [default: the store's].",
+        help="static, minilm, gguf:PATH, a sentence-transformers name or path, or http://host:port/v1#name "
+        "[default: the store's].",
     ),
 ]
 Backbone = Annotated[

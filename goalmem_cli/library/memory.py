@@ -72,12 +72,16 @@ def opened(
         StoreError: what is there cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    from goalmem_cli.wiring import Factories, load_model
+    from goalmem_cli.wiring import Factories, kept_warm, load_model
 
     given: dict[str, Any] = {**settings, "store": store}
     told = load_settings(given, os.environ) if reads_settings else given_settings(given)
     heard = listener or Logged()
-    return Memory(told, factories or Factories(model=partial(load_model, announce=heard.note)), heard)
+    if factories is None:
+        factories = Factories(
+            model=partial(load_model, announce=heard.note), warm=partial(kept_warm, announce=heard.note)
+        )
+    return Memory(told, factories, heard)
 
 
 class Memory:
@@ -127,7 +131,7 @@ class Memory:
 
     def _load(self) -> LoadedModel:
         parts = self._parts
-        loaded = parts.factories.model(parts.settings)
+        loaded = parts.factories.answering(parts.settings)
         parts.listener.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")
         return loaded
 

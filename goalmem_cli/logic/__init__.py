@@ -1,7 +1,7 @@
-"""NL-Logic (GOAL-MEM section 3): a first-order skeleton whose predicates and types are natural language.
+"""NL-Logic (GOAL-MEM section 3): first-order atoms and rules whose predicates and types are natural language.
 
-Pure: nothing here reads a file, asks a model or knows a clock. The names below load their modules, and with them every
-pattern of a date, only when they are asked for: searching needs none of them.
+Pure code: no module here reads a file, calls a model or reads a clock. The names below are imported on first use,
+because searching needs none of them and the date patterns are slow to compile.
 """
 
 from __future__ import annotations

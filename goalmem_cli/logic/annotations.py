@@ -1,4 +1,4 @@
-"""How a unit keeps what the relative expressions in its text mean: an attribute in JSON (DESIGN section 7)."""
+"""Store what the relative times in a unit's text mean as a JSON attribute of the unit (DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ TIMES = "times"
 
 
 def time_attributes(text: str, said: datetime | None, before: str | None = None) -> dict[str, object]:
-    """Return the attribute `times`, a list of [expression, first day, last day]; nothing where no time is expressed.
+    """Return the attribute `times`, a list of [expression, first day, last day]; nothing if the text names no time.
 
-    `before` is what was said right before it. An open end is None.
-    A fourth entry is the last day on which what has no end can have begun.
+    `before` is the text that was said right before. Days are ISO dates; an open end is None. An entry that has a start
+    but no end has a fourth item, the latest day on which it can have begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
 
@@ -25,7 +25,7 @@ def time_attributes(text: str, said: datetime | None, before: str | None = None)
 
 
 def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
-    """Return the annotations that the attributes hold; what has another form, in a store made elsewhere, is none."""
+    """Return the annotations that the attributes hold; skip entries of an unknown form (from a foreign store)."""
     times = attributes.get(TIMES)
     found = [_annotation(entry) for entry in times] if isinstance(times, list) else []
     return tuple(annotation for annotation in found if annotation is not None)

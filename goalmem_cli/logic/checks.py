@@ -1,6 +1,6 @@
-"""The checks of a grounding that need no model, each with a verdict and a reason (DESIGN section 4).
+"""Checks of a grounding that need no model; each returns a verdict and a reason (DESIGN section 4).
 
-What they leave undecided, entailment above all, stays the model's judgement and is shown as that.
+What they cannot decide, mainly entailment, is left to the model and shown as the model's judgement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 
 class Remembered(Protocol):
-    """A fact as the checks see it: who said what, when, to whom where two talk, and what was said around it."""
+    """A fact as the checks see it: speaker, text, time, addressee in a two-person chat, and the turns around it."""
 
     @property
     def speaker(self) -> str: ...
@@ -36,7 +36,7 @@ class Remembered(Protocol):
 
 
 class TypeVerdict(StrEnum):
-    """Whether a constant is an instance of a type phrase."""
+    """Whether a constant can be of a type."""
 
     OK = "ok"
     VIOLATED = "violated"
@@ -44,7 +44,7 @@ class TypeVerdict(StrEnum):
 
 
 class Anchor(StrEnum):
-    """Whether a constant of the subgoal is what the cited facts are about."""
+    """Whether the cited facts are about a constant of the subgoal."""
 
     ANCHORED = "anchored"
     BRIDGED = "bridged"
@@ -53,7 +53,7 @@ class Anchor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TypeCheck:
-    """A verdict on a binding's type and the reason for it."""
+    """The verdict on a binding's type, with its reason."""
 
     verdict: TypeVerdict
     reason: str
@@ -61,7 +61,7 @@ class TypeCheck:
 
 @dataclass(frozen=True, slots=True)
 class AnchorCheck:
-    """A verdict on a constant and the reason for it."""
+    """The verdict on a constant, with its reason."""
 
     verdict: Anchor
     reason: str
@@ -95,7 +95,7 @@ def _has_number(value: str) -> bool:
 
 
 def _is_temporal(value: str) -> bool:
-    """Say whether the value speaks of time, or is a number of nothing: 14 euros are no date."""
+    """Say whether the value names a time or is a bare number; "14 euros" is no date."""
     counted = [word for word in content_words(value) if not _has_number(word) and word not in _SHORT_DAYS]
     is_of_time = bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
     return is_of_time or (_has_number(value) and not counted)
@@ -115,10 +115,10 @@ def _is_yes_or_no(value: str) -> bool:
 
 _STEMMED_TEMPORAL = frozenset(map(stem, _TEMPORAL)) | _TEMPORAL
 _SHORT_DAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
-"""Words of other meanings too: beside a number they are days (fri at 10)."""
+"""Short weekday names that are also other words; next to a number they are days ("fri at 10")."""
 
 DATED = frozenset({"date", "when"})
-"""The types that a date is of, and no length of time."""
+"""Type heads that accept a date and no length of time."""
 
 _Test = Callable[[str], bool]
 _DECIDABLE: Mapping[str, tuple[_Test, str]] = {
@@ -133,7 +133,7 @@ _NOT_COUNTS = re.compile(r"\b(?:phone|room|model|house|serial|reference|registra
 
 
 def check_type(value: str, type_phrase: str) -> TypeCheck:
-    """Return whether the constant can be of the type, decided for dates, times, numbers, prices and yes/no only."""
+    """Return whether the constant can be of the type; undecided except for dates, times, numbers, prices and yes/no."""
     head = type_head(type_phrase)
     known = _DECIDABLE.get(head)
     if known is None or _NOT_COUNTS.search(type_phrase.casefold()):
@@ -151,7 +151,7 @@ def check_type(value: str, type_phrase: str) -> TypeCheck:
 
 
 def type_head(type_phrase: str) -> str:
-    """Return the head noun, singular: number of days -> number, monthly cost -> cost, dates -> date."""
+    """Return the head noun of a type in the singular: number of days -> number, monthly cost -> cost, dates -> date."""
     phrase = type_phrase.casefold().replace("_", " ").strip()
     if phrase in _DECIDABLE:
         return phrase
@@ -170,9 +170,9 @@ _ONE_VALUED_EVENTS = re.compile(r"\b(?:born|birth|died|death)\b", re.IGNORECASE)
 
 
 def has_one_value(atom: Atom, variable: Variable) -> bool:
-    """Say whether a variable can have one value only: a date, an amount, where somebody was born.
+    """Say whether the variable can have only one value, such as a date, an amount or a birthplace.
 
-    Different values of such a variable are a conflict, whatever a model says of them. A star is the plan's own word.
+    Different values of such a variable are a conflict, whatever a model says. A starred variable may have several.
     """
     is_decidable = check_type("", variable.type).verdict is not TypeVerdict.UNDECIDED
     is_of_event = bool(_ONE_VALUED_EVENTS.search(str(atom)))
@@ -189,7 +189,7 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:
-    """Return whom the fact, or that part of its text, calls "you": whom it is said to, where two talk; or nothing."""
+    """Return whom the fact, or the given part of its text, calls "you" in a two-person chat; "" if nobody."""
     said = words(fact.text if text is None else text)
     return fact.to if any(word.partition("'")[0] in _SECOND_PERSON for word in said) else ""
 
@@ -204,12 +204,13 @@ def check_anchor(
 ) -> AnchorCheck:
     """Return whether the cited facts are about the constant.
 
-    Anchored: it occurs in a fact, is its speaker, is addressed by it, or stands in a neighbouring turn; "you" names
-    whom it is said to, where two talk. Another's: the constant is one of `people` (the speakers of the conversations in
-    scope), and every cited fact is told by another of them, who is not among the subgoal's other constants `beside`,
-    about themselves; of a longer fact the sentences that hold the values `bound` in it decide. Bridged: the link is the
-    model's own, because no fact names the constant, or because those that hold the values are another's and a further
-    fact makes the link.
+    - Anchored: a fact or a neighbouring turn names the constant, the constant is the fact's speaker, or "you" means it.
+    - Another's: `people` (the speakers in scope) include the constant, and every cited fact is another speaker's
+      statement about themselves. That speaker is not in `beside`, the subgoal's other constants.
+    - Bridged: the model made the link. Either no fact names the constant, or the facts that hold the values are
+      another's and a further fact links them.
+
+    `bound` are the bound values; in a longer fact, only the sentences that hold them count.
     """
     wanted = content_stems(constant.value)
     checks = [
@@ -243,7 +244,7 @@ def _named(
 def _told_of(
     constant: Constant, fact: Remembered, people: frozenset[str], beside: Sequence[str], bound: Sequence[str]
 ) -> AnchorCheck:
-    """Judge a fact that does not name the constant by whom its pronouns point to."""
+    """Judge by its pronouns a fact that does not name the constant."""
     person, speaker = _person(constant.value, people), _person(fact.speaker, people)
     if person is None or speaker is None:
         return AnchorCheck(Anchor.BRIDGED, f"no cited fact names {constant.value}")
@@ -256,12 +257,12 @@ def _told_of(
 
 
 def _telling(text: str, bound: Sequence[str]) -> str:
-    """Return the sentences of the text that hold one of the values, or all of it where none does."""
+    """Return the sentences of the text that hold one of the values, or the whole text if none does."""
     wanted = frozenset(stem for value in bound for stem in content_stems(value))
     return " ".join(part for part in _SENTENCE_END.split(text) if wanted & content_stems(part)) or text
 
 
 def _person(name: str, people: frozenset[str]) -> str | None:
-    """Return the participant that a name stands for, alone or as part of theirs, or None."""
+    """Return the person in `people` whose full or partial name this is, or None."""
     mine = content_words(name)
     return next((person for person in sorted(people) if mine and mine <= content_words(person)), None)

@@ -1,7 +1,7 @@
-"""Expressions of time made of others: the Friday before Christmas, the end of last month, since Monday.
+"""Compound time expressions: "the Friday before Christmas", "the end of last month", "since Monday".
 
-`expressions` gives everything that a text can mean by its words about time, for checks that ask whether something can
-be meant; `spoken` the best single reading of each, for showing.
+`expressions` returns every possible reading, for checks that ask whether a date can be meant. `spoken` returns the best
+reading of each expression, for display.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ from goalmem_cli.logic.readings import DOUBTFUL_MONTHS, amount, nth_within, part
 from goalmem_cli.logic.relative import ABOUT, COUNT, DAY, FULL_DAY, NTH, PART, SEASON, UNIT, Bound, Expression, matches
 from goalmem_cli.logic.scene import Scene, Tense
 
-_REACH = 64  # how many characters before an expression can belong to it
+_REACH = 64  # characters: how far before an expression its compound can begin
 
 
 def expressions(scene: Scene, *, is_loose: bool = False) -> list[Expression]:
-    """Return every expression in the text, alone and in its compounds, in no order; overlapping ones too.
+    """Return every time expression in the text, alone and in compounds, unordered; they may overlap.
 
-    Without a time of speaking there are only dates with their year, and what counts from them. If loose, words that
-    may not be about time at all are read as if they were.
+    If the time of speaking is unknown, only dates with a year and times counted from them are returned. With
+    `is_loose`, words that may not be about time are read as times too.
     """
     simple = [*_written(scene), *(matches(scene, is_loose=is_loose) if scene.is_timed else ())]
     return [grown for found in simple for grown in _grown(found, scene)]
 
 
 def spoken(scene: Scene) -> list[Expression]:
-    """Return the expressions of the text in order, the longest where some overlap, and each with its bound.
+    """Return the time expressions of the text in order, without overlaps (the longest wins), each with its bound.
 
-    What stands around them, and what was said right before, decides between their readings.
+    The words around them and the text said right before decide between their readings.
     """
     earlier = [found for found in spoken(scene.before) if not is_year(found)] if scene.before is not None else []
     kept: list[Expression] = []
@@ -114,7 +114,7 @@ def _written(scene: Scene) -> Iterator[Expression]:
 
 
 def _months_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "from November to March", which ends in the year written after it."""
+    """Read "from November to March"; a year written after it is the year of the end."""
     first, last = MONTH[match["month"]], MONTH[match["to"]]
     years = [int(match["year"])] if match["year"] else range(scene.day.year - 1, scene.day.year + 3)
     spans = [Period(month_of(year - (first > last), first).first, month_of(year, last).last) for year in years]
@@ -148,7 +148,7 @@ def _yearless(start: int, end: int, when: When, scene: Scene) -> Iterator[Expres
 
 
 def _is_surely_date(scene: Scene, start: int, end: int, when: When) -> bool:
-    """Say whether the words must be a date: May, March, April, June and August are other words, or people, too."""
+    """Say whether the words must be a date: "may", "march" or "april" can also be a verb or a name."""
     words = scene.folded[start:end]
     name = next((part for part in re.findall(r"[a-z]+", words) if part in DOUBTFUL_MONTHS), None)
     is_doubtful = name is not None and not scene.text[start + words.index(name)].isupper()
@@ -157,7 +157,7 @@ def _is_surely_date(scene: Scene, start: int, end: int, when: When) -> bool:
     return not is_doubtful and (scene.word_before(start) in _MONTH_LEADS or words in _PLAIN_MONTHS)
 
 
-# Compounds, each recognised by what stands before an expression
+# Compounds: recognised by the words before an expression
 
 _BLANK = r"[\s-]+"
 
@@ -184,11 +184,11 @@ _Read = Callable[[re.Match[str], Period], Iterable[Period]]
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What stands before an expression to make a compound of it, and what it then means.
+    """A pattern of words before an expression that makes a compound of it, and how to read the compound.
 
-    `is_sure` forms leave no doubt that the expression is about time; `is_plain` ones leave a date with its year as
-    plain as it was; `is_counted` ones only count from it, so that it does not mean itself; where there is an `anchor`,
-    the expression must have what it looks for.
+    `is_sure`: the words leave no doubt that it is about time. `is_plain`: a date with its year stays as plain as
+    before. `is_counted`: the expression is only counted from and does not also mean itself. `anchor`: a pattern that
+    the expression must match.
     """
 
     pattern: re.Pattern[str]
@@ -200,7 +200,7 @@ class _Form:
 
 
 def _grown(simple: Expression, scene: Scene, depth: int = 2) -> Iterator[Expression]:
-    """Yield the expression, and what it makes with the words before it, and that with the words before that."""
+    """Yield the expression and the compounds that it makes with the words before it, up to `depth` levels."""
     left = scene.folded[max(0, simple.start - _REACH) : simple.start]
     is_itself = True
     for form in _FORMS if depth and left else ():
@@ -225,7 +225,7 @@ def _safely(read: _Read, match: re.Match[str], period: Period) -> list[Period]:
 
 
 def _counted_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
-    """Read "two days after", "the week before", "the Friday before" from the anchor."""
+    """Read "two days after", "the week before", "the Friday before" counted from the anchor."""
     sign = -1 if match["side"].startswith(("before", "prior")) else 1
     if match["side"] == "from" and not match["count"]:
         return
@@ -245,7 +245,7 @@ def _counted_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
 
 
 def _span_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
-    """Read "four days from Friday the 13th", which says how long and since when."""
+    """Read "four days from Friday the 13th", which gives a length and a start."""
     low, _ = amount(match["count"])
     nights = int(low) if match["unit"] == "nights" else int(low * DAYS_PER[unit_of(match["unit"])]) - 1
     if anchor.days == 1 and nights > 0:
@@ -253,12 +253,12 @@ def _span_from(match: re.Match[str], anchor: Period) -> Iterator[Period]:
 
 
 def _around_day(match: re.Match[str], anchor: Period) -> Iterator[Period]:
-    """Read "the week of", "the weekend of"."""
+    """Read "the week of" and "the weekend of" a day."""
     yield week_of(anchor.first) if match["part"] == "week" else weekend_of(anchor.first)
 
 
 def _on_weekday(match: re.Match[str], day: Period) -> Iterator[Period]:
-    """Keep of the readings of "Friday, 5 July" those that are a Friday."""
+    """Keep the day only if it is the named weekday ("Friday, 5 July")."""
     if day.days == 1 and day.first.weekday() == WEEKDAY[match["day"]]:
         yield day
 
@@ -275,7 +275,7 @@ _FORMS = (
 )
 
 
-# How an expression stands in its sentence
+# The words around an expression in its sentence
 
 _DAYTIME = re.compile(
     r",?\s+(?:(?:early|late)\s+)?(?:in\s+the\s+(?:early\s+|late\s+)?)?(?:morning|afternoon|evening|night)(?!\w)"
@@ -305,7 +305,7 @@ def _with_daytime(found: Expression, scene: Scene) -> Expression:
 
 
 def _joined(kept: list[Expression], scene: Scene) -> list[Expression]:
-    """Return the expressions with "from Monday to Friday" as one, not certain where that is no time but a habit."""
+    """Return the expressions with "from Monday to Friday" as one; it is not certain if it may be a habit."""
     result: list[Expression] = []
     for found in kept:
         joined = _range(result[-1], found, scene) if result else None
@@ -333,7 +333,7 @@ def _range(left: Expression, right: Expression, scene: Scene) -> Expression | No
 
 
 def _pair(starts: Sequence[Period], ends: Sequence[Period], today: date) -> Period | None:
-    """Return the time between a start and an end: the one past is held, and the other is the next to it."""
+    """Return the period from a start to an end: the end decides if it is past, otherwise the start does."""
     if ends[0].last < today:
         before = [start.first for start in starts if start.first <= ends[0].last]
         return Period(max(before), ends[0].last) if before else None
@@ -342,7 +342,7 @@ def _pair(starts: Sequence[Period], ends: Sequence[Period], today: date) -> Peri
 
 
 def _with_bound(found: Expression, scene: Scene) -> Expression:
-    """Return the expression with the word that says which side of it is meant: since, before, until ..."""
+    """Return the expression with the bound that the word before it sets: since, before, until ..."""
     offset = max(0, found.start - _REACH)
     match = _BOUND.search(scene.folded[offset : found.start])
     if match is None or found.bound is not Bound.ON:

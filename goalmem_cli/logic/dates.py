@@ -1,8 +1,8 @@
-"""Dates as people write and say them: what they mean when the time of speaking is known, and how that is shown.
+"""Read dates as people write and say them, relative to the time of speaking, and write them out.
 
-The checks of bindings ask what a text can mean (`periods_in`, every reading); a fact that a model sees is annotated
-with what it most likely means (`annotate`, one reading each). dateparser, the usual library, gives a moment where a
-period is meant ("last summer"), one reading of many, and nothing for spans, habits and what is said around a date.
+Checks of bindings ask for every reading of a text (`periods_in`). A fact that is shown to a model is annotated with the
+most likely reading (`annotate`). The usual library, dateparser, does not serve: it returns a moment for a period ("last
+summer"), one reading of several, and it does not read spans, habits or the words around a date.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ __all__ = [
     "spoken_in",
 ]
 
-_FIRST_YEAR, _LAST_YEAR = 1000, 9000  # times outside mean "no time", and leave no room for "last year"
+_FIRST_YEAR, _LAST_YEAR = 1000, 9000  # times outside count as unknown, so that "last year" stays in the calendar
 _LEADING = re.compile(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
 _WEEKDAY_LEADING = re.compile(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """An expression of time as it stands in a text, and the days it means, both included; an open end is None.
+    """A time expression in a text, and the days that it means, both included; an open end is None.
 
-    What began at some time between two days ("for two years now", "since March") has `first`, and the other as
-    `begun_by`; that is None where it began on one known day, and of all else.
+    If something began between two days ("for two years now", "since March"), `first` is the earliest day and `begun_by`
+    the latest. Otherwise `begun_by` is None.
     """
 
     text: str
@@ -62,12 +62,11 @@ class Annotation:
 
 
 def annotate(text: str, said: datetime | None, before: str | None = None) -> tuple[Annotation, ...]:
-    """Return what each expression of time in the text means, said at that time, in order: the best single reading.
+    """Return the most likely meaning of each time expression in the text, in order.
 
-    `before` is what was said right before it. Where neither decides between several days, there is no annotation.
-
-    A date with its year needs none; without `said`, or with a year before 1001 or after 8999, there is one only for
-    what is counted from such a date.
+    `said` is the time of speaking, `before` the text said right before. An expression that may mean several days gets
+    no annotation, nor does a date with its year. If `said` is None or outside the years 1001 to 8999, only times
+    counted from a date with its year are annotated.
     """
     scene = _scene(text, said, before)
     if scene.words.isdisjoint(VOCABULARY):
@@ -77,12 +76,12 @@ def annotate(text: str, said: datetime | None, before: str | None = None) -> tup
 
 
 def say(annotation: Annotation) -> str:
-    """Return what is shown to a model: ``"last Friday" = 19 May 2023``."""
+    """Return the annotation as a model sees it: ``"last Friday" = 19 May 2023``."""
     return f'"{" ".join(annotation.text.split())}" = {_days(annotation)}'
 
 
 def parse_date(text: str) -> When | None:
-    """Return the date that the whole text names, or None: a date within a longer phrase is not enough."""
+    """Return the date that the whole text is, or None; a date inside a longer phrase does not count."""
     phrase = _LEADING.sub("", " ".join(words(with_days_in_words(text))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
@@ -94,16 +93,16 @@ _IN_NUMBERS = re.compile(
 
 
 def with_days_in_words(text: str) -> str:
-    """Return the text with the days that are written in numbers in goalmem's form: 16.01.2024 as 16 January 2024.
+    """Return the text with its numeric dates written out: 16.01.2024 -> 16 January 2024.
 
-    With dots the day is first, with hyphens the year. With slashes either may be first: such a day is left as it is
-    unless one number is over 12. What is no day (a version, an address, a price) is left.
+    Dots mean day first, hyphens year first. With slashes, a date is left unchanged unless one number is over 12.
+    Versions, addresses and prices are left unchanged.
     """
     return _IN_NUMBERS.sub(lambda found: _spelled(found) or found[0], text)
 
 
 def _spelled(found: re.Match[str]) -> str:
-    """Return the day in words, or nothing where it is none, or may be two."""
+    """Return the day in words, or "" if it is no day or an ambiguous one."""
     try:
         if found["iso"]:
             return _day(date.fromisoformat(found["iso"]))
@@ -123,12 +122,10 @@ def dates_in(text: str) -> list[When]:
 
 
 def periods_in(text: str, said: datetime | None, before: str | None = None) -> list[Period]:
-    """Return every period that the text can mean: written dates, and relative expressions read at the time `said`.
+    """Return every period that the text can mean; relative expressions count from `said`.
 
-    `before` is what was said right before it.
-
-    An expression with two readings ("on Sunday": the last or the next) gives both. Without `said` only dates with
-    their year are periods, and what is counted from them.
+    `before` is the text said right before. An expression with two readings ("on Sunday": the last or the next) gives
+    both. If `said` is None, only dates with their year and times counted from them are returned.
     """
     scene = _scene(text, said, before)
     found = [*spoken(scene), *expressions(scene, is_loose=True)]
@@ -136,7 +133,7 @@ def periods_in(text: str, said: datetime | None, before: str | None = None) -> l
 
 
 def shifted(periods: list[Period], text: str) -> list[Period]:
-    """Return the periods moved by each length of time in the text, both ways: two weeks later, a day before."""
+    """Return the periods moved both ways by each length of time in the text ("two weeks", "a day")."""
     found = []
     lengths = r"\b(\d{1,3}|an?|whole|full) (day|week|fortnight|month|year)s?\b"
     for count, unit in re.findall(lengths, " ".join(words(text))):
@@ -147,23 +144,23 @@ def shifted(periods: list[Period], text: str) -> list[Period]:
 
 
 def spoken_in(text: str, said: datetime | None) -> list[Expression]:
-    """Return the expressions of time in the text with all their readings, dates with a year among them."""
+    """Return the time expressions in the text with all their readings, including dates with a year."""
     return spoken(_scene(text, said))
 
 
 def times_named(question: str, asked: datetime | None) -> tuple[str, ...]:
-    """Return the times that a question names, each once, as a text of another time can be searched for them.
+    """Return the times that a question names, each once, as search terms for texts of another time.
 
-    A date with its year stands as it is written; what is counted from the time of asking is written out.
+    A date with its year is returned as written; a time relative to the question is written out as a date.
     """
     plain = [question[found.start : found.end] for found in spoken_in(question, asked) if found.is_plain]
     return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked))]))
 
 
 def named_in(text: str, asked: datetime | None) -> list[Period]:
-    """Return the days that each expression of time in a question means, asked then; an open end is the calendar's.
+    """Return the days that each time expression in a question means; an open end is the calendar's.
 
-    "Today" is none where it asks how things stand ("Where does he live today?"), and not what was done.
+    "Today" is left out if the question asks about a present state ("Where does he live today?").
     """
     scene = _scene(text, asked)
     return [period for found in spoken(scene) if (period := _named(found, scene)) is not None]
@@ -194,7 +191,7 @@ def _annotation(text: str, found: Expression) -> Annotation | None:
 
 
 def _ends(found: Expression) -> tuple[date | None, date | None]:
-    """Return the first and the last day of what an expression means; None is an open end."""
+    """Return the first and the last day of an expression; None is an open end."""
     best = found.readings[0]
     match found.bound:
         case Bound.SINCE:
@@ -228,7 +225,7 @@ def _start(annotation: Annotation, first: date) -> str:
 
 
 def say_period(period: Period) -> str:
-    """Return the days as a model is shown them: 19 May 2023, May 2023, 2023, 12-18 May 2023."""
+    """Return the days in the form that models see: 19 May 2023, May 2023, 2023, 12-18 May 2023."""
     first, last = period.first, period.last
     if first == last:
         return _day(first)

@@ -1,4 +1,4 @@
-"""The calendar under dates: days, weeks, months, seasons and holidays, and how dates are written out."""
+"""The calendar: days, weeks, months, seasons and holidays, and the written forms of dates."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FORMS = tuple(
     for form in (
         rf"\b{_YEAR}{_DASH}(?P<number>[01]?\d){_DASH}{_DAY}\b",
         rf"\b{_DAY}\.(?P<number>[01]?\d)\.{_YEAR}\b",
-        rf"(?<![\w/]){_LATE}/{_NUMBER}/{_YEAR}(?![\w/])",  # with slashes either may be the month: only where one cannot
+        rf"(?<![\w/]){_LATE}/{_NUMBER}/{_YEAR}(?![\w/])",  # with slashes, only if one number cannot be a month
         rf"(?<![\w/]){_NUMBER}/{_LATE}/{_YEAR}(?![\w/])",
         rf"(?<![\w/])(?P<day>{_NUMBER})/(?P=number)/{_YEAR}(?![\w/])",
         rf"\b{_DAY}{_APART}(?:of{_APART})?{_MONTH}(?:{_APART}{_YEAR})?\b",
@@ -56,14 +56,14 @@ _FORMS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A date as written: each part is None where the writer left it out."""
+    """A date as written; a part that the writer left out is None."""
 
     year: int | None = None
     month: int | None = None
     day: int | None = None
 
     def covers(self, period: Period) -> bool:
-        """Say whether the period lies within this date, read without the parts that it leaves out."""
+        """Say whether the period lies within this date; parts that the date leaves out match anything."""
         return all(
             wanted is None or wanted == first == last
             for wanted, first, last in (
@@ -74,7 +74,7 @@ class When:
         )
 
     def within(self, year: int) -> Period | None:
-        """Return the days of that year that the date names, or None where the year has no such day."""
+        """Return the days that the date names in that year, or None if the year has no such day."""
         if self.month is None:
             return whole_year(year)
         whole = month_of(year, self.month)
@@ -92,17 +92,17 @@ class Period:
 
     @property
     def days(self) -> int:
-        """How many days there are, at least 1."""
+        """The number of days, at least 1."""
         return (self.last - self.first).days + 1
 
     def contains(self, other: Period) -> bool:
-        """Say whether every day of the other is one of these."""
+        """Say whether all days of the other period are in this one."""
         return self.first <= other.first and other.last <= self.last
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A date written out in a text, and where it stands there."""
+    """A date written out in a text, with its position."""
 
     start: int
     end: int
@@ -110,7 +110,7 @@ class Written:
 
 
 def written_dates(folded: str) -> list[Written]:
-    """Return the dates written out in a lower-case text, in order, longest reading first."""
+    """Return the dates written out in a lower-case text, in order; the longest reading wins."""
     found: list[Written] = []
 
     def take(match: re.Match[str]) -> str:
@@ -133,7 +133,7 @@ def whole_date(folded: str) -> When | None:
 
 
 def when_of(match: re.Match[str]) -> When | None:
-    """Return the date in the groups year, month or number, and day; None where the calendar has none such."""
+    """Return the date in the match's groups year, month or number, and day; None if the calendar has no such date."""
     parts = match.groupdict()
     month = int(parts["number"]) if parts.get("number") else MONTH.get(parts.get("month") or "")
     when = When(
@@ -148,59 +148,59 @@ def when_of(match: re.Match[str]) -> When | None:
 
 
 def count_of(text: str) -> int:
-    """Return the first number in the text, in digits or words, ordinal or not; 1 where there is none."""
+    """Return the first number in the text, in digits or words, cardinal or ordinal; 1 if there is none."""
     return int(next(iter(numbers(text)), 1))
 
 
 def single(day: date) -> Period:
-    """Return one day as a period."""
+    """Return a period of one day."""
     return Period(day, day)
 
 
 def whole_year(year: int) -> Period:
-    """Return a year."""
+    """Return the period of a year."""
     return Period(date(year, 1, 1), date(year, 12, 31))
 
 
 def month_of(year: int, month: int) -> Period:
-    """Return a month; 13 is the January after, 0 the December before."""
+    """Return the period of a month; month 13 is the next January, month 0 the previous December."""
     year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
     return Period(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
 
 
 def shift_months(day: date, months: int) -> date:
-    """Return the same day of another month, or the last where that month is shorter."""
+    """Return the same day `months` later, or the last day of that month if it is shorter."""
     first = month_of(day.year, day.month + months).first
     return first.replace(day=min(day.day, monthrange(first.year, first.month)[1]))
 
 
 def week_of(day: date, weeks: int = 0) -> Period:
-    """Return the week, Monday to Sunday, so many weeks after the one with the day."""
+    """Return the week, Monday to Sunday, that lies `weeks` weeks after the week of the day."""
     monday = day + timedelta(days=7 * weeks - day.weekday())
     return Period(monday, monday + timedelta(days=6))
 
 
 def weekend_of(day: date, weeks: int = 0) -> Period:
-    """Return the Saturday and Sunday of that week."""
+    """Return the Saturday and Sunday that lie `weeks` weeks after the week of the day."""
     week = week_of(day, weeks)
     return Period(week.first + timedelta(days=5), week.last)
 
 
 def season_of(year: int, name: str) -> Period:
-    """Return the season that begins in the year, in whole months of the northern half of the earth."""
+    """Return the season that begins in the year, in whole months of the northern hemisphere."""
     first, last = SEASONS[name]
     return Period(month_of(year, first).first, month_of(year, last).last)
 
 
 def weekday_near(day: date, weekday: int, step: int) -> date:
-    """Return the `step`-th such weekday after the day (before it, where negative); never the day itself."""
+    """Return the `step`-th such weekday after the day (before it if negative); never the day itself."""
     if step > 0:
         return day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1 + 7 * (step - 1))
     return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1 + 7 * (-step - 1))
 
 
 def places_in(whole: Period, weekday: int | None) -> Iterator[date]:
-    """Yield the days of the period that are such a weekday, or all."""
+    """Yield the days of the period that are the weekday (0 is Monday); all days if None."""
     for shift in range(whole.days):
         day = whole.first + timedelta(days=shift)
         if weekday is None or day.weekday() == weekday:
@@ -244,7 +244,7 @@ HOLIDAY = "|".join(sorted((*_FIXED, *_MOVING), key=lambda name: ("eve" in name, 
 
 
 def holiday(name: str, year: int) -> date | None:
-    """Return the day of a holiday in the year; those that move are dated as in the United States."""
+    """Return the day of a holiday in the year, or None; movable ones are dated as in the United States."""
     for pattern, (month, day) in _FIXED.items():
         if re.fullmatch(pattern, name):
             return date(year, month, day)
@@ -255,7 +255,7 @@ def holiday(name: str, year: int) -> date | None:
 
 
 def yearly(name: str, year: int) -> list[Period]:
-    """Return the months, seasons or holidays of that name in the years around."""
+    """Return the months, seasons or holidays of that name from three years before to three years after."""
     years = range(year - 3, year + 4)
     if name in SEASONS:
         return [season_of(each, name) for each in years]
@@ -265,7 +265,7 @@ def yearly(name: str, year: int) -> list[Period]:
 
 
 def nth_of(whole: Period, weekday: int | None, place: int) -> date:
-    """Return the `place`-th such weekday of the period, from 1, or from its end where negative.
+    """Return the `place`-th such weekday of the period, counted from 1, or from its end if negative.
 
     Raises:
         ValueError: the period has no such day.
@@ -278,10 +278,10 @@ def nth_of(whole: Period, weekday: int | None, place: int) -> date:
 
 
 def moved(day: date, low: float, high: float, unit: str) -> list[Period]:
-    """Return what "so many units after the day" can mean, best first; before it where the counts are negative.
+    """Return what "`low` to `high` units after the day" can mean, best first; negative counts go back.
 
-    The grain is the unit's: weeks, months and years are whole, but a year that is the only one is told to the month.
-    What lies outside the calendar is left out.
+    The result is as precise as the unit: whole weeks, months and years. A single year is given to the month. Results
+    outside the calendar are left out.
     """
     try:
         if low != high:
@@ -312,7 +312,7 @@ def _months_on(day: date, months: float) -> list[Period]:
 
 
 def _span(day: date, low: float, high: float, unit: str) -> list[Period]:
-    """Return the time from the low to the high count, to the grain of the unit, then each count in between."""
+    """Return the period from the low to the high count at the precision of the unit, then each count between."""
     counts = [float(count) for count in range(ceil(low), floor(high) + 1)]
     each = [moved(day, count, count, unit) for count in counts]
     if not all(each):
@@ -324,10 +324,10 @@ def _span(day: date, low: float, high: float, unit: str) -> list[Period]:
 
 
 def nth_parts(whole: Period, place: int, unit: str) -> Iterator[Period]:
-    """Yield what the `place`-th day, weekday, week or weekend of a period can be, from its end where negative.
+    """Yield what the `place`-th day, weekday, week or weekend of a period can mean; from its end if negative.
 
-    A week of a month may be counted by sevens from its first (or last) day, or by the calendar's weeks: those that
-    begin in it, or those with a day of it.
+    A week of a month can be counted in steps of seven days from its first (or last) day. It can also be a calendar week
+    that begins in the month, or one that has a day in it.
 
     Raises:
         ValueError: the period has no such day.
@@ -344,7 +344,7 @@ def nth_parts(whole: Period, place: int, unit: str) -> Iterator[Period]:
 
 
 def part_of(whole: Period, part: str) -> Period:
-    """Return a part of a period: early, mid and late are thirds, beginning and end a fifth, halves are halves."""
+    """Return a part of a period: early, mid and late are thirds; beginning and end are fifths; halves are halves."""
     third, fifth, half = ceil(whole.days / 3), max(3, ceil(whole.days / 5)), whole.days // 2
     if part in ("mid", "middle"):
         return Period(whole.first + timedelta(days=third), whole.last - timedelta(days=third))

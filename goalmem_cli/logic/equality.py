@@ -1,4 +1,4 @@
-"""When two bindings of one variable are the same thing, as far as that can be told without a model."""
+"""Decide without a model whether two bindings of one variable are the same thing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalmem_cli.logic.normal import content_words, normalise, numbers
 
 
 class Equality(StrEnum):
-    """The verdict on two bindings. `JUDGED` is never returned here: it is a model's word on an undecided pair."""
+    """The verdict on two bindings. `JUDGED` is never returned here: a model sets it on an undecided pair."""
 
     EQUAL = "equal"
     ALIAS = "alias"
@@ -22,9 +22,10 @@ class Equality(StrEnum):
 def compare(left: str, right: str) -> Equality:
     """Return whether two constants are the same thing.
 
-    Equal: the same normal form, or the same date, also where one is told from another date. Alias: the content words
-    of one are among the other's, which never holds for dates, nor for phrases whose numbers differ. Different: two
-    dates or two sets of numbers that are not the same. Everything else is undecided.
+    - Equal: the same normal form or the same date, even if one is relative to another date.
+    - Alias: the content words of one are a subset of the other's. Never for dates or differing numbers.
+    - Different: two different dates or two different sets of numbers.
+    - Undecided: everything else.
     """
     if normalise(left) == normalise(right):
         return Equality.EQUAL
@@ -44,5 +45,5 @@ def compare(left: str, right: str) -> Equality:
 
 
 def more_specific(left: str, right: str) -> str:
-    """Return the phrase with more content words, then the longer, then the first in order: a choice without sides."""
+    """Return the phrase with more content words; ties go to the longer, then to the later in the alphabet."""
     return max(left, right, key=lambda phrase: (len(content_words(phrase)), len(phrase), phrase))

@@ -1,9 +1,9 @@
-"""The one form in which goalmem writes each kind of time, and what times of different forms have in common.
+"""The standard written form of times, and comparison of times in different forms.
 
-A date stands at the precision that it has: ``7 May 2023``, ``July 2023``, ``2023``. What is told from another date
-keeps its words, with that date in its form: ``the week before 15 April 2022``, ``two days after 3 May 2023``. A span
-has its ends, ``from 2016 to 2019``, or its start, ``since 2016``; a length of time is a number and a unit, ``12 days``;
-an age is told as it was said, ``when she was 10``.
+A date is written at its precision: ``7 May 2023``, ``July 2023``, ``2023``. A time relative to another date keeps its
+words, with that date in standard form: ``the week before 15 April 2022``, ``two days after 3 May 2023``. A span has
+both ends, ``from 2016 to 2019``, or its start, ``since 2016``. A length of time is a number and a unit, ``12 days``. An
+age stays as it was said, ``when she was 10``.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _LENGTHS = frozenset({DAY.key, MONTHS.key})
 
 
 def standard_time(text: str) -> str:
-    """Return a time in its form: what is no date in it stays as it was said."""
+    """Return the text with its dates in standard form; everything else stays as it was said."""
     plain = _WEEKDAY.sub("", text) if parse_date(text) is not None else text
     return _DATE.sub(lambda match: _standard(match[0]), plain)
 
 
 def time_around(day: str, text: str, said: datetime | None) -> str | None:
-    """Return the time that the text tells by several days, in its form, where the date is an end of it, else None.
+    """Return the multi-day time in the text that begins or ends on `day`, in standard form; None if there is none.
 
-    Of "last week", which is shown to it as 19-25 June 2023, a small model may name one day alone; what the text tells,
-    said on 2 July, is the week before 2 July 2023.
+    Example: "last week", said on 2 July 2023, is shown to the model as 19-25 June 2023. A small model may answer one of
+    these days alone; this returns "the week before 2 July 2023".
     """
     when = parse_date(day)
     named = when.within(when.year) if when is not None and when.year is not None else None
@@ -63,13 +63,13 @@ def time_around(day: str, text: str, said: datetime | None) -> str | None:
 
 
 def days_of(text: str) -> Period | None:
-    """Return the days that the text as a whole means, or None: a time within a longer phrase is not enough."""
+    """Return the days that the whole text means, or None; a time inside a longer phrase does not count."""
     found = _whole(text)
     return found.readings[0] if found is not None and found.bound is Bound.ON else None
 
 
 def is_length(text: str) -> bool:
-    """Say whether the text is a length of time, and no time: two weeks, about 3 months."""
+    """Say whether the text is a length of time and not a point in time: "two weeks", "about 3 months"."""
     if _RELATIVE & set(words(text)):
         return False
     amount = read_amount(re.sub(r"^for ", "", text.strip(), flags=re.IGNORECASE))
@@ -77,12 +77,12 @@ def is_length(text: str) -> bool:
 
 
 def is_age(text: str) -> bool:
-    """Say whether the text dates something by somebody's age: when she was 10, at the age of six, in his twenties."""
+    """Say whether the text dates something by somebody's age: "when she was 10", "at the age of six"."""
     return _AGE.fullmatch(text.strip()) is not None
 
 
 def are_one_time(left: str, right: str) -> bool:
-    """Say whether two texts, both with a year, mean the same days: what is told from a date, and these days written."""
+    """Say whether two texts, both with a year, mean the same days; one may be relative to a date."""
     if not (_YEAR.search(left) and _YEAR.search(right)):
         return False
     one, other = _whole(left), _whole(right)
@@ -92,7 +92,7 @@ def are_one_time(left: str, right: str) -> bool:
 
 
 def _forms(text: str, period: Period, said: datetime) -> Iterator[str]:
-    """Yield what the days of an expression may be called, some of it from the day on which it was said."""
+    """Yield possible standard forms of an expression, some of them relative to the day on which it was said."""
     day, start = say_period(single(said.date())), say_period(single(period.first))
     words_said = " ".join(text.split())
     yield re.sub(r" ago$", f" before {day}", words_said[:1].lower() + words_said[1:])
@@ -111,7 +111,7 @@ def _standard(written: str) -> str:
 
 
 def _whole(text: str) -> Expression | None:
-    """Return the expression of time that the whole text is."""
+    """Return the time expression that the whole text is, or None."""
     plain = re.sub(r"^(?:in|on|at|during|the|around) ", "", text.strip().casefold())
     found = spoken_in(plain, None)
     return found[0] if len(found) == 1 and (found[0].start, found[0].end) == (0, len(plain)) else None

@@ -1,9 +1,8 @@
-"""How times compare when some of them carry an offset from UTC and some do not.
+"""Compare times of which some have an offset from UTC and some do not.
 
-Each time has its clock reading, as written; one with an offset is an instant too. Two times are compared as instants
-where both have an offset, and by their clock readings otherwise: a reading without an offset was made in the place
-of the conversation, so that is all there is to compare. Both are whole microseconds since 1970, which cannot
-overflow as a shifted `datetime` can.
+A time has its clock reading, as written; with an offset it is also an instant. Two times with offsets are compared as
+instants, all others by their clock readings, because a time without offset is the local time of the conversation. Both
+are whole microseconds since 1970, which cannot overflow as a shifted `datetime` can.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time's clock reading and, where it has an offset, its instant, in microseconds."""
+    """The clock reading of a time and its instant (None without offset), in microseconds since 1970."""
 
     clock: int
     instant: int | None
@@ -30,7 +29,7 @@ class Moment:
         return cls(clock, None if offset is None else clock - offset // _MICROSECOND)
 
     def is_later_than(self, other: Moment) -> bool:
-        """Say whether this time comes after the other, by the rule above."""
+        """Say whether this time is after the other: by instants if both have one, else by clock readings."""
         if self.instant is None or other.instant is None:
             return self.clock > other.clock
         return self.instant > other.instant
@@ -45,7 +44,7 @@ class Span:
 
     @classmethod
     def between(cls, since: datetime | None, until: datetime | None) -> Span:
-        """Return the span from one time to the other."""
+        """Return the span between two times; None is an open end."""
         return cls(
             None if since is None else Moment.from_datetime(since),
             None if until is None else Moment.from_datetime(until),

@@ -1,4 +1,4 @@
-"""Normal forms of short phrases: what two bindings have in common once case, articles and number words are gone."""
+"""Normal forms of short phrases: lower case, no articles, number words in digits; and stems for comparison."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ strike struck, swear swore sworn, sweep swept, swell swollen, swim swam swum, sw
 taught, tear tore torn, tell told, think thought, throw threw thrown, understand understood, undo undone undid, wake
 woke woken, wear wore worn, weave wove woven, weep wept, win won, withdraw withdrew withdrawn, write wrote written
 """
-"""A verb, then its irregular forms. Left out are forms that are mostly another word: rose, lay, ground, wound."""
+"""Each verb with its irregular forms. Forms that are mostly another word are left out: rose, lay, ground, wound."""
 
 BASES: Mapping[str, str] = {
     form: base for base, *forms in (verb.split() for verb in _VERBS.split(",")) for form in forms
 }
-"""English verbs whose forms no ending tells, by irregular form: "broke" and "broken" are of "break"."""
+"""The base verb of each irregular form: broke -> break, broken -> break."""
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -60,11 +60,11 @@ _ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
 
 
 def words(text: str) -> list[str]:
-    """Return the words in order: compatibility forms folded, lower case, numbers in digits."""
+    """Return the words in order, in lower case, with compatibility forms folded and numbers in digits."""
     return list(_words(text))
 
 
-@lru_cache(maxsize=4096)  # the same turns are looked at for every query, check and cost
+@lru_cache(maxsize=4096)  # queries, checks and costs read the same turns again
 def _words(text: str) -> tuple[str, ...]:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     found = [word.removesuffix("'s") for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
@@ -72,19 +72,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def normalise(text: str) -> str:
-    """Return the phrase without case, articles, punctuation and with number words in digits."""
+    """Return the phrase in lower case without articles and punctuation, with number words in digits."""
     kept = [word for word in words(text) if word not in _ARTICLES]
     return " ".join(kept) if kept else " ".join(words(text))
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words that carry meaning; all the words where none does."""
+    """Return the words that carry meaning; all words if none does."""
     found = frozenset(_words(text))
     return found - FUNCTION_WORDS or found
 
 
 def stem(word: str) -> str:
-    """Return the word without an English plural or verb ending, to compare words across forms."""
+    """Return the word without its English plural or verb ending."""
     word = BASES.get(word, word)
     if word[-1:] not in _LAST_OF_ENDINGS:
         return word
@@ -94,14 +94,14 @@ def stem(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=4096)  # the same turns are compared with every query and subgoal
+@lru_cache(maxsize=4096)  # every query and subgoal is compared with the same turns
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning, to compare what texts say across forms of words."""
+    """Return the stems of the words that carry meaning."""
     return frozenset(stem(word) for word in content_words(text))
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Return the numbers in the text, written in digits or words, in order."""
+    """Return the numbers in the text, in digits or words, in order."""
     found = []
     for word in words(text):
         match = re.fullmatch(r"(\d+(?:[.:]\d+)?)([^\W\d]*)%?", word)
@@ -139,21 +139,21 @@ def _digits(found: list[str]) -> list[str]:
 
 
 def _continues(run: list[str], word: str) -> bool:
-    """Say whether the number word goes on with the number before it: twenty one, hundred five; not five five."""
+    """Say whether the number word continues the number before it: "twenty one", "hundred five"; not "five five"."""
     if not run or word in _TENS:
         return not run or run[-1] in _SCALES or run[-1] == "and"
     return run[-1] in _TENS or run[-1] in _SCALES or run[-1] == "and"
 
 
 def _single(word: str) -> str:
-    if word.isalpha():  # as most are
+    if word.isalpha():  # the common case
         return str(_COUNTS.get(word, word))
     ordinal = _ORDINAL_DIGITS.fullmatch(word) if word[:1].isdigit() else None
     return ordinal[1] if ordinal else word
 
 
 Pair = frozenset[str]
-"""Two constants in normal form, in no order."""
+"""Two constants in normal form, without order."""
 
 
 def as_pair(left: str, right: str) -> Pair:

@@ -1,4 +1,4 @@
-"""NL-Logic's notation: text to atoms, without loss. Printing is `str(atom)`."""
+"""The notation of NL-Logic: parse text into atoms without loss. `str(atom)` prints them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from goalmem_cli.logic.terms import Atom, Constant, Term, Variable
 
 _VARIABLE = re.compile(r"([a-z][0-9]?)\s*:(.*)", re.DOTALL)
-# "10:30 am" is one constant: a colon between digits separates no type.
+# "10:30 am" is one constant: a colon between digits does not start a type.
 _TYPED_CONSTANT = re.compile(r"(.*?[^\s:])\s*:(?!//)\s*([^:]+)", re.DOTALL)
 
 
 class NotationError(ValueError):
-    """Text that is not an atom; `position` counts characters from 0."""
+    """The text is not an atom; `position` is the character offset from 0."""
 
     def __init__(self, reason: str, text: str, position: int) -> None:
         super().__init__(f"{reason} at character {position} of {text!r}")
@@ -21,12 +21,12 @@ class NotationError(ValueError):
 
 
 def parse_atom(text: str) -> Atom:
-    """Return the atom that the text writes down.
+    """Parse an atom.
 
-    Spaces around the colon and inside the brackets of a term are not kept; everything else prints back unchanged.
+    Spaces around the colon and inside the brackets of a term are dropped; everything else prints back unchanged.
 
     Raises:
-        NotationError: a bracket without its partner, one inside another, an empty term, or no term at all.
+        NotationError: a bracket without its partner, a bracket inside another, an empty term, or no term.
     """
     parts: list[str | Term] = []
     start, opened = 0, None

@@ -1,4 +1,4 @@
-"""Persons among values: reject a person's name where the type is not a person, and say whom a pronoun means."""
+"""Persons among values: reject a person's name if the type is not a person, and resolve pronouns."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ _KIN = frozenset(
 _WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
 
 _NAMES = ("name", "names")
-_DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a thing or a person, not what it is called
+_DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a description, not a name
 _BEARER = re.compile(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
 
 
 def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> str:
-    """Return why the value cannot be what the variable stands for in the statement, or nothing: it names a person, or
-    is no name.
+    """Return why the value cannot fill the variable in the statement (it names a person, or is no name); "" if it can.
 
-    `people` are those who talk. Of what the corpus's proofs bind, nothing is unfit.
+    `people` are the speakers. It rejects no binding of the training corpus's proofs.
     """
     if _head(variable) in _NAMES and _bearer(atom) in _ANIMALS | _KIN and _DESCRIBED.match(value):
         return f"{value} is no name"
@@ -60,7 +59,7 @@ def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> 
 
 
 def is_only_named(value: str, question: str, people: Iterable[str]) -> bool:
-    """Say whether a question asks who somebody is, and the value is the name of one who talks, which does not tell."""
+    """Say whether the question asks who somebody is and the value is only a speaker's name, which is no answer."""
     return asks_who_one_is(question) and _is_one_of(value, people)
 
 
@@ -74,9 +73,7 @@ def _head(variable: Variable) -> str:
 
 
 def _kind(variable: Variable, atom: Atom) -> str:
-    """Return the last word of the variable's type; of a name, what bears it, where the statement tells that of an
-    animal.
-    """
+    """Return the head word of the variable's type; for the type "name", the animal that bears it, if it is one."""
     head = _head(variable)
     if head not in _NAMES:
         return head if head in _ANIMALS | _PLACES | _THINGS | _RELATIONS else head.removesuffix("s")
@@ -85,16 +82,16 @@ def _kind(variable: Variable, atom: Atom) -> str:
 
 
 def _bearer(atom: Atom) -> str:
-    """Return the word for what has a name, where the statement is of a name; else nothing."""
+    """Return the word for the bearer of the name if the statement is about a name, else ""."""
     phrase = " ".join(words(atom.phrase))
     bearer = _BEARER.search(phrase)
     return next(filter(None, bearer.groups()), "") if bearer and not {"who", "that"} & set(phrase.split()) else ""
 
 
 def who_is_meant(value: str, fact: Remembered) -> str:
-    """Return whom a pronoun that is given for a person means in the fact: "I" its speaker, "you" whom it is said to.
+    """Return the person whom a pronoun in the fact means: "I" its speaker, "you" its addressee.
 
-    Any other value is returned as it is; so is a pronoun of which nobody knows whom it means.
+    Other values, and pronouns that cannot be resolved, are returned unchanged.
     """
     said = value.strip(" .!,\"'").lower()
     if _SPEAKER.fullmatch(said):

@@ -1,4 +1,4 @@
-"""What can be told of a question from its words alone."""
+"""Classify a question by its words alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUBJECTS = frozenset(
 )
 _FIRST_PERSON = frozenset("i me my mine myself we us our ours ourselves".split())
 _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my", "name all", "name the", "name my")
-# An ASCII mark ends a word, as in no address; what other scripts use stands anywhere.
+# An ASCII mark counts at the end of a word only (not in addresses); marks of other scripts count anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
@@ -40,30 +40,30 @@ _CURRENT_PHRASES = ("these days", "at the moment", "so far", "at present", "as o
 
 
 def asks_for_current_state(question: str) -> bool:
-    """Say whether the question's words ask how things stand now, so that what was said later counts."""
+    """Say whether the question asks about the present state, so that later statements win."""
     found = words(question)
     phrase = " ".join(found)
     return bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
 
 
 def asks_for_time(text: str) -> bool:
-    """Say whether a question, a statement or a type asks for a point in time, by its words."""
+    """Say whether a question, statement or type asks for a point in time."""
     return bool(_TIME.search(text))
 
 
 def asks_for_all(question: str) -> bool:
-    """Say whether a question asks for all that hold, or how many: one more that was not found would make it wrong."""
+    """Say whether the question asks for all things or their number, so that one missing makes the answer wrong."""
     found = words(question)
     return bool(_ALL & set(found)) or "how many" in " ".join(found)
 
 
 def asks_for_ranking(text: str) -> bool:
-    """Say whether a question or a statement is about a favourite, the best or the most, or what somebody prefers."""
+    """Say whether the text is about a favourite, a preference, or the best or most."""
     return bool(_RANKING.search(text))
 
 
 def speaks_of_asker(text: str) -> bool:
-    """Say whether a question is about whoever asks it: only then do they matter to it."""
+    """Say whether the question is in the first person, so that the asker matters to it."""
     return any(word.partition("'")[0] in _FIRST_PERSON for word in words(text))
 
 
@@ -76,9 +76,7 @@ def asks_for_something(question: str) -> bool:
 
 
 def stems_asked_for(text: str) -> frozenset[str]:
-    """Return the stems of a question's or a statement's words that carry meaning, without those that only ask; all of
-    them where nothing else is left.
-    """
+    """Return the stems of the meaningful words, without question words; all stems if nothing else is left."""
     found = content_stems(text)
     return found - _ASKING or found
 
@@ -97,10 +95,9 @@ _WHO_IS = re.compile(r"(?i:(?:and )?who(?: is| was|['’]s)) (?:[A-Z][\w.-]*\s*)
 
 
 def kinds_asked_for(question: str) -> tuple[str, ...]:
-    """Return the words that the type of what a question asks for may begin with, by what it opens with; none where that
-    does not tell.
+    """Return the words with which the type of the answer may begin, judged by the question's opening; () if unknown.
 
-    Of the 984 questions of the training conversations that open so and ask for one thing, 45 have another type.
+    In the training conversations, 984 questions have such an opening and ask for one thing. The type of 45 is another.
     """
     if asks_who_one_is(question):
         return ("relation", "role", "job")
@@ -111,7 +108,7 @@ def kinds_asked_for(question: str) -> tuple[str, ...]:
 
 
 def asks_who_one_is(question: str) -> bool:
-    """Say whether the question is who somebody is whom it names, and nothing more: what is wanted is no name."""
+    """Say whether the question only asks who a named person is, so that a name is no answer."""
     return bool(_WHO_IS.fullmatch(question.strip()))
 
 
@@ -121,19 +118,18 @@ def asks_for_person(text: str) -> bool:
 
 
 def may_ask_for_several(question: str) -> bool:
-    """Say whether the question may ask for more than one thing: with two question words, a number of things, or a time
-    that lies between two others.
+    """Say whether the question may ask for several things.
 
-    Of the corpus's 35 goals with two variables or more, 5 are of other questions.
+    It may if it has two question words, names a number of things, or asks for the time between two others. The corpus
+    has 35 goals with two or more variables; this misses 5.
     """
     return sum(word in _INTERROGATIVES for word in words(question)) > 1 or bool(_SEVERAL.search(question))
 
 
 def asks_yes_or_no(question: str) -> bool:
-    """Say whether yes or no would answer: its last sentence, or what stands behind an "if", opens with an auxiliary.
+    """Say whether yes or no would answer: the last sentence, or the part after an "if", opens with an auxiliary.
 
-    A choice between two things opens so as well, and is told by its "or"; so do "can you tell me" and "is there one,
-    and if so, which".
+    Choices ("or"), "can you tell me" and "is there one, and if so, which" are excluded.
     """
     sentence = _SENTENCES.split(question.strip())[-1]
     if words(sentence)[:1] == ["if"]:
@@ -144,11 +140,11 @@ def asks_yes_or_no(question: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Say whether a line that somebody typed asks for something, so that it wants an answer.
+    """Say whether a line that a user typed asks for an answer.
 
-    It does with a question mark, and where it opens with a request (tell me, list all ...). Where it ends in no mark at
-    all it also does when it opens as a question: with a question word that its subject does not follow, as in "when I
-    was ten", or with an auxiliary that its subject does follow, as in "did Alice" and "is there".
+    It does if it has a question mark or opens with a request ("tell me", "list all ..."). Without final punctuation it
+    also does in two cases. It opens with a question word without the subject after it (not "when I was ten"). Or it
+    opens with an auxiliary and its subject ("did Alice", "is there").
     """
     if _QUESTION_MARK.search(text):
         return True
@@ -165,9 +161,9 @@ def is_question(text: str) -> bool:
 
 
 def is_all_questions(text: str) -> bool:
-    """Say whether each sentence is a question from its beginning on, but for a word before it ("And who", "Hey, is").
+    """Say whether every sentence is a question from its first or second word on ("And who", "Hey, is").
 
-    What is told before the question ("Painted this last week, do you like it?") is no part of one.
+    A sentence that tells something first ("Painted this last week, do you like it?") is not.
     """
     sentences = _SENTENCES.split(text.strip())
     opens = _INTERROGATIVES | _AUXILIARIES
@@ -191,9 +187,9 @@ _CAPITALISED = re.compile(r"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:[ -][^\W\d_a-z]
 
 
 def goal_asked(question: str) -> Atom:
-    """Return the question as a goal: the answer variable x where it asks, the names in it as constants.
+    """Return the question as a goal atom: the variable x for the answer, and constants for the names.
 
-    A question for yes or no has no variable. One that says nothing of what it asks for asks for a thing.
+    A yes/no question has no variable. If the question does not name a type, the type is "thing".
     """
     text = " ".join(question.split()).rstrip("?!. ")
     if asks_yes_or_no(question) and not asks_for_something(question):
@@ -208,13 +204,13 @@ def goal_asked(question: str) -> Atom:
 
 
 def named_in(text: str) -> Atom:
-    """Return a statement without notation as an atom: the names in it are constants, or all of it is one."""
+    """Return a plain statement as an atom: its names become constants; without names, the whole text is one."""
     named = _with_names(text)
     return Atom(named if any(isinstance(part, Constant) for part in named) else (Constant(text),))
 
 
 def _with_names(text: str) -> tuple[str | Constant, ...]:
-    """Return the text with the names in it as constants; a word that opens a question is none for its capital."""
+    """Return the text with its names as constants; a capitalised question opener is not a name."""
     parts: list[str | Constant] = []
     at = 0
     for found in _CAPITALISED.finditer(text):
@@ -229,5 +225,5 @@ def _with_names(text: str) -> tuple[str | Constant, ...]:
 
 
 def only_asks(text: str) -> bool:
-    """Say whether the text is nothing but questions that tell nothing of whoever asks them."""
+    """Say whether the text consists of questions only and says nothing about the asker."""
     return is_all_questions(text) and not speaks_of_asker(text)

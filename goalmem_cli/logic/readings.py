@@ -1,7 +1,7 @@
-"""What the words of a relative expression mean, as seen from the time of speaking: periods, best first.
+"""Meanings of relative time expressions, as periods seen from the time of speaking, best first.
 
-Each function reads the match of one pattern of `relative.py`, by the names of its groups; no reading means that the
-words are not about time after all.
+Each function reads the match of one pattern of `relative.py`, using its named groups. An empty result means that the
+words are not about time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DOUBTFUL_DAYS = frozenset({"mon", "wed", "sat", "sun"})
 _SATURDAY = 5
 _EVENING = 17  # o'clock
 _TONIGHT = re.compile(r"\s+(?:evening|night)\b")
-_EARLIEST = 7  # in the morning: who says "at 5" means the afternoon
+_EARLIEST = 7  # in the morning: "at 5" means the afternoon
 _CLOCK = re.compile(
     r",?\s+(?:morning\s+|afternoon\s+|evening\s+|night\s+)?(?:at|around|from|by|@)\s+(?:about\s+)?(?:"
     r"(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?\s*(?:(?P<half>[ap])\.?m\b)?(?![\d:]|\.\d|\s*[%$])"
@@ -53,7 +53,7 @@ DOUBTFUL_MONTHS = frozenset({"may", "march", "mar"})
 
 
 def amount(text: str) -> tuple[float, float]:
-    """Return the least and the most that a count can mean: two, a couple of, a few, two or three, half a."""
+    """Return the least and the most that a count can mean: "two", "a couple of", "a few", "two or three", "half a"."""
     if "few" in text:
         return FEW
     if "several" in text:
@@ -69,12 +69,12 @@ def amount(text: str) -> tuple[float, float]:
 
 
 def unit_of(text: str) -> str:
-    """Return a unit of time in its basic form."""
+    """Return the unit of time in its basic form: hrs -> hour."""
     return _UNITS.get(text.rstrip("s"), text.rstrip("s"))
 
 
 def from_day(scene: Scene, count: tuple[float, float], unit: str, sign: int) -> list[Period]:
-    """Return what so many units after the time of speaking (before it, with sign -1) can mean."""
+    """Return what "`count` units after the time of speaking" can mean; before it if `sign` is -1."""
     low, high = count
     if unit in HOURS:
         gone = timedelta(**{f"{unit}s": low})
@@ -90,7 +90,7 @@ def from_day(scene: Scene, count: tuple[float, float], unit: str, sign: int) -> 
 
 
 def fixed(shift: int) -> Callable[[re.Match[str], Scene], list[Period]]:
-    """Return a reader of words that mean one day, so many after the day of speaking."""
+    """Return a reader for words that mean the day `shift` days after the day of speaking."""
     return lambda _, scene: [single(scene.day + timedelta(days=shift))]
 
 
@@ -145,7 +145,7 @@ def stepped(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Iterator[Period]:
-    """Yield what "last", "this" or "next" (step -1, 0, 1; more for "the one before last") of that name can mean."""
+    """Yield the meanings of "last", "this" or "next" with that name (step -1, 0, 1); step 2 is "after next"."""
     day = scene.day
     if name in WEEKDAY:
         yield single(_nearby_weekday(WEEKDAY[name], step, scene, tense))
@@ -194,7 +194,7 @@ def beside_last(match: re.Match[str], scene: Scene) -> Iterator[Period]:
 
 
 def part_of_this(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "earlier this week", "later this year": up to the day of speaking, or from it."""
+    """Read "earlier this week" and "later this year": the part before or after the day of speaking."""
     (whole,) = list(nearby(match["name"], 0, scene))[:1]
     if not whole.first <= scene.day <= whole.last:
         return [whole]
@@ -221,13 +221,13 @@ def part_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def the_weekend(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "over the weekend", by the tense."""
+    """Read "over the weekend"; the tense decides which."""
     tense = Tense.PAST if match[0].startswith("had") else scene.tense(*match.span())
     return weekends_near(scene, [weekend_of(scene.day, weeks) for weeks in (-1, 0, 1)], tense)
 
 
 def weekends_near(scene: Scene, weekends: list[Period], tense: Tense) -> list[Period]:
-    """Return the weekends in the order of the tense; one that has only begun is not past on its Saturday."""
+    """Return the weekends, best for the tense first; on a Saturday, the current one is not past."""
     if tense is Tense.PAST and scene.day.weekday() == _SATURDAY:
         weekends = [each for each in weekends if each.last <= scene.day]
     return scene.nearest(weekends, tense)
@@ -243,10 +243,10 @@ _IT_IS = re.compile(r"\b(?:it's|it is|today's|happy)\s+(?:\w+ly\s+|already\s+|ju
 
 
 def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "on Friday", by the tense around it; not "every Friday", nor a short name that may be another word."""
+    """Read "on Friday" by its tense; skip "every Friday" and short names that may be other words."""
     name = match["name"]
     if scene.word_before(match.start()) in _NO_DATE_BEFORE | _DOUBTFUL_DAYS:
-        return []  # or in "Mon-Fri"
+        return []  # also in "Mon-Fri"
     if name in _DOUBTFUL_DAYS | {"thu"} and not (match["on"] and scene.text[match.start("name")].isupper()):
         return []
     if scene.is_habit(*match.span(), scene.tense(*match.span())):
@@ -264,7 +264,7 @@ def weekday(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def _has_struck(clock: re.Match[str], scene: Scene) -> bool:
-    """Say whether the clock has passed the time named; a bare hour up to seven is after noon."""
+    """Say whether the named time of day has passed; a bare hour up to seven is in the afternoon."""
     if clock["word"]:
         return scene.said.hour >= {"noon": 12, "midday": 12, "midnight": 24}[clock["word"]]
     hour, minute = int(clock["hour"]), int(clock["minute"] or 0)
@@ -283,7 +283,7 @@ _DAY_LEADS = frozenset("since until till by from before after around for to thro
 
 
 def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "on the 14th", "Friday the 14th", "the 1st of the month"; not "on the second", nor "the 5th" in a row."""
+    """Read "on the 14th", "Friday the 14th", "the 1st of the month"; not "on the second" or "the 5th" in a ranking."""
     lead = scene.word_before(match.start())
     has_lead = match["on"] or lead in _DAY_LEADS
     if not match["of"] and (not has_lead or match["day"] in {"first", "second", "third"}):
@@ -294,7 +294,7 @@ def day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def any_day_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return that day of the months around, by the tense."""
+    """Return that day of the previous, this and the next month, best for the tense first."""
     number = count_of(match["day"])
     months = (month_of(scene.day.year, scene.day.month + shift) for shift in (-1, 0, 1))
     days = [single(month.first.replace(day=number)) for month in months if 1 <= number <= month.last.day]
@@ -308,7 +308,7 @@ _SEASON_LEADS = frozenset("since until till by before after around for".split())
 
 
 def season(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "in the spring", "since the summer", by the tense; not what is said of every spring."""
+    """Read "in the spring", "since the summer" by the tense; skip statements about every spring."""
     tense = scene.tense(*match.span())
     lead = scene.word_before(match.start())
     if lead == "by" and re.search(r"ed by +\Z", scene.folded[max(0, match.start() - _BY) : match.start()]):
@@ -325,7 +325,7 @@ _HOLIDAY_LEADS = frozenset(
 
 
 def named_day(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "for Christmas", by the tense; not what is said of every Christmas."""
+    """Read "for Christmas" by the tense; skip statements about every Christmas."""
     tense = scene.tense(*match.span())
     has_lead = scene.word_before(match.start()) in _HOLIDAY_LEADS
     if (tense is Tense.OPEN and not has_lead) or scene.is_habit(*match.span(), tense):
@@ -341,18 +341,18 @@ def part_of_year_ago(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def one_before(match: re.Match[str], scene: Scene) -> Iterator[Period]:
-    """Read "the week before" as seen from the time of speaking."""
+    """Read "the week before", counted from the time of speaking."""
     return nearby("day" if match["name"] == "night" else match["name"], -1, scene)
 
 
 def any_weekday(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return such days of the five weeks around."""
+    """Return that weekday in the five weeks around the day of speaking."""
     first = week_of(scene.day).first + timedelta(days=WEEKDAY[match["name"]])
     return [single(first + timedelta(days=7 * weeks)) for weeks in (-2, -1, 0, 1, 2)]
 
 
 def any_stepped(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return everything that "last", "this", "next" or "following" can mean, loosely spoken."""
+    """Return everything that "last", "this", "next" or "following" can loosely mean."""
     step, name = STEPS[match["step"]], match["name"]
     if name in SEASONS or name in MONTH:
         return [period for period in yearly(name, scene.day.year) if abs(period.first.year - scene.day.year) <= 1]
@@ -365,26 +365,26 @@ def any_stepped(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def any_named_day(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return the holiday of the years around."""
+    """Return the holiday in the previous, this and the next year."""
     return [day for day in yearly(match["name"], scene.day.year) if abs(day.first.year - scene.day.year) <= 1]
 
 
 def part_of_the(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "the end of the year" of the time of speaking."""
+    """Read "the end of the year" as the current one."""
     return part_within(match, next(nearby(match["name"], 0, scene)))
 
 
 def nth_of_the(match: re.Match[str], scene: Scene) -> Iterator[Period]:
-    """Read "the last Friday of the month" of the time of speaking."""
+    """Read "the last Friday of the month" as the current one."""
     return nth_within(match, next(nearby(match["name"], 0, scene)))
 
 
 def nth_within(match: re.Match[str], whole: Period) -> Iterator[Period]:
-    """Read "the second Friday of", "the last week of", "the first weekend in" a month or longer."""
+    """Read "the second Friday of", "the last week of", "the first weekend in" a period of a month or longer."""
     place = -1 if match["nth"] in ("last", "final") else count_of(match["nth"])
     return nth_parts(whole, place, match["unit"]) if whole.days >= 28 else iter(())
 
 
 def part_within(match: re.Match[str], whole: Period) -> list[Period]:
-    """Read "early", "mid", "the end of" whatever is longer than a weekend; of that the days themselves."""
+    """Read "early", "mid", "the end of" a period; a period of at most two days is returned whole."""
     return [part_of(whole, match["part"] or match["side"]) if whole.days > 2 else whole]

@@ -1,7 +1,7 @@
-"""Expressions that mean days only when the time of speaking is known: yesterday, last Friday, two weeks ago, in spring.
+"""Recognise expressions that depend on the time of speaking: yesterday, last Friday, two weeks ago, in spring.
 
-This is the one place that recognises them: a table of patterns over lower-case text, each with the function of
-`readings.py` that says what a match means. `compounds.py` puts the matches together.
+A table holds patterns over lower-case text, each with a function of `readings.py` that says what a match means.
+`compounds.py` combines the matches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from goalmem_cli.logic.scene import Scene
 
 
 class Bound(StrEnum):
-    """Which side of its days an expression means."""
+    """The relation of an expression to its days."""
 
     ON = "on"
     BEFORE = "before"
@@ -31,11 +31,11 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Words about time: where they stand, what they can mean (best first), and on which side of that.
+    """A time expression: its position, its possible meanings (best first) and its bound.
 
-    `is_plain` is true of a date with its year, which says itself what it means; `is_certain` is false where the
-    words may well not be about time at all (sun, May, "in two weeks" of a duration); `is_clear` is false where what
-    stands around does not decide between several days, so that the best reading is a guess.
+    `is_plain`: a date with its year, which needs no explanation. `is_certain` is False if the words may not be about
+    time (sun, May, "in two weeks" as a duration). `is_clear` is False if the context does not decide between several
+    days, so that the best reading is a guess.
     """
 
     start: int
@@ -49,10 +49,11 @@ class Expression:
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern, sets of words of each of which a text must hold one to match it, and what a match means.
+    """A pattern, the keywords that a text must hold to match it, and the function that reads a match.
 
-    `written` is the pattern of whole words, in which a blank stands for any white space or hyphens. It is compiled when
-    first used: all of them together take a fifth of a second, which most commands need not wait for.
+    The text must hold one word of each set in `keys`. `written` is a pattern of whole words; a blank matches white
+    space or hyphens. Patterns are compiled on first use: compiling all takes a fifth of a second, and few commands need
+    them.
     """
 
     written: str
@@ -63,7 +64,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The pattern, compiled."""
+        """The compiled pattern."""
         return re.compile(rf"(?<![\w'])(?<!\d[.,])(?:{self.written})(?!\w)".replace(" ", r"[\s-]+"))
 
 
@@ -96,7 +97,7 @@ _NAMED = rf"(?P<name>week|weekend|month|year|decade|{SEASON}|{DAY}|{MONTH_NAME}|
 _YEARLY = rf"(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})"
 
 
-_NO_NAME = (  # what makes of a weekday a habit, another day's name, or a title
+_NO_NAME = (  # words that turn a weekday into a habit, another day's name or a title
     r"(?! (?:morning|afternoon|evening|night)s\b|,? the [0-3]?\d(?:st|nd|rd|th)\b|"
     r" night (?:live|football|fever|lights|raw)\b| (?:school|best|times)\b)"
 )
@@ -120,13 +121,13 @@ def _rule(
     reader: Callable[[re.Match[str], Scene], Iterable[Period]],
     bound: Bound = Bound.ON,
 ) -> Rule:
-    """Return a rule; `keys` are groups of words, set apart by "&", or names of groups."""
+    """Return a rule; `keys` are groups of words, separated by "&", or names of groups."""
     groups = (frozenset(word for key in group.split() for word in _GROUPS.get(key, [key])) for group in keys.split("&"))
     return Rule(pattern, tuple(groups), reader, bound)
 
 
 def _commonness(words: frozenset[str]) -> int:
-    """Rank groups of words by how seldom they stand in a text."""
+    """Return how many common words the group has; groups that are rare in texts rank first."""
     return len(words & _COMMON)
 
 
@@ -287,7 +288,7 @@ VOCABULARY = frozenset(MONTH).union(*(min(rule.keys, key=_commonness) for rule i
 
 
 def matches(scene: Scene, *, is_loose: bool = False) -> Iterator[Expression]:
-    """Yield every match of every rule that has a reading; if loose, those too that may not be about time, uncertain."""
+    """Yield every match of every rule that has a reading; with `is_loose`, also uncertain ones."""
     for rules, is_certain in ((_RULES, True), (_LOOSE_RULES if is_loose else (), False)):
         for rule in rules:
             if not any(group.isdisjoint(scene.words) for group in rule.keys):

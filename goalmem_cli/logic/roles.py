@@ -1,4 +1,4 @@
-"""What transcripts call the two sides of a chat with a model, and the programs beside them."""
+"""Names that transcripts use for the two sides of a chat with a model, and for tools and system messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROLES = {
     "observation": "tool",
     "function_response": "tool",
 }
-# What exporters call the sides where both are named: alone, some of these are people, or parts of a document.
+# Names of the sides that count only if both sides have one: alone, some are people or parts of a document.
 _SIDES = _ROLES | {
     "you": USER,
     "me": USER,
@@ -43,14 +43,14 @@ _DECORATION = re.compile(r"[^\w\s.+-]")
 
 
 def role_of(name: str) -> str | None:
-    """Return the role that a transcript means by the name; None for a name of any other kind."""
+    """Return the role that a transcript means by the name, or None for other names."""
     return _ROLES.get(name.lower())
 
 
 def side_of(name: str) -> str | None:
-    """Return the role that the name has where the other side has one too: so `You` and `Claude` are user and assistant.
+    """Return the role of a name if the other side's name has a role too (`You` is user, `Claude` assistant), or None.
 
-    Emoji and marks around the name do not count.
+    Emoji and marks around the name are ignored.
     """
     plain = " ".join(_DECORATION.sub(" ", name).casefold().split())
     return _SIDES.get(plain) or (ASSISTANT if _MODELS.fullmatch(plain) else None)

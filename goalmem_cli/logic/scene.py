@@ -1,4 +1,4 @@
-"""Where and when something was said: the text, the time, and the tense around each place in it."""
+"""The context of a time expression: the text, its time, and the tense at each position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goalmem_cli.logic.days import Period
 
 
 class Tense(IntEnum):
-    """What a sentence is about, as far as its words tell."""
+    """The tense at a position, judged by its words."""
 
     PAST = -1
     OPEN = 0
@@ -30,7 +30,7 @@ _READYING = re.compile(
     r"planted|learned|learnt|wrote|written|cooked|collected|packed|decorated|gathered|practi[sc]ed|rehearsed|been"
 )
 _CLAUSE = re.compile(r"[,;:–]\s|\b(?:and|but|so)\b")
-_APART = 80  # characters: so much farther is a word in the next clause
+_APART = 80  # characters: the extra distance of a word in another clause
 _AHEAD = frozenset("until till by than starting for is are".split())
 _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
@@ -68,11 +68,11 @@ _CUSTOM = re.compile(r"\b(?:used to|always|usually|whenever)\b")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A text as it was said.
+    """A text with the time at which it was said.
 
-    `folded` is the text in lower case with plain apostrophes, of the same length, so that places agree; `words` are
-    its words, to see at once what it cannot hold. Where it is not `is_timed`, `said` means nothing. `before` is what
-    was said right before it.
+    `folded` is the text in lower case with plain apostrophes, of the same length, so that positions agree. `words` are
+    its words, for quick exclusion. If `is_timed` is False, `said` has no meaning. `before` is the text said right
+    before.
     """
 
     text: str
@@ -84,7 +84,7 @@ class Scene:
 
     @classmethod
     def of(cls, text: str, said: datetime | None, before: str | None = None) -> Scene:
-        """Return the scene of a text said at a time, or at a time that is not known, right after another one."""
+        """Return the scene of a text said at a time (None if unknown), right after the text `before`."""
         folded = _fold(text)
         words = frozenset(_WORDS.findall(folded))
         earlier = None if not before else cls.of(before, said)
@@ -92,32 +92,33 @@ class Scene:
 
     @property
     def day(self) -> date:
-        """The day on which it was said, by the clock of whoever said it."""
+        """The day on which it was said, by the speaker's clock."""
         return self.said.date()
 
     @property
     def is_of_today(self) -> bool:
-        """True where it, or what was said right before it, speaks of the very day."""
+        """Whether the text, or the one right before it, is about the day of speaking."""
         return any(scene is not None and _OF_TODAY.search(scene.folded) for scene in (self, self.before))
 
     def word_before(self, start: int) -> str:
-        """Return the word that ends right before the place, or an empty string."""
+        """Return the word that ends right before the position, or ""."""
         match = re.search(r"([\w']+)[\s-]*\Z", self.folded[max(0, start - 24) : start])
         return match[1] if match else ""
 
     def lead(self, start: int) -> str:
-        """Return the word before the place, or before the article there."""
+        """Return the word before the position, skipping an article."""
         word = self.word_before(start)
         return self.word_before(self.folded.rindex("the", 0, start)) if word == "the" else word
 
     def tense(self, start: int, end: int) -> Tense:
-        """Return the tense of the cue nearest to the place, within its sentence."""
+        """Return the tense of the nearest cue in the sentence around the position."""
         return self._cue(start, end)[0]
 
     def day_tense(self, start: int, end: int) -> Tense:
-        """Return the tense for a day of some week: what is told in the present is to come.
+        """Return the tense for a weekday: the present tense means the future.
 
-        A sentence without a verb has the tense of what was said right before it; a question without one asks ahead.
+        A sentence without a verb takes the tense of the text right before it; a question without one is about the
+        future.
         """
         tense = self.tense(start, end)
         if tense is not Tense.OPEN:
@@ -125,32 +126,32 @@ class Scene:
         return Tense.FUTURE if self.is_present(start, end) else self._tense_around(start, end)
 
     def is_undecided(self, start: int, end: int) -> bool:
-        """Say whether nothing tells if a day of some week is past: a plan then, or no verb in it or right before it."""
+        """Say whether a weekday may be past or future: it was planned in the past, or no verb is near."""
         if self.is_planned(start, end):
             return True
         is_bare = self.tense(start, end) is Tense.OPEN and not has_verb(self.folded, *self.sentence(start, end))
         return is_bare and self._tense_around(start, end) is Tense.OPEN
 
     def is_planned(self, start: int, end: int) -> bool:
-        """Say whether the place is about what was to come when somebody planned it."""
+        """Say whether the position is about the future as somebody planned it in the past."""
         cue = self._cue(start, end)[1]
         return cue is not None and cue.manner is Manner.PLANNED
 
     def is_arranged(self, start: int, end: int) -> bool:
-        """Say whether what was decided may be for the place, or have been decided then: "they promised it in May"."""
+        """Say whether a decision may be for this time or may have been made at it: "they promised it in May"."""
         cue = self._cue(start, end)[1]
         return cue is not None and _DECIDED.fullmatch(cue.word) is not None
 
     def is_present(self, start: int, end: int) -> bool:
-        """Say whether the place is told in the present."""
+        """Say whether the position is in the present tense."""
         cue = self._cue(start, end)[1]
         return cue is not None and cue.manner is Manner.PRESENT
 
     def yearly_tense(self, start: int, end: int) -> Tense:
-        """Return the tense for what comes once a year: open where only the deciding, or the beginning, is past.
+        """Return the tense for a yearly time; open if only the decision or the start is past.
 
-        "We booked it for 5 June", "it is closed until Christmas", "he signed from the first of December", "I bought
-        the goose for Christmas".
+        Examples: "We booked it for 5 June", "it is closed until Christmas", "he signed from the first of December", "I
+        bought the goose for Christmas".
         """
         tense, cue = self._cue(start, end)
         if tense is not Tense.PAST or cue is None:
@@ -162,11 +163,11 @@ class Scene:
         return Tense.OPEN if is_either or is_ready else tense
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
-        """Return where the sentence around the place begins and ends, looking no further than a long one goes."""
+        """Return the start and end of the sentence around the position, at most 200 characters away."""
         return _sentence(self.folded, start, end)
 
     def _cue(self, start: int, end: int) -> tuple[Tense, Cue | None]:
-        """Return the tense at the place, and the word in its sentence that tells it: the nearest one."""
+        """Return the tense at the position and the nearest cue in its sentence."""
         lead = self.lead(start)
         if lead == "since":
             return Tense.PAST, None
@@ -183,9 +184,9 @@ class Scene:
         return _TENSES[told.manner], told
 
     def _tense_around(self, start: int, end: int) -> Tense:
-        """Return the tense of what was said right before a sentence without a verb.
+        """Return the tense of the context for a sentence without a verb.
 
-        A request is ahead, and a question too, but where what was said before is past it may ask of that.
+        A request is about the future. So is a question, unless the text before is in the past tense.
         """
         left, right = self.sentence(start, end)
         if has_verb(self.folded, left, right):
@@ -202,7 +203,7 @@ class Scene:
         return tense if tense is not Tense.OPEN or self.before is None else self.before.last_tense()
 
     def _tense_after(self, place: int) -> Tense:
-        """Return the tense of the sentence that follows, if it has one."""
+        """Return the tense of the next sentence, or open."""
         rest = re.compile(r"\w").search(self.folded, place)
         if rest is None:
             return Tense.OPEN
@@ -216,7 +217,7 @@ class Scene:
         return tenses.pop() if len(tenses) == 1 and Manner.PLANNED not in manners else Tense.OPEN
 
     def last_tense(self, end: int | None = None) -> Tense:
-        """Return the tense of the last of the two sentences before the place, or the end, that has one."""
+        """Return the tense of the last of the two sentences before the position (or the end) that has one."""
         place = len(self.folded) if end is None else end
         for _ in range(2):
             while place > 0 and not self.folded[place - 1].isalnum():
@@ -233,7 +234,7 @@ class Scene:
         return Tense.OPEN
 
     def is_habit(self, start: int, end: int, tense: Tense) -> bool:
-        """Say whether the sentence around the place is about what happens, or happened, again and again."""
+        """Say whether the sentence around the position is about something repeated."""
         if _CUSTOM_IS.match(self.folded, end) or self.is_long_ago(start, end):
             return True
         lead = self.folded[max(0, start - 32) : start]
@@ -243,15 +244,15 @@ class Scene:
         return pattern.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def is_long_ago(self, start: int, end: int) -> bool:
-        """Say whether the sentence around the place is about an age of life, so that the year is not known."""
+        """Say whether the sentence around the position is about an age in life, so that its year is unknown."""
         return _YOUNG.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def is_supposed(self, start: int, end: int) -> bool:
-        """Say whether the sentence around the place is about what would have been."""
+        """Say whether the sentence around the position is about what would have been."""
         return _SUPPOSED.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def nearest(self, periods: Iterable[Period], tense: Tense) -> list[Period]:
-        """Return the periods with those first that the tense allows, and of these the nearest; open allows all."""
+        """Return the periods sorted: those that the tense allows first, then by distance; open allows all."""
         is_future = tense is Tense.FUTURE
 
         def distance(period: Period) -> tuple[bool, int]:
@@ -266,7 +267,7 @@ class Scene:
 
 
 def _fold(text: str) -> str:
-    """Return the text in lower case and with plain apostrophes, each character in its place."""
+    """Return the text in lower case with plain apostrophes, without changing its length."""
     lower = text.replace("’", "'").lower()
     if len(lower) == len(text):
         return lower
@@ -274,7 +275,7 @@ def _fold(text: str) -> str:
 
 
 def _sentence(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the sentence around the place begins and ends, looking no further than a long sentence goes."""
+    """Return the start and end of the sentence around the position, at most 200 characters away."""
     near, far = max(0, start - _LONGEST), min(len(text), end + _LONGEST)
     left = max((match.end() for match in _SENTENCE_END.finditer(text, near, start)), default=near)
     right = _SENTENCE_END.search(text, end, far)

@@ -1,4 +1,4 @@
-"""What the words for a length of time mean, as seen from the time of speaking: when it began, or how far it goes.
+"""Meanings of words for a length of time, seen from the time of speaking: when it began, or how far it reaches.
 
 As in `readings.py`, each function reads the match of one pattern of `relative.py`.
 """
@@ -12,8 +12,8 @@ from goalmem_cli.logic.days import DAYS_PER, Period, moved, weekend_of
 from goalmem_cli.logic.readings import HOURS, ahead, amount, from_day, unit_of, weekends_near
 from goalmem_cli.logic.scene import Scene, Tense
 
-_LONG, _LONGEST_MONTH = 5, 31  # so many years are told by their year only; days
-_NEAR = 48  # characters in which a superlative belongs to what follows
+_LONG, _LONGEST_MONTH = 5, 31  # from so many years on, only the year is given; days
+_NEAR = 48  # characters: how far a superlative reaches
 BEST = (
     r"(?:first|last|only|best|worst|most \w+|(?!(?:re|we|gue|te|intere|fore|que|reque|sugge|arre|harve)st\b)\w{2,}est)"
 )
@@ -21,7 +21,7 @@ _BEST = re.compile(rf"\b{BEST}\b[^.!?;,:]*\Z")
 
 
 def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "in two weeks" where that is not how long something took."""
+    """Read "in two weeks" as a future time; return nothing if it may be how long something took."""
     tense = scene.tense(*match.span())
     if tense is Tense.OPEN and _BEST.search(scene.folded[max(0, match.start() - _NEAR) : match.start()]):
         return []  # "the first in sixty years" looks back
@@ -32,9 +32,9 @@ def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return when "the past two weeks", or "for two years now", began: a day, a month, or a year where it is long ago.
+    """Return when "the past two weeks" or "for two years now" began: a day, a month, or a year if it is long ago.
 
-    Of "a few" and "two or three" it is the time from the most to the least.
+    For "a few" and "two or three", return the range from the most to the least.
     """
     low, high = amount(match["count"] or "")
     unit = unit_of(match["unit"])
@@ -45,7 +45,7 @@ def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def _start_behind(day: date, count: float, unit: str, *, is_rough: bool) -> Period:
-    """Return when what has lasted so many units began, at best to the month where these are years.
+    """Return when something that has lasted `count` units began; to the month at best if they are years.
 
     Raises:
         ValueError: before the calendar.
@@ -63,12 +63,12 @@ def _start_behind(day: date, count: float, unit: str, *, is_rough: bool) -> Peri
 
 
 def best_in(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return when "the first in sixty years", "the worst winter in ten years", looks back to."""
+    """Return the start of the time that "the first in sixty years" or "the worst winter in ten years" covers."""
     return [] if scene.tense(*match.span("count")) is Tense.FUTURE else span_behind(match, scene)
 
 
 def in_a_row(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "two weekends in a row", "three Fridays running": up to the last one, or from the next."""
+    """Read "two weekends in a row", "three Fridays running": up to the last one or, in the future, from the next."""
     low, high = amount(match["count"])
     unit, day = unit_of(match["unit"]), scene.day
     if low != high or low < 2 or unit in HOURS or scene.is_supposed(*match.span()):
@@ -86,7 +86,7 @@ def in_a_row(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def span_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "over the next two weeks": from the day of speaking."""
+    """Read "over the next two weeks", which starts on the day of speaking."""
     unit = unit_of(match["unit"])
     if unit in HOURS or (match["count"] is None and match["unit"] != unit):
         return []

@@ -1,4 +1,4 @@
-"""Substitutions: what each variable stands for, and how two of them combine (GOAL-MEM section 4.2)."""
+"""Substitutions: variables with their constants, and how two of them combine (GOAL-MEM section 4.2)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ _BRACKETS = str.maketrans("()", "[]")
 class Substitution:
     """Variables and their constants: one each, or an ordered set for a starred variable.
 
-    Two substitutions are equal when they bind the same variables to the same normal forms; a set's order does not
-    count.
+    Two substitutions are equal if they bind the same variables to the same normal forms; the order of a set is ignored.
     """
 
     bindings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -38,11 +37,11 @@ class Substitution:
         return "{" + ", ".join(f"{name}/{' + '.join(values)}" for name, values in self.bindings.items()) + "}"
 
     def apply(self, atom: Atom) -> Atom:
-        """Return the atom with each bound variable replaced by its constant; of a set, by all of it in one."""
+        """Return the atom with each bound variable replaced by its constant; a set becomes one constant with commas."""
         return Atom(tuple(self._applied(part) for part in atom.parts))
 
     def conflicts_with(self, other: Substitution) -> tuple[str, ...]:
-        """Return the variables that the two bind to constants not known to be the same; sets never conflict."""
+        """Return the variables whose constants are not known to be the same; sets never conflict."""
         sets = self.starred | other.starred
         return tuple(
             name
@@ -51,7 +50,7 @@ class Substitution:
         )
 
     def merge(self, other: Substitution) -> Substitution:
-        """Return both together: of two aliases the more specific, of two sets the union.
+        """Combine both: the more specific of two aliases, the union of two sets.
 
         Associative, commutative and idempotent on substitutions that do not conflict.
 
@@ -78,12 +77,12 @@ class Substitution:
 
 
 def values_of(text: str, variable: Variable) -> tuple[str, ...]:
-    """Return what a reply's text binds the variable to: of a starred one, each of the parts between commas once."""
+    """Return the values that a reply's text gives the variable; for a starred one, the parts between commas."""
     return _union(part.strip() for part in (text.split(", ") if variable.is_starred else [text]))
 
 
 def _union(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values without repeats, in order; of equal ones the more specific spelling stands."""
+    """Return the values in order without repeats; of equal ones, keep the more specific spelling."""
     found: dict[str, str] = {}
     for value in values:
         key = normalise(value)

@@ -1,5 +1,6 @@
-"""How a binding rests on the facts cited for it: stated there, derived from them, inferred by the model, or suggested:
-where a question asks for a conclusion, facts may make it likely without saying it.
+"""Classify how the cited facts support a binding: they state it, it is derived from them, or a model inferred it.
+
+A binding is suggested if the question asks for a conclusion that the facts make likely but do not state.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words
 
 
 class Support(StrEnum):
-    """Where a binding comes from."""
+    """How a binding is supported."""
 
     STATED = "stated"
     DERIVED = "derived"
@@ -30,12 +31,11 @@ _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 
 
 
 def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = ()) -> Support:
-    """Return how the constant follows from the facts and from the other constants `known` in the same subgoal.
+    """Return how the constant follows from the facts and from the other constants `known` in the subgoal.
 
-    Stated: each of its content words, pronouns aside, occurs in the facts, their speakers and whom they call "you"
-    included. Derived: it is a date that a fact's words mean at the time they were said, or a number computed from two
-    numbers or two dates.
-    Inferred: neither.
+    - Stated: all its content words except pronouns occur in the facts, their speakers or the persons called "you".
+    - Derived: it is a date that a fact's words mean when said, or a number computed from two numbers or dates.
+    - Inferred: neither.
     """
     if _is_stated(value, facts):
         return Support.STATED
@@ -51,8 +51,9 @@ def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
 
 
 def telling_stems(value: str) -> frozenset[str]:
-    """Return the stems of the words by which a fact states the value: its content words but pronouns. A pronoun alone
-    says nothing, and so is stated nowhere.
+    """Return the stems of the words by which a fact states the value: its content words without pronouns.
+
+    A pronoun alone has none, so no fact states it.
     """
     return content_stems(value) - _STANDING_IN
 
@@ -93,10 +94,10 @@ def _is_computed(wanted: float, told: set[float]) -> bool:
 
 
 def _is_span(value: str, wanted: float, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:
-    """Say whether the value counts the days, weeks, months or years between two of the dates at hand."""
+    """Say whether the value is the number of days, weeks, months or years between two of the given dates."""
     unit = next((unit for unit in _DAYS_PER if re.search(rf"\b{unit}s?\b", value.casefold())), None)
     if unit is None and any(not numbers(word) for word in content_words(value)):
-        return False  # it counts something else, euros perhaps
+        return False  # it counts something else, such as euros
     said = next((fact.said for fact in facts if fact.said is not None), None)
     periods = [period for fact in facts for period in _periods(fact)]
     periods += [period for text in known for period in periods_in(text, said)]

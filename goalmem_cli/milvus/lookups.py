@@ -10,6 +10,7 @@ from goalmem_cli.milvus.filters import both, flat, passing, settled
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
 from goalmem_cli.milvus.schema import TALK, Collection
+from goalmem_cli.ports import query_vector
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.stages import EMBEDDING, stage
 from goalmem_cli.store.naming import Naming
@@ -136,7 +137,7 @@ class Reader:
             check_embedder(self._meta, self._kept.embedder)
             self._kept.fingerprint.check(self._meta)
             with stage(EMBEDDING):
-                vector = self._kept.embedder.embed([query.text])[0].tolist()
+                vector = query_vector(self._kept.embedder, query.text).tolist()
         return {ranking: vector if ranking.is_dense else words for ranking in rankings}
 
     def _searched(self, asked: Mapping[Ranking, str | list[float]], condition: str, depth: int) -> _Found:

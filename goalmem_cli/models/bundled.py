@@ -1,4 +1,4 @@
-"""The models that goalmem can be installed with: where their files are, and what is known of each."""
+"""The models that can be installed with goalmem: where their files are and their properties."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from goalmem_cli.fitted import Fitted
 ADAPTERS = Path(__file__).parent / "adapter"
 MEGABYTE = 2**20
 TRAINED = frozenset({"decompose", "read"})
-"""The steps that run with goalmem's adapters, which were trained for their compact prompts."""
+"""The steps that run with goalmem's adapters; the adapters were trained on their compact prompts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Packages that hold a file in pieces: `count` of them, all of one `version`.
+    """The packages that hold a file in pieces: `count` packages, all of one `version`.
 
-    `package` and `file` are the name of a package and the path of its piece below site-packages; ``{n}`` in them
-    stands for the number of the piece, from 1.
+    `package` is the name of a package, `file` the path of its piece below site-packages. ``{n}`` in them stands for the
+    piece's number, from 1.
     """
 
     package: str
@@ -30,13 +30,14 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:
-    """A model that lies on the package index.
+    """A model that the package index provides.
 
-    `size` is its file's in bytes and `digest` the file's SHA-256; `parameters` are its weights; `repository` and
-    `file` say where its publisher has the same file on the hub; `adapter` is goalmem's for it, below `ADAPTERS`.
-    `runs_as` is the form in which it is computed: a quantisation of llama.cpp with the adapter merged into it, or blank
-    for the file as it is with the adapter beside it. `memory` is what a question takes at most, in bytes. The adapter
-    applies to the steps of `TRAINED` alone.
+    - `size` and `digest`: bytes and SHA-256 of its file.
+    - `parameters`: the number of its weights.
+    - `repository` and `file`: where its publisher has the same file on the hub.
+    - `adapter`: goalmem's adapter for it, below `ADAPTERS`. It applies only to the steps in `TRAINED`.
+    - `runs_as`: the quantisation with the adapter merged in, or "" for the file as it is with a separate adapter.
+    - `memory`: the most bytes that a question takes.
     """
 
     name: str
@@ -117,4 +118,4 @@ SMOLLM2 = BundledModel(
     ),
 )
 BUNDLED: Mapping[str, BundledModel] = {each.name: each for each in (QWEN_1_5B, QWEN_0_5B, SMOLLM2)}
-"""By name, the best first."""
+"""The models by name, the best first."""

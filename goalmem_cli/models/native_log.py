@@ -1,4 +1,4 @@
-"""Keeps llama.cpp's own messages off the terminal: most come through a callback, a few straight to standard error."""
+"""Keep llama.cpp's messages off the terminal: most come through a callback, a few go straight to standard error."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ logger = logging.getLogger(__name__)
 
 
 class NativeLog:
-    """Receives llama.cpp's messages: all go to this module's logger at debug level, the last errors are kept."""
+    """Receives llama.cpp's messages, logs all at debug level, and keeps the last errors."""
 
     def __init__(self) -> None:
         import llama_cpp
         from llama_cpp import _utils
 
         for file in (_utils.outnull_file, _utils.errnull_file):
-            atexit.register(file.close)  # the library leaves them open, which Python's developer mode complains of
+            atexit.register(file.close)  # the library leaves them open, and Python's developer mode warns about that
         self.errors: deque[str] = deque(maxlen=8)
-        self._callback = llama_cpp.llama_log_callback(self._receive)  # kept, as llama.cpp calls it until the end
+        self._callback = llama_cpp.llama_log_callback(self._receive)  # kept alive: llama.cpp calls it until the end
         llama_cpp.llama_log_set(self._callback, ctypes.c_void_p(0))
 
     def _receive(self, level: int, text: bytes, _: object) -> None:
@@ -39,16 +39,16 @@ class NativeLog:
 
 @functools.cache
 def native_log() -> NativeLog:
-    """Return the one receiver of this process, as llama.cpp knows only one."""
+    """Return the receiver of this process; llama.cpp allows only one."""
     return NativeLog()
 
 
 @contextmanager
 def standard_error_closed() -> Iterator[None]:
-    """Send what is written straight to the file descriptor of standard error to nowhere, for the moment of one call."""
+    """Discard what is written to the file descriptor of standard error while the block runs."""
     try:
         saved = os.dup(STDERR)
-    except OSError:  # closed already: nothing can reach a terminal
+    except OSError:  # already closed
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,7 +1,7 @@
-"""Evaluated prompts on disk: the state that a model had after the fixed part of a step's prompt, for later processes.
+"""Evaluated prompts on disk: a model's state after the fixed part of a step's prompt, for later processes.
 
-A file is a line of JSON that says what it holds, then llama.cpp's own bytes. A file that is not whole, not ours or of
-another prompt is discarded and said; the prompt is then evaluated again, so that nothing but time is lost.
+A file is a line of JSON that describes it, then llama.cpp's state. A file that is damaged, foreign or of another prompt
+is discarded with a note. The prompt is then evaluated again, which costs only time.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ FORMAT = "goalmem state 1"
 SUFFIX = ".state"
 MEGABYTE = 2**20
 LONGEST_HEAD = 4096
-LONGEST_NAME = 200  # some 1200 bytes of the head at most
+LONGEST_NAME = 200  # at most about 1200 bytes of the head
 PART = ".part"
 DAY = 24 * 60 * 60
 
 
 def model_cache() -> Path:
-    """Return the folder of what goalmem has computed from models, and can compute again."""
+    """Return the folder of goalmem's cache; everything in it can be computed again."""
     return platformdirs.user_cache_path("goalmem", appauthor=False)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedState:
-    """One file of the cache: `size` in bytes, the time it was last used in seconds since 1970, what it says it is."""
+    """One file of the cache: its `size` in bytes, its last use in seconds since 1970, and its description."""
 
     path: Path
     size: int
@@ -45,7 +45,7 @@ class CachedState:
 
 
 class StateCache:
-    """A folder of states, of at most `limit` bytes: the least recently used ones go. Several processes may share it."""
+    """A folder of states of at most `limit` bytes; the least recently used are removed. Processes may share it."""
 
     def __init__(self, folder: Path, limit: int, note: Callable[[str], None] = lambda _: None) -> None:
         self.folder = folder
@@ -58,7 +58,7 @@ class StateCache:
         return cls(cache / "states", limit, note)
 
     def load(self, key: str) -> bytes | None:
-        """Return the state kept under the key, None where there is none that can be used."""
+        """Return the state kept under the key, or None if there is no usable one."""
         path = self._path(key)
         try:
             with path.open("rb") as file:
@@ -72,12 +72,12 @@ class StateCache:
         if head.get("key") != key or head.get("digest") != _digest(state):
             self.discard(key, "it is damaged, or not goalmem's")
             return None
-        with suppress(OSError):  # a folder that may only be read serves all the same
+        with suppress(OSError):  # a read-only folder is fine
             os.utime(path)
         return state
 
     def save(self, key: str, state: bytes, *, step: str, model: str, tokens: int) -> None:
-        """Keep the state under the key, and let the least recently used ones go. What cannot be written is said."""
+        """Keep the state under the key and remove the least recently used ones. A failure to write gives a note."""
         if len(state) > self._limit:
             return
         names = {"step": step[:LONGEST_NAME], "model": model[:LONGEST_NAME]}
@@ -93,14 +93,14 @@ class StateCache:
             self._note(f"the evaluated prompt could not be kept in {self.folder}: {error.strerror}")
 
     def discard(self, key: str, reason: str) -> None:
-        """Remove the state kept under the key, and say why."""
+        """Remove the state kept under the key and note the reason."""
         path = self._path(key)
         self._note(f"discarded the cached prompt {path.name}: {reason}")
         with suppress(OSError):
             path.unlink()
 
     def states(self) -> list[CachedState]:
-        """Return what is kept, the least recently used first."""
+        """Return the kept states, the least recently used first."""
         found = []
         for path in self.folder.glob(f"*{SUFFIX}"):
             with suppress(OSError):  # another process may have removed it
@@ -114,7 +114,7 @@ class StateCache:
         return sorted(found, key=lambda state: (state.used, state.path.name))
 
     def clear(self) -> None:
-        """Remove every state, and what interrupted writes left.
+        """Remove every state and the leftovers of interrupted writes.
 
         Raises:
             OSError: one cannot be removed.
@@ -137,10 +137,10 @@ class StateCache:
 
 @contextmanager
 def appearing_whole(path: Path) -> Iterator[Path]:
-    """Yield a file to write beside the path, whose name it takes once it is whole; after an error it is removed.
+    """Yield a temporary file next to `path` that is renamed to it when complete, and removed after an error.
 
     Raises:
-        OSError: it cannot be made, or not take the name.
+        OSError: the file cannot be created or renamed.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}-", suffix=PART)
     os.close(descriptor)
@@ -155,14 +155,14 @@ def appearing_whole(path: Path) -> Iterator[Path]:
 
 
 def remove_parts(folder: Path, age: float = 0.0) -> None:
-    """Remove what interrupted writes left in the folder, if it is of at least that age in seconds.
+    """Remove leftovers of interrupted writes in the folder that are at least `age` seconds old.
 
     Raises:
-        OSError: one cannot be removed.
+        OSError: a file cannot be removed.
     """
     latest = time.time() - age
     for part in folder.glob(f"*{PART}"):
-        with suppress(FileNotFoundError):  # another process was faster
+        with suppress(FileNotFoundError):  # another process removed it
             if part.stat().st_mtime <= latest:
                 part.unlink()
 

@@ -1,4 +1,4 @@
-"""Models that are worth downloading, by how much memory there is."""
+"""Models worth downloading, by available memory."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ GIGABYTE = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A GGUF file on the hub: `memory` is about how many bytes a question takes, `is_tried` whether goalmem's golden
-    questions were asked of it.
+    """A GGUF file on the hub.
+
+    `memory` is about how many bytes a question takes. `is_tried` says whether goalmem's golden questions were run on
+    it.
     """
 
     name: str
@@ -26,4 +28,4 @@ SUGGESTIONS = (
     Suggestion("hf:bartowski/Qwen2.5-7B-Instruct-GGUF/Qwen2.5-7B-Instruct-Q4_K_M.gguf", 8 * GIGABYTE, 4_683_074_240),
     Suggestion("hf:bartowski/Qwen2.5-14B-Instruct-GGUF/Qwen2.5-14B-Instruct-Q4_K_M.gguf", 14 * GIGABYTE, 8_988_110_976),
 )
-"""From the least memory to the most. The sizes are about those that the repositories name."""
+"""From the least memory to the most. The sizes are approximately those in the repositories."""

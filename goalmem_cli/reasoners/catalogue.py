@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
+from goalmem_cli.config import Parameters
 from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import Reasoner
@@ -25,7 +27,7 @@ T = TypeVar("T")
 class Choices:
     """What the user chose for reasoners, and the prompts' profile.
 
-    If `planning` or `strict` is None, the profile decides.
+    If `planning` or `strict` is None, the profile decides. `settings` are those of single reasoners, by name.
     """
 
     profile: Profile = "full"
@@ -33,6 +35,7 @@ class Choices:
     limits: Limits = field(default_factory=Limits)
     max_steps: int = remem.REASONING
     strict: bool | None = None
+    settings: Parameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class ReasonerEntry:
 
     `shows_all`: it shows as much as the context holds, whatever the budget. `needs_gold`: it needs gold evidence.
     `backbone`: the only backbone that it works with (None: any). `prompts`: the prompt folder of another package.
+    `settings`: the record of its own settings.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
@@ -64,11 +68,21 @@ class ReasonerEntry:
     needs_gold: bool = False
     backbone: str | None = None
     prompts: Path | None = None
+    settings: type[Any] = NoSettings
 
 
 def _always(told: T) -> Callable[[Choices], T]:
     """Return a function that ignores the user's choices and returns `told`."""
     return lambda _: told
+
+
+def _told(choices: Choices, name: str, kind: type[T]) -> T:
+    """Return the settings of a reasoner.
+
+    Raises:
+        UsageError: it has no such setting, or it cannot have this value.
+    """
+    return settings_from(name, kind, choices.settings.get(name, {}), "reasoners")
 
 
 def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
@@ -134,10 +148,18 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         shows_all=True,
     ),
     reformulate.NAME: ReasonerEntry(
-        lambda tools, _: reformulate.Reformulate(tools), _always(reformulate.STEPS), _always(reformulate.calls())
+        lambda tools, sources: reformulate.Reformulate(
+            tools, _told(sources.choices, reformulate.NAME, reformulate.ReformulateSettings)
+        ),
+        _always(reformulate.STEPS),
+        _always(reformulate.calls()),
+        settings=reformulate.ReformulateSettings,
     ),
     reflect.NAME: ReasonerEntry(
-        lambda tools, _: reflect.Reflect(tools), _always(reflect.STEPS), _always(reflect.calls())
+        lambda tools, sources: reflect.Reflect(tools, _told(sources.choices, reflect.NAME, reflect.ReflectSettings)),
+        _always(reflect.STEPS),
+        lambda choices: reflect.calls(_told(choices, reflect.NAME, reflect.ReflectSettings)),
+        settings=reflect.ReflectSettings,
     ),
     react.NAME: ReasonerEntry(
         lambda tools, sources: react.React(tools, sources.choices.max_steps),
@@ -145,7 +167,12 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         _by_steps(react.calls),
     ),
     memguide.NAME: ReasonerEntry(
-        lambda tools, _: memguide.MemGuide(tools), _always(memguide.STEPS), _always(memguide.calls())
+        lambda tools, sources: memguide.MemGuide(
+            tools, _told(sources.choices, memguide.NAME, memguide.MemGuideSettings)
+        ),
+        _always(memguide.STEPS),
+        lambda choices: memguide.calls(_told(choices, memguide.NAME, memguide.MemGuideSettings)),
+        settings=memguide.MemGuideSettings,
     ),
     tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
     remem.NAME: ReasonerEntry(

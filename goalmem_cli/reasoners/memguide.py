@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from goalmem_cli.backbones.structured.settings import LEAST
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes, one_of
@@ -17,15 +18,7 @@ STEPS = (INTENT, SLOTS, SCORE, READ)
 SELECT = "select"
 """The action that records the order of the candidates, each with its score (eq. 10)."""
 
-QUERIES = FOLLOW_UPS = 5
-ROUNDS = 3
-WEIGHT = 0.7
 HIGHEST = 10
-
-
-def calls(rounds: int = ROUNDS) -> tuple[int, int]:
-    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
-    return min(rounds, 1) + 3, rounds + 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +38,26 @@ class Slots:
     queries: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class MemGuideSettings:
+    """Bounds and weight: queries of the intent, follow-up queries of a round, rounds, and the weight of the model's
+    score (0 to 1; eq. 10).
+    """
+
+    queries: int = 5
+    follow_ups: int = 5
+    rounds: int = field(default=3, metadata={LEAST: 0})
+    weight: float = 0.7
+
+
+USUAL = MemGuideSettings()
+
+
+def calls(settings: MemGuideSettings = USUAL) -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return min(settings.rounds, 1) + 3, settings.rounds + 3
+
+
 class MemGuide:
     """Retrieves candidates for the question's intent and for missing details, ranks them, and reads the best first.
 
@@ -53,19 +66,9 @@ class MemGuide:
     its place: 1 for the first retrieved, 1/n for the last of n (eq. 10).
     """
 
-    def __init__(
-        self,
-        tools: Tools,
-        queries: int = QUERIES,
-        follow_ups: int = FOLLOW_UPS,
-        rounds: int = ROUNDS,
-        weight: float = WEIGHT,
-    ) -> None:
+    def __init__(self, tools: Tools, settings: MemGuideSettings = USUAL) -> None:
         self._tools = tools
-        self._queries = queries
-        self._follow_ups = follow_ups
-        self._rounds = rounds
-        self._weight = weight
+        self._told = settings
 
     def answer(self, question: Question) -> Trace:
         """Return the trace of the question.
@@ -86,10 +89,10 @@ class MemGuide:
             inquiry.note("the intent could not be captured: the first retrieval had the question alone")
             intent = Intent()
         searched = [inquiry.question.text]
-        searched += fresh(intent.queries, searched)[: self._queries]
-        inquiry.retrieve(searched, max(1, units // 2 // len(searched)), more=self._rounds)
+        searched += fresh(intent.queries, searched)[: self._told.queries]
+        inquiry.retrieve(searched, max(1, units // 2 // len(searched)), more=self._told.rounds)
         missing: tuple[str, ...] = ()
-        for number in range(1, self._rounds + 1):
+        for number in range(1, self._told.rounds + 1):
             slots = inquiry.ask(SLOTS, _slots, intent=intent.text, searched=searched)
             if slots is None:
                 inquiry.note("what is missing could not be said: no follow-up query was made")
@@ -97,12 +100,12 @@ class MemGuide:
             missing = tuple(dict.fromkeys((*missing, *slots.missing)))
             if slots.is_sufficient:
                 return Stop.SUFFICIENT, missing
-            queries = fresh(slots.queries, searched)[: self._follow_ups]
+            queries = fresh(slots.queries, searched)[: self._told.follow_ups]
             if not queries:
                 return Stop.NO_QUERY, missing
             searched += queries
-            per_query = max(1, (units - units // 2) // self._rounds // len(queries))
-            if not inquiry.retrieve(queries, per_query, more=self._rounds - number).facts:
+            per_query = max(1, (units - units // 2) // self._told.rounds // len(queries))
+            if not inquiry.retrieve(queries, per_query, more=self._told.rounds - number).facts:
                 return inquiry.nothing_more(), missing
         return Stop.LIMIT, missing
 
@@ -119,8 +122,8 @@ class MemGuide:
         if unscored := len(pool) - len(scores):
             inquiry.note(f"the model gave no score to {unscored} of {len(pool)} candidates: theirs is 0")
         combined = {
-            fact.number: self._weight * scores.get(fact.number, 0) / HIGHEST
-            + (1 - self._weight) * (len(pool) - place) / len(pool)
+            fact.number: self._told.weight * scores.get(fact.number, 0) / HIGHEST
+            + (1 - self._told.weight) * (len(pool) - place) / len(pool)
             for place, fact in enumerate(pool)
         }
         best = sorted(pool, key=lambda fact: -combined[fact.number])[: self._tools.budget.units]

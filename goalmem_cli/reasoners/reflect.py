@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from goalmem_cli.backbones.structured.settings import LEAST
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh, is_yes
@@ -13,12 +14,6 @@ from goalmem_cli.trace import Stop, Trace
 NAME = "reflect"
 REFLECT = "reflect"
 STEPS = (REFLECT, READ)
-TURNS = 5
-
-
-def calls(turns: int = TURNS) -> tuple[int, int]:
-    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
-    return min(turns, 1) + 1, turns + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +24,30 @@ class Decision:
     query: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ReflectSettings:
+    """How many further retrievals there may be."""
+
+    turns: int = field(default=5, metadata={LEAST: 0})
+
+
+USUAL = ReflectSettings()
+
+
+def calls(settings: ReflectSettings = USUAL) -> tuple[int, int]:
+    """Return the least and the most model calls of a question for which something is retrieved, without retries."""
+    return min(settings.turns, 1) + 1, settings.turns + 1
+
+
 class Reflect:
     """Retrieves with the question, then with one query per turn, until the facts suffice or nothing new is found.
 
     Each retrieval takes an equal share of the budget's units. Nothing is kept from one question to the next.
     """
 
-    def __init__(self, tools: Tools, turns: int = TURNS) -> None:
+    def __init__(self, tools: Tools, settings: ReflectSettings = USUAL) -> None:
         self._tools = tools
-        self._turns = turns
+        self._turns = settings.turns
 
     def answer(self, question: Question) -> Trace:
         """Return the trace of the question.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Tools, fresh
@@ -11,13 +13,21 @@ from goalmem_cli.trace import Stop, Trace
 NAME = "reformulate"
 REWRITE = "rewrite"
 STEPS = (REWRITE, READ)
-REWRITES = 5
-"""How many rewritings are used. Appendix F names both 5 and 3 (eq. 8)."""
 
 
 def calls() -> tuple[int, int]:
     """Return the least and the most model calls of a question for which something is retrieved, without retries."""
     return 2, 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReformulateSettings:
+    """How many rewritings are used. Appendix F of GOAL-MEM names both 5 and 3 (eq. 8)."""
+
+    rewrites: int = 5
+
+
+USUAL = ReformulateSettings()
 
 
 class Reformulate:
@@ -27,9 +37,9 @@ class Reformulate:
     question's hits alone, as `direct` does.
     """
 
-    def __init__(self, tools: Tools, rewrites: int = REWRITES) -> None:
+    def __init__(self, tools: Tools, settings: ReformulateSettings = USUAL) -> None:
         self._tools = tools
-        self._rewrites = rewrites
+        self._rewrites = settings.rewrites
 
     def answer(self, question: Question) -> Trace:
         """Return the trace of the question.

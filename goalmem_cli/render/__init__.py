@@ -1,1 +1,1 @@
-"""What people see: pure functions of frozen data, in Rich. Nothing else imports rich."""
+"""Everything that users see: pure functions from frozen data to Rich renderables. Nothing else imports rich."""

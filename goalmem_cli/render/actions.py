@@ -1,4 +1,4 @@
-"""What a reasoner without subgoals did, as nodes of the tree: each retrieval, and each reply field by field."""
+"""Render the actions of a reasoner without subgoals as tree nodes: retrievals, and replies field by field."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from goalmem_cli.render.text import counted, shortened
 from goalmem_cli.trace import Action, Fact
 
 _SHORT = 12
-"""Values up to this length, such as scores, stand on one line where a reply has several of a name."""
+"""Up to this many characters, several values of one field (such as scores) share a line."""
 
 
 def add_action(tree: Tree, action: Action, facts: Mapping[str, Fact], detail: Detail) -> None:
-    """Add one action; its new facts only where every fact is wanted, since the evidence follows the answer."""
+    """Add one action; its new facts only if every fact is shown, because the evidence follows the answer anyway."""
     node = tree.add(action_line(action))
     for query in action.queries:
         node.add(labelled("query", query))
@@ -31,7 +31,7 @@ def add_action(tree: Tree, action: Action, facts: Mapping[str, Fact], detail: De
 
 
 def action_line(action: Action) -> Text:
-    """Return what was done and what it came to, on one line."""
+    """Return the action and its result on one line."""
     is_retrieval = bool(action.queries) or not (action.said or action.usage.calls)
     return heading(
         action.name,
@@ -45,7 +45,7 @@ def action_line(action: Action) -> Text:
 
 
 def _fields(action: Action, detail: Detail) -> Iterator[Text]:
-    """Yield a reply's fields, a line each; short values of one name together, a value that is repeated once."""
+    """Yield the fields of a reply, a line each; short values of a field share a line, repeated values appear once."""
     for name, group in groupby(action.said, key=lambda field: field[0]):
         counts = Counter(value for _, value in group)
         values = [f"{value} ({count} times)" if count > 1 else value for value, count in counts.items()]

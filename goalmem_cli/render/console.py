@@ -1,4 +1,4 @@
-"""The two streams: stdout carries the answer or one JSON document, stderr carries everything else."""
+"""The two output streams: stdout carries the answer or one JSON document, stderr everything else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FALLBACK_HINT = "`goalmem doctor` shows what is installed and reachable"
 
 
 class Screen:
-    """Where a command writes. `is_quiet` drops notes, never errors; `is_verbose` adds details."""
+    """The output of a command. `is_quiet` drops notes but no errors; `is_verbose` adds details."""
 
     def __init__(self, *, is_quiet: bool = False, is_verbose: bool = False, width: int | None = None) -> None:
         self.is_quiet = is_quiet
@@ -40,15 +40,15 @@ class Screen:
 
     @property
     def is_live(self) -> bool:
-        """Whether somebody watches stderr, so that progress makes sense."""
+        """Whether stderr is a terminal and notes are shown, so that progress makes sense."""
         return self.notes.is_terminal and not self.is_quiet
 
     def answer(self, text: str) -> None:
-        """Write the answer, alone, as it is but for characters that a terminal might obey."""
+        """Write the answer; characters that could control a terminal are replaced."""
         self._write(safe_lines(text))
 
     def text(self, text: str) -> None:
-        """Write lines that have been made safe, their indents kept."""
+        """Write lines that are already safe, with their indentation."""
         self._write(text)
 
     def document(self, content: object) -> None:
@@ -59,45 +59,45 @@ class Screen:
         """Write a table or tree that was asked for.
 
         Raises:
-            OutputClosed: nobody reads it.
+            OutputClosed: the reader has gone.
         """
         _put(self._out, renderable)
 
     def note(self, text: str) -> None:
-        """Say something on stderr, unless quiet."""
+        """Write a note on stderr, unless quiet."""
         if not self.is_quiet:
             self.notes.print(plain(text), soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Say on stderr that something did not go as asked."""
+        """Write a warning on stderr."""
         self.notes.print(Text.assemble(("warning: ", "yellow"), safe(text)), soft_wrap=True)
 
     def detail(self, text: str) -> None:
-        """Say something on stderr when verbose."""
+        """Write a note on stderr, if verbose."""
         if self.is_verbose:
             self.note(text)
 
     def report(self, text: str) -> None:
-        """Write a line of what was done on stdout, unless quiet."""
+        """Write a line about what was done on stdout, unless quiet."""
         if not self.is_quiet:
             self.answer(text)
 
     def draw(self, renderable: RenderableType) -> None:
-        """Draw a table or tree on stderr, beside the answer."""
+        """Draw a table or tree on stderr, next to the answer."""
         _put(self.notes, renderable)
 
     def read(self, markdown: str) -> None:
-        """Show a page of Markdown: drawn and paged on a terminal, as it is elsewhere.
+        """Show a page of Markdown: rendered and paged on a terminal, unchanged elsewhere.
 
         Raises:
-            OutputClosed: nobody reads it.
+            OutputClosed: the reader has gone.
         """
         if not self._out.is_terminal:
             self.text(markdown.rstrip("\n"))
             return
         from rich.markdown import Markdown
 
-        os.environ.setdefault("LESS", "-FRX")  # as git has it: colours, and no pager where it fits
+        os.environ.setdefault("LESS", "-FRX")  # as in git: colours, and no pager if the page fits
         with self._out.pager(styles=True):
             self._out.print(Markdown(markdown, hyperlinks=False))
 
@@ -111,7 +111,7 @@ class Screen:
 
     @contextmanager
     def counting(self, name: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield what to call with how many are done and how many there are; only on a terminal, gone when done."""
+        """Yield a function that takes the done and total counts; the bar appears on a terminal only, until the end."""
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -128,9 +128,9 @@ class Screen:
 
     @contextmanager
     def working(self) -> Iterator[Callable[[str, float, float], None]]:
-        """Yield what to call with what is under way, the work done and the work in all, in any unit of cost.
+        """Yield a function that takes the current task's name, the work done and the total work, in any unit.
 
-        Only on a terminal, with the time gone by and the time left; gone when done.
+        The bar, with elapsed and remaining time, appears on a terminal only, until the end.
         """
         columns = (
             TextColumn("{task.description}", markup=False),
@@ -151,7 +151,7 @@ class Screen:
 
     @contextmanager
     def progress(self, total: int) -> Iterator[Callable[[str], None]]:
-        """Yield what to call with the name of each thing begun; shown only on a terminal, and gone when done."""
+        """Yield a function that takes the name of each task as it begins; the bar appears on a terminal only."""
         columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=self.notes, transient=True, disable=not self.is_live) as display:
             task = display.add_task("", total=total)
@@ -164,7 +164,7 @@ class Screen:
 
     @contextmanager
     def bytes_done(self, name: str) -> Iterator[Callable[[str, int, int | None], None]]:
-        """Yield what to call with a name, the bytes so far and in all; only on a terminal, gone when done."""
+        """Yield a function that takes a name, the bytes so far and the total; the bar appears on a terminal only."""
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
         with Progress(
             *columns, TimeRemainingColumn(), console=self.notes, transient=True, disable=not self.is_live
@@ -181,7 +181,7 @@ class Screen:
 
 
 def _put(console: Console, renderable: RenderableType) -> None:
-    """Print it; into a pipe or file without the blanks that fill a terminal's lines."""
+    """Print the renderable; into a pipe or file, without trailing blanks."""
     if console.is_terminal:
         console.print(renderable)
         return
@@ -199,22 +199,22 @@ def _put_text(console: Console, text: str) -> None:
 
 
 def two_lines(message: str, hint: str = "") -> Text:
-    """Return ``error: ...`` and ``hint: ...``, each on exactly one line."""
+    """Return ``error: ...`` and ``hint: ...``, each on one line."""
     return Text.assemble(
         ("error: ", "bold red"), safe(message), "\n", ("hint: ", "bold"), safe(hint) or FALLBACK_HINT
     )  # fmt: skip
 
 
 def show_error(message: str, hint: str = "") -> None:
-    """Write an error's two lines on stderr, where no command has a screen yet."""
+    """Write an error's two lines on stderr before a command has its screen."""
     Screen().error(message, hint)
 
 
 class _Stream(Console):
-    """A console whose reader may leave."""
+    """A console whose reader may close the stream."""
 
     def on_broken_pipe(self) -> None:
-        """Say so by an exception of ours, where Rich would end the process with an exit code of its own."""
+        """Raise goalmem's exception; Rich would end the process with its own exit code."""
         raise OutputClosed
 
 

@@ -1,4 +1,4 @@
-"""The proof tree while it grows: an observer that redraws it on a terminal after every finished step."""
+"""An observer that draws the growing proof tree on a terminal after every step."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LOOKING = "looking into memory"
 
 
 class LiveTree:
-    """Shows a question's attempts or actions as they are made, and is gone when the block ends.
+    """Shows a question's attempts or actions while they are made; the display disappears at the end.
 
-    `is_full` draws the tree; otherwise one line says how far it has come. `attempts` are those so far, in order.
+    With `is_full` it draws the tree, otherwise one line of progress. `attempts` are the attempts so far, in order.
     """
 
     def __init__(self, console: Console, question: str, *, is_full: bool) -> None:
@@ -49,12 +49,12 @@ class LiveTree:
         self._live.stop()
 
     def loaded(self) -> None:
-        """Show that the model is there."""
+        """Show that the model is loaded."""
         self._before = LOOKING
         self._live.refresh()
 
     def retrieved(self, queries: Sequence[str], facts: Mapping[str, Fact]) -> None:
-        """Show that memory was looked into, while the model reads what was found."""
+        """Show that facts were retrieved, while the model reads them."""
         self._facts = facts
         self._before = f"{counted(len(facts), 'fact')} in view, {counted(len(queries), 'query', 'queries')} asked"
         self._live.refresh()
@@ -65,7 +65,7 @@ class LiveTree:
         self._live.refresh()
 
     def stepped(self, attempt: int, step: Step, facts: Mapping[str, Fact]) -> None:
-        """Show what a round of the latest attempt of that number found: a question read again has the number again."""
+        """Show the result of a round; of several attempts with the same number, the latest is meant."""
         self._facts = facts
         places = [place for place, known in enumerate(self.attempts) if known.breadth == attempt]
         for place in places[-1:]:
@@ -74,7 +74,7 @@ class LiveTree:
         self._live.refresh()
 
     def acted(self, action: Action, facts: Mapping[str, Fact]) -> None:
-        """Show what a reasoner without subgoals did."""
+        """Show an action of a reasoner without subgoals."""
         self._facts = facts
         self._actions.append(action)
         self._live.refresh()
@@ -91,7 +91,7 @@ class LiveTree:
 def growing_tree(
     question: str, attempts: Sequence[Attempt], facts: Mapping[str, Fact], actions: Sequence[Action] = ()
 ) -> Tree:
-    """Return the tree so far: earlier attempts or actions as a line each, the latest whole."""
+    """Return the tree so far: earlier attempts or actions as one line each, the latest in full."""
     tree = Tree(plain(question, "bold"), guide_style="dim")
     for attempt in attempts[:-1]:
         tree.add(Text(f"{attempt_name(attempt)}: {_settled(attempt)}", style="dim"))
@@ -105,7 +105,7 @@ def growing_tree(
 
 
 def progress_line(attempts: Sequence[Attempt], actions: Sequence[Action] = (), before: str = LOOKING) -> Text:
-    """Return how far the question has come, on one line; `before` is what is done before the first of either."""
+    """Return the progress of the question on one line; `before` is shown until the first attempt or action."""
     if actions:
         found = counted(sum(len(action.new_facts) for action in actions), "fact")
         calls = counted(sum(action.usage.calls for action in actions), "call")

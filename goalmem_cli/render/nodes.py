@@ -1,4 +1,4 @@
-"""The nodes that every tree of a trace is made of: labelled lines, and facts."""
+"""Building blocks of every trace tree: labelled lines and facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goalmem_cli.trace import Fact
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much to show: `text_length` characters of a fact (None: all), and `every_fact` or only those that matter."""
+    """How much to show: `text_length` characters of a fact (None: all), and `every_fact` or only relevant ones."""
 
     text_length: int | None = 240
     every_fact: bool = False
@@ -26,12 +26,12 @@ BRIEF = Detail()
 
 
 def labelled(label: str, text: str, style: str = "dim") -> Text:
-    """Return a line that says what it is before what came from outside."""
+    """Return a line with a label before external text."""
     return Text.assemble((f"{safe(label)}: ", style), safe(text))
 
 
 def add_facts(node: Tree, numbers: Iterable[str], facts: Mapping[str, Fact], detail: Detail) -> None:
-    """Add each fact, and one line with the numbers that stand for none."""
+    """Add each fact, and one line with the numbers that match no fact."""
     numbers = list(numbers)
     for number in numbers:
         if number in facts:
@@ -42,13 +42,13 @@ def add_facts(node: Tree, numbers: Iterable[str], facts: Mapping[str, Fact], det
 
 
 def heading(name: str, counts: Iterable[str]) -> Text:
-    """Return the line over something that was done: its name, and what it came to; empty counts are left out."""
+    """Return the heading of an action: its name and its non-empty counts."""
     told = ", ".join(count for count in counts if count)
     return Text.assemble((safe(name), "bold"), (f"  {told}" if told else "", "dim"))
 
 
 def cost(usage: Usage) -> str:
-    """Return what one step cost, empty where it asked no model."""
+    """Return the cost of one step, or "" if it made no model call."""
     return f"{counted(usage.calls, 'call')}, {usage.seconds:.1f} s" if usage.calls else ""
 
 

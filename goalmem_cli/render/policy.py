@@ -1,4 +1,4 @@
-"""What the pages written by goalmem may do in a browser: show themselves, and nothing else."""
+"""The content security policy of pages that goalmem writes: they may show themselves and nothing else."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from hashlib import sha256
 
 
 def source(text: str) -> str:
-    """Return what names this style or script, and no other, in a Content-Security-Policy."""
+    """Return the Content-Security-Policy source that allows exactly this style or script."""
     digest = b64encode(sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"

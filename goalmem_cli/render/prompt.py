@@ -1,4 +1,4 @@
-"""Where a chat's lines come from: typed at a prompt, or piped in."""
+"""The input lines of a chat: typed at a prompt, or piped in."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import BinaryIO
 from goalmem_cli.errors import InputError
 from goalmem_cli.render.console import Screen
 
-PROMPT = "> "  # nothing of a transcript or a path, which could hold what a terminal obeys
+PROMPT = "> "  # fixed text: a transcript's or path's text could contain terminal control characters
 
 _HINT = "write it as UTF-8"
 
 
 class TypedLines:
-    """Lines typed at a terminal, with the line editor where there is one; its history is never written to a file."""
+    """Lines typed at a terminal, with line editing if available; the history is never written to a file."""
 
     is_typed = True
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        with suppress(ImportError):  # not everywhere: without it lines are typed as the terminal has them
-            import readline  # noqa: F401  # `input` edits with it, once it is loaded
+        with suppress(ImportError):  # not available everywhere; the terminal's own editing remains
+            import readline  # noqa: F401  # `input` uses it once it is loaded
 
     def next(self) -> str | None:
-        """Return the next line; None when there is no other.
+        """Return the next line, or None at the end.
 
         Raises:
-            InputError: it is not UTF-8.
+            InputError: the line is not UTF-8.
         """
         shown = PROMPT
-        if not sys.stdout.isatty():  # answers go into a file: the prompt does not
+        if not sys.stdout.isatty():  # answers go into a file, so the prompt goes to stderr
             self._screen.notes.print(PROMPT, end="")
             shown = ""
         try:
             return input(shown)
         except (EOFError, KeyboardInterrupt) as ending:
-            self._screen.notes.print()  # what comes next starts on a line of its own
+            self._screen.notes.print()  # later output starts on a new line
             if isinstance(ending, KeyboardInterrupt):
                 raise
             return None
@@ -46,7 +46,7 @@ class TypedLines:
 
 
 class PipedLines:
-    """Lines of a stream, each as soon as it is there."""
+    """Lines of a stream, each read as soon as it arrives."""
 
     is_typed = False
 
@@ -55,10 +55,10 @@ class PipedLines:
         self._number = 0
 
     def next(self) -> str | None:
-        """Return the next line; None when there is no other.
+        """Return the next line, or None at the end.
 
         Raises:
-            InputError: it is not UTF-8; the line after it can be read.
+            InputError: the line is not UTF-8; the line after it can still be read.
         """
         line = self._stream.readline()
         if not line:

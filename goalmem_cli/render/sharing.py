@@ -1,8 +1,8 @@
-"""A proof to pass on: the tree of the terminal as a page, as a picture, or as Markdown.
+"""Export a proof to share it: the terminal's tree as an HTML page, an SVG picture, or Markdown.
 
-Nothing in it is ever read as markup: text is escaped, and what XML or a terminal would trip over is replaced. Neither
-page nor picture fetches anything. Rich's own export is not used: it names web fonts, has one set of colours, and
-squeezes wide characters.
+No text is read as markup: it is escaped, and characters that XML or a terminal cannot handle are replaced. Pages and
+pictures load nothing. Rich's export is not used because it loads web fonts, has one colour scheme, and squeezes wide
+characters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.trace import Trace
 
 WIDTH = 100
-"""How many columns the terminal has that pages and pictures show."""
+"""The number of terminal columns that pages and pictures show."""
 
 _LIGHT = {
     "page": "#ffffff", "ink": "#1f2328", "green": "#116329", "yellow": "#7d4e00", "red": "#a40e26",
@@ -41,13 +41,13 @@ _NO_XML = re.compile("[\ufffe\uffff]")
 
 
 def proof_text(trace: Trace, detail: Detail = BRIEF) -> str:
-    """Return the proof as the lines that a terminal of `WIDTH` columns shows."""
+    """Return the proof as text lines, `WIDTH` columns wide."""
     lines = ("".join(segment.text for segment in line) for line in _lines(proof_tree(trace, detail)))
     return "\n".join(line.rstrip() for line in lines)
 
 
 def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
-    """Return the proof as one page that needs nothing else; it can be written as UTF-8."""
+    """Return the proof as one self-contained HTML page, encodable as UTF-8."""
     style = _style(
         "body", "color", "body { margin: 1rem; } pre { font: 14px/1.2 monospace; } span { unicode-bidi: isolate; }"
     )
@@ -63,7 +63,7 @@ def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
 
 
 def proof_svg(trace: Trace, detail: Detail = BRIEF) -> str:
-    """Return the proof as a picture, `WIDTH` columns wide; it can be written as UTF-8."""
+    """Return the proof as an SVG picture, `WIDTH` columns wide, encodable as UTF-8."""
     style = _style("svg", "fill", "text { font: 14px monospace; white-space: pre; }")
     lines = list(_lines(proof_tree(trace, detail)))
     width, height = round(WIDTH * _CELL + 2 * _MARGIN), len(lines) * _LINE + 2 * _MARGIN
@@ -78,7 +78,7 @@ def proof_svg(trace: Trace, detail: Detail = BRIEF) -> str:
 
 
 def proof_markdown(trace: Trace, detail: Detail = BRIEF) -> str:
-    """Return the proof as a nested list, below the question as a heading."""
+    """Return the proof as a nested Markdown list below the question as a heading."""
     tree = proof_tree(trace, detail)
     return "\n".join([f"### {_literal(_plain(tree))}", "", *_items(tree, "")])
 
@@ -91,9 +91,10 @@ def _lines(tree: Tree) -> Iterator[list[Segment]]:
 
 
 def _style(root: str, painted: str, rules: str) -> str:
-    """Return the style sheet: what the colours and weights are called, in light, and in dark where that is preferred.
+    """Return the style sheet with classes for colours and weights, in light and in preferred dark mode.
 
-    `painted` is the property that colours text. Colours stand in it as they are: viewers of pictures know no variables.
+    `painted` is the property that colours text. Colours are written out, because picture viewers do not support
+    variables.
     """
     light, dark = (
         f"{root} {{ background: {scheme['page']}; }} .page {{ fill: {scheme['page']}; }} "
@@ -107,7 +108,7 @@ def _style(root: str, painted: str, rules: str) -> str:
 
 
 def _named(style: Style | None) -> str:
-    """Return the attribute with the classes that draw the style, blank where there is none."""
+    """Return the class attribute that draws the style, or "" if there is no style."""
     if style is None:
         return ""
     colour = style.color.name if style.color is not None and style.color.name in _LIGHT else ""
@@ -116,14 +117,14 @@ def _named(style: Style | None) -> str:
 
 
 def _span(segment: Segment) -> str:
-    """Return a segment of the page: each by itself, or a name from right to left would tear up the date behind it."""
+    """Return a segment as its own span, so that a right-to-left name does not reorder the date after it."""
     return f"<span{_named(segment.style)}>{_escaped(segment.text)}</span>"
 
 
 def _placed(line: list[Segment], y: int) -> Iterator[str]:
-    """Yield the line's texts, each where its columns are: no font has to be as wide as another.
+    """Yield the texts of a line, each placed at its columns, so that the font's width does not matter.
 
-    Wide characters are spaced out to their two columns, all others stretched: letters that join stay joined.
+    Wide characters are spaced out to two columns; other text is stretched, so that joined letters stay joined.
     """
     column = 0
     for segment in line:
@@ -142,7 +143,7 @@ def _placed(line: list[Segment], y: int) -> Iterator[str]:
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text in runs of characters that take two columns and of such that do not; marks stay with theirs."""
+    """Yield runs of two-column and of other characters; combining marks stay with their character."""
     run, is_wide = "", False
     for character in text:
         cells = cell_len(character)
@@ -159,7 +160,7 @@ def _escaped(text: str) -> str:
 
 
 def _items(tree: Tree, indent: str) -> Iterator[str]:
-    """Yield a list item for each branch; further lines of one stay in its paragraph."""
+    """Yield a list item for each branch; its further lines stay in the same paragraph."""
     for branch in tree.children:
         first, *others = [_literal(line) for line in _plain(branch).splitlines() if line.strip()] or [""]
         yield f"{indent}- {first}" + "".join(f"\\\n{indent}  {line}" for line in others)
@@ -175,6 +176,6 @@ _OPENING = re.compile(r"^([+=:-]|\d+(?=[.)]))")
 
 
 def _literal(text: str) -> str:
-    """Return the line with everything escaped that Markdown would read as more than its characters."""
+    """Return the line with all Markdown syntax escaped."""
     escaped = _MARKUP.sub(lambda found: f"\\{found[0]}", text.strip())
     return _OPENING.sub(lambda found: found[1] + "\\" if found[1].isdigit() else "\\" + found[1], escaped)

@@ -1,4 +1,4 @@
-"""What happens when nobody reads any more; apart from Rich, so that `--help` need not load it."""
+"""Handle readers that close the output; separate from Rich, so that `--help` does not load it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 
 
 class OutputClosed(BaseException):
-    """Whoever read the output stopped reading, as `head` does; nobody is left to tell."""
+    """The reader of the output stopped reading, as `head` does."""
 
 
 def abandon_output() -> None:
-    """Point both streams at nothing, so that the interpreter's last flush does not complain about a closed pipe."""
+    """Redirect both streams to the null device, so that the final flush raises no error about a closed pipe."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())

@@ -1,4 +1,4 @@
-"""Lists of hits, and of stores, models, prompts and traces, as tables that fit 80 columns."""
+"""Tables of hits, stores, models, prompts and traces that fit 80 columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN_OF_ID = 12
 
 
 def hits_table(hits: Sequence[Hit], *, is_explained: bool = False) -> RenderableType:
-    """Return the hits, best first: who said it, when and where, then the text; with the ranks it got, if explained."""
+    """Return the hits, best first: speaker, time and place, then the text; with `is_explained`, also its ranks."""
     rows = Table.grid(padding=(0, 2))
     rows.add_column(justify="right", style="dim", no_wrap=True)
     rows.add_column()
@@ -27,7 +27,7 @@ def hits_table(hits: Sequence[Hit], *, is_explained: bool = False) -> Renderable
 
 
 def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
-    """Return the hits as `search --json` prints them."""
+    """Return the hits as JSON data for `search --json`."""
     return [
         {
             "unit": hit.unit.id,
@@ -58,13 +58,13 @@ def _later_document(unit: Unit) -> dict[str, object]:
 
 
 def stages_table(stages: Iterable[Stage]) -> Table:
-    """Return where the time of a question went: each stage, how often it ran, and its seconds."""
+    """Return a table of the question's stages: how often each ran, and its seconds."""
     rows = [(each.name, each.times, f"{each.seconds:.2f}") for each in stages]
     return plain_table(("stage", "times", "seconds"), rows, numbers=("times", "seconds"))
 
 
 def exchanges_text(exchanges: Iterable[Exchange]) -> str:
-    """Return each prompt with its reply as text: a heading for the exchange, and one for each message."""
+    """Return each prompt with its reply as text, with a heading per exchange and per message."""
     told = []
     for number, each in enumerate(exchanges, start=1):
         read = f"{each.prompt_tokens:,} prompt tokens ({each.cached_tokens:,} cached)"
@@ -83,7 +83,7 @@ def plain_table(
     numbers: Iterable[str] = (),
     whole: Iterable[str] = (),
 ) -> Table:
-    """Return a table of text cells; columns in `numbers` are aligned to the right, those in `whole` never wrap."""
+    """Return a table of text cells; `numbers` columns are right-aligned, `whole` columns never wrap."""
     right, unbroken = set(numbers), set(whole)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
@@ -95,7 +95,7 @@ def plain_table(
 
 
 def pairs(content: Mapping[str, object]) -> Table:
-    """Return a mapping as two columns."""
+    """Return a mapping as a table of two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

@@ -1,4 +1,4 @@
-"""Text that came from outside, made safe to show: it can neither style nor move nor reorder the terminal."""
+"""Make external text safe to show: it cannot style, move or reorder the terminal's output."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _BLANKS = re.compile(r"[ \t\r\n\f\v]+")
 
 
 def safe(text: str) -> str:
-    """Return the text on one line, with every character that a terminal might obey replaced by a visible one."""
+    """Return the text on one line, with terminal control characters replaced by visible ones."""
     return _UNSAFE.sub(_visible, _BLANKS.sub(" ", text)).strip()
 
 
 def safe_lines(text: str) -> str:
-    """Return the text with its line breaks kept and otherwise as `safe` makes it."""
+    """Return the text with its line breaks, each line made `safe`."""
     return "\n".join(safe(line) for line in text.splitlines())
 
 
 def as_it_is(text: str) -> str:
-    """Return the text with its line breaks and blanks kept, and every character replaced that a terminal might obey."""
+    """Return the text with its line breaks and blanks, and control characters replaced by visible ones."""
     return "\n".join(_UNSAFE.sub(_visible, line.expandtabs()) for line in text.splitlines())
 
 
@@ -42,12 +42,12 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Return outside text as a Rich text: never markup."""
+    """Return external text as a Rich text, never parsed as markup."""
     return Text(safe(text), style=style)
 
 
 def shortened(text: str, limit: int | None) -> str:
-    """Return the text on one line of at most `limit` characters; an ellipsis says that something is left out."""
+    """Return the text on one line of at most `limit` characters, with an ellipsis if it was cut."""
     line = safe(text)
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
@@ -58,7 +58,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def when(said: datetime | None) -> str:
-    """Return a time for people: ``21 May 2023 18:20``, with its offset where it has one."""
+    """Return a readable time, ``21 May 2023 18:20``, with its UTC offset if it has one."""
     if said is None:
         return "time unknown"
     offset = f" {said:%z}" if said.tzinfo is not None else ""
@@ -66,28 +66,28 @@ def when(said: datetime | None) -> str:
 
 
 def told_by(speaker: str) -> str:
-    """Return the speaker with what sets the name off from what follows; nothing where several said it together."""
+    """Return the speaker's name with a comma, or "" if there is none (several speakers)."""
     return f"{safe(speaker)}, " if speaker.strip() else ""
 
 
 def document(content: object, *, is_indented: bool = True) -> str:
-    """Return the content as one JSON document, indented or on one line, with unsafe characters as escapes."""
+    """Return the content as JSON, indented or on one line, with unsafe characters escaped."""
     written = json.dumps(content, ensure_ascii=False, indent=2 if is_indented else None)
     return _UNSAFE_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 def labels_of(labels: Iterable[str]) -> str:
-    """Return what people call the turns; turns without a name of their own are called nothing."""
+    """Return the labels of the turns; turns without their own label are left out."""
     return " ".join(safe(label) for label in labels if len(label) != _ID_LENGTH)
 
 
 def later_line(speaker: str, said: datetime | None, labels: Iterable[str], text: str, number: str = "") -> Text:
-    """Return the line that says what was said later, and moves on from what stands above it."""
+    """Return the line about a later statement that replaces the one above it."""
     place = " ".join(filter(None, (when(said), labels_of(labels))))
     told = f"{f'{safe(number)} ' if number else ''}{place}, {told_by(speaker).removesuffix(', ')}: "
     return Text.assemble(("later: ", _CHANGED), (told, "dim"), shortened(text, _QUOTED))
 
 
 def change_line(words: str) -> Text:
-    """Return the line that says that the turn above it tells of a change, by these words."""
+    """Return the line that says that the turn above reports a change, with the words that show it."""
     return Text.assemble(("tells of a change: ", _CHANGED), f"“{safe(words)}”")

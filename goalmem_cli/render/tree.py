@@ -1,4 +1,4 @@
-"""The proof tree: what one question did, from its goal down to the turns that settle it."""
+"""The proof tree of one question, from its goal down to the turns that settle it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from goalmem_cli.trace import (
 )  # fmt: skip
 
 UNCHECKED = "the engine's checks were off: the bindings are the model's word alone"
-"""What is said of an answer whose bindings nobody checked."""
+"""The note on an answer whose bindings were not checked."""
 
 _GUIDES = "dim"
 _STATE_STYLES = {
@@ -48,7 +48,7 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What the nodes of one tree share: the facts, the subgoals of the attempt, and how much to show."""
+    """Data that the nodes of one tree share: the facts, the attempt's subgoals, and the level of detail."""
 
     facts: Mapping[str, Fact]
     detail: Detail
@@ -56,7 +56,7 @@ class _Page:
 
 
 def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
-    """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (the JSON document's 0, 1 ...)."""
+    """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (0, 1 ... in the JSON document)."""
     tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
     if stretch := _stretch(trace):
         tree.add(labelled("only", stretch))
@@ -88,13 +88,13 @@ def _add_notes(tree: Tree, trace: Trace) -> None:
 
 
 def _stretch(trace: Trace) -> str:
-    """Return which stretch of time was asked about, empty where none was."""
+    """Return the period that the question was limited to, or ""."""
     ends = (("since", trace.since), ("until", trace.until))
     return ", ".join(f"{word} {when(time)}" for word, time in ends if time is not None)
 
 
 def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail: Detail) -> None:
-    """Add one decomposition, its rule and its steps. An attempt still under way has no ending yet."""
+    """Add one attempt with its rule and its steps; an unfinished attempt has no ending yet."""
     node = tree.add(Text(attempt_name(attempt), style="bold"))
     subgoals = (*attempt.subgoals, *(refined.subgoal for step in attempt.steps for refined in step.refined))
     page = _Page(facts, detail, subgoals)
@@ -109,12 +109,12 @@ def add_attempt(tree: Tree, attempt: Attempt, facts: Mapping[str, Fact], detail:
 
 
 def attempt_name(attempt: Attempt) -> str:
-    """Return what an attempt is called: by its place among the plans, or that it needed none."""
+    """Return the name of an attempt: its number, or "read at once" if the answer was read without a plan."""
     return f"attempt {attempt.breadth}" if attempt.breadth else "read at once"
 
 
 def state_of(attempt: Attempt, subgoal: int) -> str:
-    """Return what has become of a subgoal so far."""
+    """Return the state of a subgoal so far: "grounded", "contradicted", "unresolved" (searched in vain) or "open"."""
     for name in ("grounded", "contradicted"):
         if any(entry.subgoal == subgoal for step in attempt.steps for entry in getattr(step, name)):
             return name
@@ -122,17 +122,17 @@ def state_of(attempt: Attempt, subgoal: int) -> str:
 
 
 def usage_line(usage: Usage) -> str:
-    """Return what the question cost, on one line."""
+    """Return the cost of the question on one line."""
     calls = counted(usage.calls, "call")
     prompt = f"{usage.prompt_tokens:,} prompt tokens ({usage.cached_tokens:,} cached)"
     return f"{calls}, {prompt}, {usage.completion_tokens:,} completion tokens, {usage.seconds:.1f} s"
 
 
 def reason_line(trace: Trace) -> str:
-    """Return, for a question that was not answered, which subgoal failed and why, or what the model read in vain.
+    """Return why a question was not answered: the failed subgoal and its reason, or what the model read in vain.
 
-    Where every subgoal was settled, none failed: the last note says what the facts left open, as where an answer was
-    found that is not certain enough.
+    If every subgoal was settled, the last note says what the facts left open. If an answer was found but is not certain
+    enough, the line says so.
     """
     if trace.failure is not None:
         return trace.failure
@@ -161,7 +161,7 @@ def _read_in_vain(facts: int) -> str:
 
 
 def _unanswered(trace: Trace, style: str) -> Text:
-    """Return why there is no answer, and what was withheld, with the facts that it rests on."""
+    """Return why there is no answer, with a withheld answer and its facts, if any."""
     lines = [labelled(trace.status.value, reason_line(trace), style)]
     if trace.guess is not None:
         facts = " ".join(trace.guess.evidence)
@@ -187,12 +187,12 @@ def _outcome(trace: Trace) -> Text:
 
 
 def _has_now(found: Calculation) -> bool:
-    """Say whether the calculation goes by the time of asking, which is then shown with it."""
+    """Say whether the calculation depends on the time of asking, which is then shown."""
     return "now" in words(found.expression) or found.expression.startswith(("age(", "duration("))
 
 
 def _add_evidence(outcome: Tree, trace: Trace, detail: Detail) -> None:
-    """Add the facts that the answer rests on; where there is none, those found first, unless all are shown."""
+    """Add the facts of the answer; without an answer, the first facts found, unless all are shown anyway."""
     if trace.status is Status.ANSWERED or trace.guess is not None:
         add_facts(outcome, trace.guess.evidence if trace.guess else trace.evidence, trace.facts, detail)
     elif trace.facts and not detail.every_fact:
@@ -202,7 +202,7 @@ def _add_evidence(outcome: Tree, trace: Trace, detail: Detail) -> None:
 
 
 def _rule(attempt: Attempt) -> Text:
-    """Return ``IF a AND b THEN g`` with each subgoal's state, one part a line."""
+    """Return ``IF a AND b THEN g`` with the state of each subgoal, one part per line."""
     lines = []
     for index, subgoal in enumerate(attempt.subgoals):
         state = state_of(attempt, index)
@@ -276,7 +276,7 @@ def _add_denied(branch: Tree, denied: Denied, page: _Page) -> None:
 
 
 def _standing(step: Step, page: _Page) -> list[Text]:
-    """Return what a round left beside its groundings: lists, provisional bindings, antecedents that were dropped."""
+    """Return the round's other results: variables with several values, provisional bindings, dropped antecedents."""
     dropped = [_named(page.subgoals, number) for number in step.dropped]
     lines = {
         "several values": ", ".join(step.several),
@@ -291,7 +291,7 @@ def _opened(opened: Opened) -> Text:
 
 
 def _checked(check: Checked) -> Text:
-    """Return what the last check said, and why it ran."""
+    """Return the verdict of the last check and why it ran."""
     verdict = "yes" if check.is_same else check.problem or f"no: {check.differs}"
     return Text("\n").join(
         [labelled("answers the question as asked", verdict), labelled("checked since", "; ".join(check.reasons))]
@@ -313,7 +313,7 @@ def _refined(refined: Refined, page: _Page) -> Text:
 
 
 def _add_other_facts(branch: Tree, step: Step, page: _Page) -> None:
-    """Add the facts that no grounding cites: all of them, or the nearest where something is still missing."""
+    """Add the facts that no grounding cites: all, or the nearest few if a subgoal is unresolved."""
     settled: tuple[Grounded | Rejected | Contradicted, ...] = (*step.grounded, *step.rejected, *step.contradicted)
     cited = {number for entry in settled for number in entry.facts}
     others = [number for number in step.new_facts if number not in cited and number in page.facts]

@@ -18,7 +18,8 @@ from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.distil import distil
 from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
-from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.models.embedding.sentence import SentenceEmbedder
+from goalmem_cli.ports import Embedder, Vectors, query_vector
 
 TEXTS = (
     "Ben ordered the Kyoto Latte at Momoco on Saturday.",
@@ -250,3 +251,18 @@ def test_sentence_transformers_are_loaded_without_noise_or_network() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_a_model_with_prompts_reads_queries_behind_its_own(minilm: Embedder) -> None:
+    """Texts are read behind the prompt for documents, a query behind that for queries; without prompts they meet."""
+    text = TEXTS[0]
+    assert np.allclose(query_vector(minilm, text), minilm.embed([text])[0], atol=1e-5)
+    assert isinstance(minilm, SentenceEmbedder)
+    plain, prompts = minilm._model, minilm._model.prompts
+    try:
+        plain.prompts = {"query": "Find what answers: ", "document": "Said in a chat: "}
+        wanted = plain.encode(["Find what answers: " + text, "Said in a chat: " + text], normalize_embeddings=True)
+        assert np.allclose(query_vector(minilm, text), wanted[0], atol=1e-5)
+        assert np.allclose(minilm.embed([text])[0], wanted[1], atol=1e-5)
+    finally:
+        plain.prompts = prompts

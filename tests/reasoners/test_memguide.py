@@ -10,7 +10,7 @@ import pytest
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget
-from goalmem_cli.reasoners.memguide import SELECT, STEPS, MemGuide, calls
+from goalmem_cli.reasoners.memguide import SELECT, STEPS, MemGuide, MemGuideSettings, calls
 from goalmem_cli.trace import Status, Stop
 from tests.reasoners.forward import (
     QUESTION,
@@ -224,8 +224,8 @@ def test_no_more_queries_than_its_parameters_say(book: PromptBook) -> None:
     """Five queries of an intent and five follow-ups at most, or as many as it is told."""
     intent = says(intent="all", queries=["latte", "Leeds", "dog"])
     asked = ask(
-        lambda tools: MemGuide(tools, queries=2, follow_ups=1, rounds=1), "Kyoto?", intent, lacks("waiter", "vet"),
-        SCORES, ANSWER, book=book,
+        lambda tools: MemGuide(tools, MemGuideSettings(queries=2, follow_ups=1, rounds=1)), "Kyoto?", intent,
+        lacks("waiter", "vet"), SCORES, ANSWER, book=book,
     )  # fmt: skip
     assert [query.text for query in asked.backbone.queries] == ["Kyoto?", "latte", "Leeds", "waiter"]
     assert asked.trace.stopped is Stop.LIMIT

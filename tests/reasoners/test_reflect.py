@@ -6,7 +6,7 @@ import pytest
 
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
-from goalmem_cli.reasoners.reflect import Reflect, calls
+from goalmem_cli.reasoners.reflect import Reflect, ReflectSettings, calls
 from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
 from tests.reasoners.forward import (
@@ -33,7 +33,7 @@ def wants(query: str) -> Reply:
 
 def two(tools: Tools) -> Reflect:
     """Return the reasoner with two turns."""
-    return Reflect(tools, turns=2)
+    return Reflect(tools, ReflectSettings(2))
 
 
 @both_profiles
@@ -102,7 +102,7 @@ def test_the_limit_of_turns_ends_it(book: PromptBook) -> None:
     assert asked.trace.stopped is Stop.LIMIT
     assert asked.steps == ["retrieve", "reflect", "retrieve", "reflect", "retrieve", "read"]
     assert asked.evidence == ["I paid 12 euros for the vet yesterday."]
-    assert asked.model.calls == calls(turns=2)[1]
+    assert asked.model.calls == calls(ReflectSettings(2))[1]
 
 
 @both_profiles

@@ -6,7 +6,7 @@ import pytest
 
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import Budget, Tools
-from goalmem_cli.reasoners.reformulate import Reformulate, calls
+from goalmem_cli.reasoners.reformulate import Reformulate, ReformulateSettings, calls
 from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
 from tests.reasoners.forward import (
@@ -25,7 +25,7 @@ SHELF = chat(*(f"Ann: {thing} number {number}" for thing in ("apple", "brick", "
 
 def two(tools: Tools) -> Reformulate:
     """Return the reasoner with two rewrites."""
-    return Reformulate(tools, rewrites=2)
+    return Reformulate(tools, ReformulateSettings(2))
 
 
 @both_profiles

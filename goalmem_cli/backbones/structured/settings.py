@@ -1,4 +1,4 @@
-"""What a backbone is told in a settings file, checked against what it can be told."""
+"""The settings of a backbone or reasoner in a settings file, checked against those that it has."""
 
 from __future__ import annotations
 
@@ -22,26 +22,28 @@ SEARCHING: Mapping[str, bool] = {"searching": True}
 
 @dataclass(frozen=True, slots=True)
 class NoSettings:
-    """Those of a backbone that can be told nothing."""
+    """The settings of a backbone or reasoner that has none."""
 
 
-def settings_from(backbone: str, kind: type[T], given: Mapping[str, Any]) -> T:
-    """Return a backbone's settings, a frozen record whose fields all have a default, with what is given of them.
+def settings_from(name: str, kind: type[T], given: Mapping[str, Any], key: str = "backbones") -> T:
+    """Return the settings of a backbone or reasoner: a frozen record with the given values and its defaults.
+
+    `key` is the setting that they are given under, for messages.
 
     A whole number is at least 1, or what its field says; any other is a share, from 0 to 1, or to what its field says.
 
     Raises:
-        UsageError: the backbone has no such setting, or the value is none for it.
+        UsageError: there is no such setting, or it cannot have this value.
     """
     hints = get_type_hints(kind)
     known = {slot.name: slot for slot in fields(kind)}  # type: ignore[arg-type]
-    for name in given:
-        if name not in known:
-            raise UsageError(f"backbones: {backbone} has no setting {name!r}", f"it has {', '.join(known) or 'none'}")
+    for own in given:
+        if own not in known:
+            raise UsageError(f"{key}: {name} has no setting {own!r}", f"it has {', '.join(known) or 'none'}")
     try:
-        return kind(**{name: _checked(name, hints[name], value, known[name].metadata) for name, value in given.items()})
+        return kind(**{own: _checked(own, hints[own], value, known[own].metadata) for own, value in given.items()})
     except (TypeError, ValueError) as error:
-        raise UsageError(f"backbones: {backbone}: {error}", "give another value, or leave it out") from error
+        raise UsageError(f"{key}: {name}: {error}", "give another value, or leave it out") from error
 
 
 def indexing_settings(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:

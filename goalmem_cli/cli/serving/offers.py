@@ -58,7 +58,7 @@ class Offers:
 
     def __init__(self, run: Invocation) -> None:
         self._run = run
-        self._model = DeferredModel(partial(run.factories.model, run.settings))
+        self._model = DeferredModel(partial(run.factories.answering, run.settings))
         self._at_work, self._reading = Lock(), Lock()
         self._under_way: Watched | None = None
         self._changing = Lock()

@@ -1,1 +1,1 @@
-"""What goalmem costs, measured: each module measures and returns frozen values; `goalmem bench` prints them."""
+"""Benchmarks of what goalmem costs: each module measures and returns frozen values; `goalmem bench` prints them."""

@@ -1,4 +1,4 @@
-"""Requests that do not depend on one another: all in one call against one call each."""
+"""Compare independent requests in one call with one call each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_TOKENS = 96
 
 @dataclass(frozen=True, slots=True)
 class BatchComparison:
-    """The same requests, `rounds` times in one call and one after another, each time with a model loaded anew."""
+    """The cost of the same requests in one call and one by one, over `rounds` rounds, each with a new model."""
 
     requests: int
     rounds: int
@@ -31,7 +31,7 @@ class BatchComparison:
 
 
 def extraction_requests(conversations: Iterable[Conversation], most: int) -> list[Request]:
-    """Return a request for each session, at most so many, to list what is said in it."""
+    """Return at most `most` requests, one per session, to list the facts in it."""
     return [
         Request("extract", _ASKED, (), said, "", GrammarShape(_FACTS), _MAX_TOKENS)
         for said in islice(_sessions(conversations), most)
@@ -41,9 +41,9 @@ def extraction_requests(conversations: Iterable[Conversation], most: int) -> lis
 def compare_batch(
     weights: Weights, requests: Sequence[Request], *, rounds: int = 2, report: Progress = unwatched
 ) -> BatchComparison:
-    """Make the requests in both ways, by turns; nothing is kept from one time to the next.
+    """Make the requests in both ways in turn; nothing is kept between rounds.
 
-    `report` hears how many rounds are done.
+    `report` receives the number of rounds done.
 
     Raises:
         ModelError: the model cannot be used.

@@ -1,7 +1,7 @@
-"""The calls of whole questions, made the plain way and goalmem's way: tokens evaluated, and seconds.
+"""Compare the calls of whole questions, made in the plain way and in goalmem's way: tokens evaluated, and seconds.
 
-Both ways are given the very same requests, and each question is measured one way after the other, so that whatever
-else the machine does hits all of them. What a user waits for is measured as he does it: `goalmem ask` as a process.
+Both ways get the same requests, and each question is measured in one way right after the other, so that other load on
+the machine affects both. `goalmem ask` is measured as a process, as a user runs it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PLAIN, GOALMEM = "plain", "goalmem"
 
 @dataclass(frozen=True, slots=True)
 class CallCost:
-    """What calls cost: tokens of the prompts, those of them that were evaluated, tokens written, and seconds."""
+    """The cost of calls: prompt tokens, those of them that were evaluated, tokens written, and seconds."""
 
     prompt_tokens: int = 0
     evaluated_tokens: int = 0
@@ -43,10 +43,10 @@ class CallCost:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCosts:
-    """One question: how many calls and requests it took, and what they cost each way.
+    """One question: its number of calls and requests, and their cost in each way.
 
-    `plain` evaluates every prompt from its start; `cold` is goalmem with an empty folder of evaluated prompts, `warm`
-    with a full one. The model of each way was loaded before the first question, and stays for all of them.
+    `plain` evaluates every prompt from the start. `cold` is goalmem with an empty folder of evaluated prompts, `warm`
+    with a full one. The model of each way is loaded once, before the first question.
     """
 
     question: str
@@ -59,8 +59,10 @@ class QuestionCosts:
 
 @dataclass(frozen=True, slots=True)
 class AskCost:
-    """`asked` questions, a process each: the first one's seconds, the median, the longest, and the most memory that one
-    had resident at a time, 0 where the system does not say. `unknown` is how many had no answer.
+    """The cost of `asked` questions, one process each.
+
+    The seconds are those of the first, the median, and the longest. `peak_bytes` is the peak memory of a process, 0 if
+    unknown. `unknown` counts questions without an answer.
     """
 
     asked: int
@@ -73,29 +75,29 @@ class AskCost:
 
 @dataclass(frozen=True, slots=True)
 class CallsComparison:
-    """All questions, and what they cost together."""
+    """All questions with their costs."""
 
     questions: tuple[QuestionCosts, ...]
 
     @property
     def plain(self) -> CallCost:
-        """All questions the plain way."""
+        """The total cost in the plain way."""
         return sum((question.plain for question in self.questions), CallCost())
 
     @property
     def cold(self) -> CallCost:
-        """All questions goalmem's way, from an empty folder of evaluated prompts."""
+        """The total cost in goalmem's way with an initially empty folder of evaluated prompts."""
         return sum((question.cold for question in self.questions), CallCost())
 
     @property
     def warm(self) -> CallCost:
-        """All questions goalmem's way, from a full folder of evaluated prompts."""
+        """The total cost in goalmem's way with a full folder of evaluated prompts."""
         return sum((question.warm for question in self.questions), CallCost())
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessCosts:
-    """One question as a process of its own, which loads the model: its calls' cost, and the seconds of the process."""
+    """One question in its own process, which loads the model: the cost of its calls, and the seconds of the process."""
 
     question: str
     plain: CallCost
@@ -105,10 +107,10 @@ class ProcessCosts:
 
 
 def make_calls(model: LanguageModel, calls: Calls) -> CallCost:
-    """Make the calls, one after another, and return what they cost.
+    """Make the calls one after another and return their cost.
 
     Raises:
-        ModelError: as `LanguageModel.complete`.
+        ModelError: as in `LanguageModel.complete`.
     """
     cost = CallCost()
     for requests in calls:
@@ -129,9 +131,9 @@ def compare_calls(
     folder: Path,
     report: Progress = unwatched,
 ) -> CallsComparison:
-    """Make the calls of the questions in three ways, question by question, each way with a model that stays loaded.
+    """Make the calls of each question in three ways, each with a model that stays loaded.
 
-    `folder` takes the evaluated prompts; `report` hears how many questions are done.
+    `folder` holds the evaluated prompts; `report` receives the number of questions done.
 
     Raises:
         ModelError: the model cannot be used.
@@ -151,7 +153,7 @@ def compare_calls(
 
 
 def fill_states(weights: Weights, questions: Sequence[RecordedQuestion], folder: Path) -> None:
-    """Leave in the folder what goalmem keeps of the questions' prompts: a request of each step, barely answered.
+    """Fill the folder with goalmem's states of the questions' prompts, by one short request per step.
 
     Raises:
         ModelError: the model cannot be used.
@@ -168,7 +170,7 @@ def compare_processes(
     folder: Path,
     report: Progress = unwatched,
 ) -> list[ProcessCosts]:
-    """Make the calls of each question in a process of its own, the plain way and goalmem's, with states on disk.
+    """Make the calls of each question in separate processes, the plain way and goalmem's, with states on disk.
 
     Raises:
         ModelError: a process failed.
@@ -184,7 +186,7 @@ def compare_processes(
 
 
 def measure_asking(questions: Sequence[str], words: Sequence[str], report: Progress = unwatched) -> AskCost:
-    """Run `goalmem ask` with the words for each of the questions, of which there is one at least.
+    """Run `goalmem ask` with the arguments `words` for each question; there must be at least one.
 
     Raises:
         ModelError: a process failed.
@@ -219,12 +221,12 @@ def _in_process(way: str, weights: Weights, calls: Calls, folder: Path) -> tuple
 
 
 def result_file(job: Path) -> Path:
-    """Return where the process of a job leaves what its calls cost."""
+    """Return the file in which a job's process writes its costs."""
     return job.with_suffix(".result")
 
 
 def do_job(job: Path) -> None:
-    """Make the calls of a job's file, the way it says, and leave what they cost beside it.
+    """Make the calls of a job file in its way, and write their cost next to it.
 
     Raises:
         ModelError: the model cannot be used.

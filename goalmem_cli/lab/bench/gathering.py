@@ -1,4 +1,4 @@
-"""A store for what is measured and thrown away: what parts give is written all at once, when somebody reads it."""
+"""A store for temporary measurements: derived content is written in one batch when it is read."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from goalmem_cli.store.units import entries_from_units
 class GatheringStore(Store):
     """A store in which a thousand parts cost one transaction.
 
-    What a backbone derives is in memory until the store is asked for it. Killed before, it is lost, so that this is no
-    store to keep anything in.
+    Derived content stays in memory until the store is read, and is lost if the process is killed. So nothing should be
+    kept in it.
     """
 
     def __init__(self, path: Path, embedder: Embedder, announce: Callable[[str], None]) -> None:
-        """Take the folder, which holds nothing yet."""
+        """Take the folder, which must be empty."""
         super().__init__(path, embedder, announce=announce)
         self._waiting: dict[tuple[str, str, str], Derivation] = {}
 
     def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
-        """Keep what the parts gave until it is read; of a part that comes twice the last counts."""
+        """Keep the parts' results until they are read; a later result of a part replaces the earlier one."""
         self._waiting |= {(backbone, each.part.conversation, each.part.name): each for each in derivations}
 
     def write(self) -> None:
-        """Write what waits."""
+        """Write the pending results."""
         waiting, self._waiting = self._waiting, {}
         for backbone in dict.fromkeys(name for name, _, _ in waiting):
             super().derive(backbone, [each for (name, _, _), each in waiting.items() if name == backbone])
@@ -85,7 +85,7 @@ class GatheringStore(Store):
         return super().edges_of(backbone, kinds)
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
-        """Return the vectors of the units' texts from the embedder, whether they are stored or not."""
+        """Return the (units, dimension) vectors of the units' texts from the embedder, stored or not."""
         vectors = self._parts.embed(entries_from_units(units))
         rows = [np.frombuffer(vectors[unit.id].text, dtype="<f4") for unit in units]
         return np.array(rows, dtype=np.float32).reshape(len(units), self._parts.embedder.dimension)

@@ -1,8 +1,7 @@
-"""A model that replies with gold structure: what the structured backbones would be told if nothing were misread.
+"""A model that replies with gold structure, as if a structured backbone's model never misread anything.
 
-So retrieval is measured and no model. What is told in each turn comes from gold plans, or from a made-up trajectory's
-labels. Where a backbone asks for a summary there is no gold one: the first words of everything that is to be summed up
-stand in.
+This measures retrieval without a model. The content of each turn comes from gold plans, or from the labels of a
+generated trajectory. There are no gold summaries; the first words of everything to summarise serve instead.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _TERM = re.compile(r"\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What is told: its words, and the names in it in their order."""
+    """A statement: its text and the names in it, in order."""
 
     text: str
     names: tuple[str, ...]
 
     @property
     def triple(self) -> tuple[str, str, str]:
-        """Its first name, what is said between, and its last name."""
+        """The first name, the words between, and the last name."""
         first, last = self.names[0], self.names[-1]
         between = self.text.partition(first)[2].rpartition(last)[0]
         return first, in_one_line(between) or "is", last
@@ -42,16 +41,16 @@ class Statement:
 
 @dataclass(frozen=True)
 class GoldStructure:
-    """Statements by the label of the turn that tells them, and the scope of each turn, where scopes are known."""
+    """Statements by the label of their turn, and the scope of each turn if known."""
 
     statements: Mapping[str, Sequence[Statement]]
     scopes: Mapping[str, str]
 
     @classmethod
     def from_subgoals(cls, subgoals: Iterable[tuple[str, Mapping[str, str], Sequence[str]]]) -> GoldStructure:
-        """Return what the subgoals of gold plans state, each at the first of the turns that ground it.
+        """Return the statements of gold plans' subgoals, each at the first turn that grounds it.
 
-        A subgoal is its text, the values of its variables, and the labels of those turns.
+        A subgoal is its text, its variables' values, and the labels of its turns.
         """
         told: dict[str, list[Statement]] = {}
         for text, bindings, turns in subgoals:
@@ -62,7 +61,7 @@ class GoldStructure:
 
     @classmethod
     def from_labels(cls, labels: Mapping[str, TurnLabels]) -> GoldStructure:
-        """Return what the storyboard's turns state: of each entity what it is about, in its scope."""
+        """Return the statements of a storyboard's turns: each entity with its event and scope."""
         told = {
             turn: [Statement(f"{name}: {each.event}, {each.scope}", (name, each.scope)) for name in each.entities]
             for turn, each in labels.items()
@@ -71,7 +70,7 @@ class GoldStructure:
 
 
 def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
-    """Return a subgoal with the values of its variables in the places of these, as a statement."""
+    """Return a subgoal as a statement with its variables replaced by their values."""
     names = []
 
     def said(match: re.Match[str]) -> str:
@@ -94,14 +93,14 @@ def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Reques
 
 
 class GoldModel:
-    """Replies to the steps of backbones that keep what turns tell, from `secom` to `graphiti`, with the full prompts.
+    """Replies to the steps of backbones from `secom` to `graphiti`, with full prompts.
 
-    To `mem0`, `mem0-graph` and `graphiti` everything is new, to `a-mem` nothing is connected, and to `magma` nothing is
-    a cause: gold structure says nothing of these.
+    Gold structure has no decisions, links or causes. So everything is new to `mem0`, `mem0-graph` and `graphiti`,
+    nothing is connected in `a-mem`, and nothing is a cause in `magma`.
     """
 
     def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
-        """Take what is told, and the turns that tell it: a prompt shows these by speaker and text."""
+        """Take the structure and its turns, which a prompt shows by speaker and text."""
         self._structure = structure
         self._label = {_shown(turn): turn.label for turn in turns}
         self._steps: Mapping[str, Callable[[Request], object]] = {
@@ -139,12 +138,12 @@ class GoldModel:
         """Return the gold replies.
 
         Raises:
-            ModelError: there is none for the step.
+            ModelError: there is no reply for the step.
         """
         return [Completion(gold_reply(self._steps, request)) for request in requests]
 
     def _told(self, request: Request) -> list[tuple[str, Statement]]:
-        """Return the label of the line and the statement, for all that the lines of a request tell."""
+        """Return (line label, statement) for everything that the lines of a request tell."""
         return [
             (number, statement)
             for number, line in _LINE.findall(request.growing)
@@ -171,7 +170,7 @@ class GoldModel:
         return {"starts": starts[:64] or ["0"]}
 
     def _named(self, request: Request) -> object:
-        """Return the names that lines tell of, or those that a question has in it."""
+        """Return the names in the lines, or those in the question."""
         known = {name for told in self._structure.statements.values() for each in told for name in each.names}
         line = request.growing.strip().split("\n")[-1].casefold()
         asked = sorted(name for name in known if name.casefold() in line)
@@ -227,7 +226,7 @@ def _report(request: Request) -> object:
 
 
 def _summed_up(texts: Sequence[str]) -> str:
-    """Return the first words of each text, as many in all as a summary has."""
+    """Return the first words of each text, up to the length of a summary in total."""
     each = max(3, SUMMARY_WORDS // max(1, len(texts)))
     return " ".join(word for text in texts for word in text.split()[:each])[:1000]
 

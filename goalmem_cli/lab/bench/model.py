@@ -1,4 +1,4 @@
-"""How fast one model computes: its weights in several types, with several threads, batch sizes, and flash attention."""
+"""Measure a model's speed with several weight types, thread counts, batch sizes, and flash attention."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REPLY_TOKENS = 32
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How a model computes: the type of its weights, threads, tokens evaluated at a time, flash attention or not."""
+    """How a model computes: weight type, threads, tokens evaluated at a time, and flash attention."""
 
     weights: str = SHIPPED
     threads: int = 1
@@ -35,7 +35,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class ModelSpeed:
-    """Tokens a second: of a prompt, written alone, and written in eight replies at once (all of them together)."""
+    """Tokens per second: reading a prompt, writing one reply, and writing eight replies at once (in total)."""
 
     setup: Setup
     prompt: float
@@ -54,10 +54,10 @@ def measure_model(
     rounds: int = 3,
     report: Progress = unwatched,
 ) -> list[ModelSpeed]:
-    """Measure the weights of a file in each type, and with the first of `kinds` what else there is to choose.
+    """Measure a file's weights in each type, and all other choices with the first of `kinds`.
 
-    Repacked weights are made in `folder`. Every setup is measured `rounds` times, one setup after another, and its best
-    counts: what else the machine does can only slow it down. `report` hears how many measurements are done.
+    Repacked weights are made in `folder`. Every setup is measured `rounds` times in turn, and its best result counts,
+    because other load can only slow it down. `report` receives the number of measurements done.
 
     Raises:
         ModelError: the model cannot be used.
@@ -74,7 +74,7 @@ def measure_model(
 
 
 def measure_setup(path: Path, setup: Setup, *, prompt_tokens: int = _PROMPT_TOKENS) -> ModelSpeed:
-    """Load the model of a file as the setup says, and measure it on made-up talk.
+    """Load a file's model in the given setup, and measure it on generated text.
 
     Raises:
         ModelError: the model cannot be used.
@@ -86,7 +86,7 @@ def measure_setup(path: Path, setup: Setup, *, prompt_tokens: int = _PROMPT_TOKE
         )
     ) as model:  # fmt: skip
         request = Request("speed", "", (), _prompt(model, prompt_tokens), "", FREE, 1)
-        model.complete([replace(request, growing="Hello.")])  # the first batch allots memory
+        model.complete([replace(request, growing="Hello.")])  # the first batch allocates memory
         begun = []
         seconds = timed(lambda: begun.extend(model.complete([request])))
         evaluated = begun[0].prompt_tokens - begun[0].cached_tokens
@@ -96,7 +96,7 @@ def measure_setup(path: Path, setup: Setup, *, prompt_tokens: int = _PROMPT_TOKE
 
 
 def _setups(kinds: Sequence[str], threads: int, batches: Sequence[int]) -> Iterator[Setup]:
-    """Yield every type of weights, and then what is different from the usual in one thing."""
+    """Yield every weight type, then setups that differ from the usual one in one respect."""
     yield from (Setup(kind, threads) for kind in kinds)
     usual = Setup(kinds[1], threads) if len(kinds) > 1 else Setup(kinds[0], threads)
     yield from (replace(usual, threads=fewer) for fewer in range(1, threads))
@@ -105,7 +105,7 @@ def _setups(kinds: Sequence[str], threads: int, batches: Sequence[int]) -> Itera
 
 
 def _prompt(model: LlamaModel, tokens: int) -> str:
-    """Return made-up talk of about so many tokens."""
+    """Return generated text of about `tokens` tokens."""
     (conversation,) = made_up_conversations(tokens // 10)
     said = ""
     for turn in conversation.turns:

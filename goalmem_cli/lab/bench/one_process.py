@@ -1,4 +1,4 @@
-"""The program that `compare_processes` runs for each question: `python -m goalmem_cli.lab.bench.one_process JOB`."""
+"""The program that `compare_processes` runs per question: `python -m goalmem_cli.lab.bench.one_process JOB`."""
 
 from __future__ import annotations
 

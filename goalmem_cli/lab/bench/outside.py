@@ -1,7 +1,7 @@
-"""What one question does outside the model: which of goalmem's functions run, how often, and how long all of it takes.
+"""Measure what one question does outside the model: goalmem's functions, how often they run, and the total time.
 
-The model's replies are heard once and then told again, so that no time is the model's, and each measurement takes the
-very same way. goalmem's caches are emptied before each, as they are when a process starts; modules stay loaded.
+The model's replies are recorded once and replayed, so that the model takes no time and each run is identical. goalmem's
+caches are emptied before each run, as in a new process; modules stay loaded.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _RETRIEVALS = ("store/queries/reader.py", "Reader.rank")
 _SCORINGS = ("backbones/relevance.py", "features")
 
 _IN_PASSING = frozenset({"<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""What code is called that is no function, though some versions of Python enter it as one."""
+"""Names of code objects that are not functions, though some versions of Python enter them as such."""
 
 Place: TypeAlias = tuple[str, str]
-"""A function: its file below the package's folder, and its name in there."""
+"""A function: its file below the package folder, and its name."""
 Ask: TypeAlias = Callable[[LanguageModel], Trace]
-"""Opens a memory, asks one question of the model over it, and keeps the trace."""
+"""Opens a memory, asks one question with the model, and returns the trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutsideCost:
-    """What a question did outside the model, from the opening of the memory to the kept trace.
+    """What a question did outside the model, from opening the memory to the kept trace.
 
-    `files` and `functions` are goalmem's own that it passed through, `calls` how often those functions were called (but
-    for generators, which are entered again and again), and `all_calls` also those of libraries in Python. `starts` of
-    the database and `openings` of its file were for so many `readings`. `retrievals` ranked the units of the store,
-    `scorings` hits by relevance; `facts` were built. `milliseconds` are those of the fastest run, which had these
-    `stages`: what else the machine does can only slow it down.
+    - `files`, `functions`: goalmem's own that ran. `calls`: calls of these functions, without generators.
+    - `all_calls`: also calls of Python libraries.
+    - `starts`, `openings`: of the database and of its file, for `readings` reads.
+    - `retrievals`: rankings of the store's units. `scorings`: of hits by relevance. `facts`: facts built.
+    - `milliseconds`, `stages`: of the fastest run, because other load can only slow it down.
     """
 
     prompts: str
@@ -71,12 +71,12 @@ class OutsideCost:
     stages: tuple[Stage, ...]
 
     def stage_ms(self, name: str) -> float:
-        """Return how many milliseconds the stage of that name took, without those within it."""
+        """Return the milliseconds of the stage, without nested stages."""
         return 1000 * sum(stage.seconds for stage in self.stages if stage.name == name)
 
 
 class Heard:
-    """Passes every call on to a model, and keeps what it said."""
+    """Forwards every call to a model and records its replies."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -89,7 +89,7 @@ class Heard:
 
 
 class ToldAgain:
-    """Says what a model said, call by call, whatever it is asked."""
+    """Replays a model's replies call by call, whatever it is asked."""
 
     def __init__(self, said: Sequence[list[Completion]]) -> None:
         self._left = deque(said)
@@ -98,7 +98,7 @@ class ToldAgain:
         """Return the completions of the next call.
 
         Raises:
-            ModelError: the model was not called so often, or for another number of replies.
+            ModelError: there were fewer calls, or the call had another number of replies.
         """
         said = self._left.popleft() if self._left else []
         if len(said) != len(requests):
@@ -109,12 +109,12 @@ class ToldAgain:
 def measure_outside(
     prompts: str, ask: Ask, model: LanguageModel, rounds: int = ROUNDS, report: Progress = unwatched
 ) -> OutsideCost:
-    """Return what the question costs that `ask` asks; the model is called in a first run alone.
+    """Return the cost of the question that `ask` asks; the model is called only in the first run.
 
-    `prompts` says whose prompts it has; `report` hears how many runs are done.
+    `prompts` names the prompt profile; `report` receives the number of runs done.
 
     Raises:
-        ModelError, StoreError: as `ask`.
+        ModelError, StoreError: as in `ask`.
     """
     heard = Heard(model)
     ask(heard)
@@ -135,9 +135,9 @@ def measure_outside(
 
 
 def empty_caches() -> None:
-    """Empty the caches of goalmem's functions, as a process that has just begun has them.
+    """Empty the caches of goalmem's functions, as in a new process.
 
-    What belongs to models is left: one keeps what llama.cpp calls back alive.
+    The models' caches stay, because one keeps llama.cpp's callback alive.
     """
     modules = [
         module
@@ -153,7 +153,7 @@ def empty_caches() -> None:
 
 @contextmanager
 def noting() -> Iterator[list[CodeType]]:
-    """Yield a list that gets the code of each Python function that is entered in the block, by whatever thread."""
+    """Yield a list that receives the code of each Python function entered in the block, in any thread."""
     entered: list[CodeType] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -197,7 +197,7 @@ def _counted(
 
 
 def _place(code: CodeType) -> Place | None:
-    """Return where a function of goalmem's stands; None for what is another's, or the laboratory's."""
+    """Return the place of a function of goalmem; None for other packages and for lab/."""
     file = Path(code.co_filename)
     if not file.is_relative_to(_PACKAGE):
         return None

@@ -1,7 +1,7 @@
-"""What proofs cost in calls and prompt tokens, where a model says what gold plans say: in either order, and reading.
+"""Measure the calls and prompt tokens of proofs when a model replies according to gold plans.
 
-No model is run. Prompts are counted in the tokens of a real model's vocabulary, and what a prompt has in common with
-the one before it of its step counts as kept (DESIGN section 3): that is what goalmem's way of calling keeps.
+No model runs. Prompts are counted in tokens of a real model's vocabulary. The beginning that a prompt shares with the
+previous prompt of its step counts as cached (DESIGN section 3), as in goalmem's calls.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goalmem_cli.trace import Fact, Status, Trace
 
 
 class Group(StrEnum):
-    """The kinds of questions that differ in what a proof has to do: whether the first facts have the evidence."""
+    """Groups of questions by what a proof must do: whether the first facts contain the evidence."""
 
     AT_HAND = "at hand"
     FURTHER = "not at hand"
@@ -28,7 +28,7 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """A question with the replies of its gold plan, made anew for each reasoner; `evidence` are labels of turns."""
+    """A question with a factory of gold replies, one per reasoner; `evidence` are labels of turns."""
 
     question: Question
     replies: Callable[[], Callable[[Request], str]]
@@ -39,9 +39,9 @@ class GoldQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ProofCost:
-    """What the questions of a group cost one reasoner together; `right` counts those that ended as their plan says.
+    """The total cost of a group's questions for one reasoner; `right` counts those that ended as the plan says.
 
-    `checks` counts the answers that were checked once more, each with a call of its own.
+    `checks` counts answers with a final check, each of which is one call.
     """
 
     reasoner: str
@@ -64,12 +64,12 @@ Tokens: TypeAlias = Sequence[int]
 
 
 class CountedReplies:
-    """A model that replies as told, and counts the tokens of the prompts, and those of them that were kept."""
+    """A model that gives set replies, and counts the tokens of prompts and the cached ones among them."""
 
     def __init__(
         self, reply: Callable[[Request], str], prompt: Callable[[Request], Tokens], kept: dict[str, Tokens]
     ) -> None:
-        """Take the replies, what tokenises a prompt, and the last prompt of each step, which every call replaces."""
+        """Take the replies, the tokeniser of prompts, and the last prompt of each step, which calls update."""
         self._reply = reply
         self._prompt = prompt
         self._kept = kept
@@ -93,12 +93,12 @@ def measure_proofs(
     deciding: str,
     report: Progress = unwatched,
 ) -> list[ProofCost]:
-    """Return what the questions cost each reasoner, in groups that the traces of the `deciding` reasoner make.
+    """Return the cost of the questions for each reasoner, grouped by the traces of the `deciding` reasoner.
 
-    That one comes first; `report` hears how many questions are done.
+    That reasoner runs first. `report` receives the number of questions done.
 
     Raises:
-        StoreError: the memory could not be read.
+        StoreError: the memory cannot be read.
     """
     names = [deciding, *(name for name in build if name != deciding)]
     costs = {(group, name): ProofCost(name, group) for group in Group for name in build}
@@ -116,7 +116,7 @@ def measure_proofs(
 
 
 def _first_shown(trace: Trace, conversation: str) -> frozenset[str]:
-    """Return the labels of the conversation's turns that the first round showed."""
+    """Return the labels of the conversation's turns shown in the first round."""
     first = trace.attempts[0].steps[0].new_facts if trace.attempts else ()
     return frozenset(_labels((trace.facts[number] for number in first), conversation))
 

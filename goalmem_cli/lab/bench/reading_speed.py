@@ -1,4 +1,4 @@
-"""How fast transcripts of each format are read, over made-up turns."""
+"""Measure how fast transcripts of each format are read, with generated turns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goalmem_cli.transcripts import Source, conversations_in, format_of
 
 @dataclass(frozen=True, slots=True)
 class ReadingFigures:
-    """How a format was read: `seconds` is the median of the processor's time, of recognising and reading the file."""
+    """The reading speed of a format: `seconds` is the median CPU time of detecting and reading the file."""
 
     format: str
     turns: int
@@ -24,20 +24,20 @@ class ReadingFigures:
 
     @property
     def turns_a_second(self) -> float:
-        """How many turns are read in a second."""
+        """The number of turns read per second."""
         return self.turns / max(self.seconds, 1e-9)
 
     @property
     def megabytes_a_second(self) -> float:
-        """How many million bytes are read in a second."""
+        """The number of million bytes read per second."""
         return self.bytes / 1e6 / max(self.seconds, 1e-9)
 
 
 def measure_reading(formats: Sequence[str], turns: int, rounds: int, folder: Path) -> Iterator[ReadingFigures]:
-    """Write so many turns in each format into the folder, read them, and yield what that took.
+    """Write `turns` turns in each format into the folder, read them, and yield the results.
 
     Raises:
-        InputError, ValueError: a layout is not what its reader takes.
+        InputError, ValueError: a reader does not accept a generated layout.
     """
     said = made_up_conversation(turns).turns
     for name in formats:
@@ -52,7 +52,7 @@ def measure_reading(formats: Sequence[str], turns: int, rounds: int, folder: Pat
 
 
 def _read(file: Path) -> int:
-    """Return how many turns are read; nothing of them is kept, as ingesting keeps nothing."""
+    """Return the number of turns read; they are not kept, as in ingesting."""
     return sum(len(stretch.turns) for stretch in conversations_in(Source.from_path(file)))
 
 

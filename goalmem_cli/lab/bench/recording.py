@@ -1,4 +1,4 @@
-"""Questions with the very requests that a reasoner made for them, so that they can be made again in other ways."""
+"""Record the requests that a reasoner makes for questions, to repeat them in other ways."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from goalmem_cli.ports import Completion, Example, GrammarShape, JsonShape, Lang
 from goalmem_cli.records import Question
 
 Calls: TypeAlias = tuple[tuple[Request, ...], ...]
-"""What a model was asked, call by call."""
+"""The requests to a model, call by call."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuestion:
-    """A question and the calls that a reasoner made for it."""
+    """A question with the calls that a reasoner made for it."""
 
     text: str
     calls: Calls
@@ -28,7 +28,7 @@ class RecordedQuestion:
 
 
 class RecordingModel:
-    """Passes every call on to a model, and keeps what was asked."""
+    """Forwards every call to a model and records the requests."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
@@ -40,7 +40,7 @@ class RecordingModel:
         return self._model.complete(requests)
 
     def take(self) -> Calls:
-        """Return the calls since the last time, and forget them."""
+        """Return the calls since the last `take`, and forget them."""
         calls, self._calls = tuple(self._calls), []
         return calls
 
@@ -54,12 +54,12 @@ def record_questions(
     least_calls: int = 1,
     report: Progress = unwatched,
 ) -> list[RecordedQuestion]:
-    """Return the first `wanted` questions that take a reasoner `least_calls` calls or more; fewer where too few do.
+    """Return the first `wanted` questions that take a reasoner at least `least_calls` calls; fewer if there are none.
 
-    `build` makes the reasoner over a model; `report` hears how many were found.
+    `build` makes the reasoner over a model. `report` receives the number found.
 
     Raises:
-        ModelError, StoreError: as `Reasoner.answer`.
+        ModelError, StoreError: as in `Reasoner.answer`.
     """
     recording = RecordingModel(model)
     reasoner = build(recording)
@@ -76,12 +76,12 @@ def record_questions(
 
 
 def calls_document(calls: Calls) -> list[list[dict[str, Any]]]:
-    """Return the calls as JSON can carry them."""
+    """Return the calls as JSON data."""
     return [[asdict(request) for request in requests] for requests in calls]
 
 
 def calls_from_document(document: Sequence[Sequence[Mapping[str, Any]]]) -> Calls:
-    """Return the calls of a document that `calls_document` made."""
+    """Return the calls from `calls_document`'s data."""
     return tuple(tuple(_request(request) for request in requests) for requests in document)
 
 

@@ -1,4 +1,4 @@
-"""A structured backbone that is indexed by given replies in place of a model's."""
+"""Index a structured backbone with given replies instead of a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_ONCE, _CONTEXT = 8, 32768
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """The backbone, what indexing did, and the seconds that it took."""
+    """The backbone, the result of indexing, and its seconds."""
 
     backbone: StructuredBackbone
     done: Indexed
@@ -28,12 +28,12 @@ class Replayed:
 def index_by(
     name: str, store: Store, model: LanguageModel, told: Mapping[str, object], at_once: int = _AT_ONCE
 ) -> Replayed:
-    """Index the store with the full prompts, under the settings that `told` gives; the others have their defaults.
+    """Index the store with full prompts and the settings in `told`; other settings have their defaults.
 
-    The model is asked for so many things `at_once`.
+    `at_once` is the number of requests per call.
 
     Raises:
-        ModelError: the model has no reply to a step.
+        ModelError: there is no reply for a step.
         StoreError: the store cannot be used.
     """
     entry = STRUCTURED[name]

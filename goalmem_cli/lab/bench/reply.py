@@ -1,4 +1,4 @@
-"""What the form of a reply costs: a grammar's share of each token, and the tokens of JSON against those of lines."""
+"""Measure the cost of reply forms: the grammar's share of each token, and the tokens of JSON against lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _QUESTION = re.compile(r"^Question: (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class GrammarCost:
-    """What the grammar of a step costs: replies held to it against free ones, and the median time to compile it."""
+    """The cost of a step's grammar: constrained against free replies, and the median compile time."""
 
     step: str
     held: Writing
@@ -30,7 +30,7 @@ class GrammarCost:
 
 @dataclass(frozen=True, slots=True)
 class ReplyForms:
-    """The tokens of a step's reply to one worked question, as JSON and as lines."""
+    """The tokens of a step's reply to one example question, as JSON and as lines."""
 
     step: str
     json_tokens: int
@@ -39,19 +39,19 @@ class ReplyForms:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFigures:
-    """What the forms of replies cost."""
+    """The costs of reply forms."""
 
     grammars: tuple[GrammarCost, ...]
     forms: tuple[ReplyForms, ...]
 
     @property
     def held(self) -> Writing:
-        """Everything written under grammars."""
+        """All writing under grammars."""
         return sum((cost.held for cost in self.grammars), Writing())
 
     @property
     def free(self) -> Writing:
-        """Everything written without."""
+        """All writing without grammars."""
         return sum((cost.free for cost in self.grammars), Writing())
 
 
@@ -66,7 +66,7 @@ def measure_replies(
 ) -> ReplyFigures:
     """Measure `samples` requests of each step, and every worked example that both profiles have.
 
-    `report` hears how many requests are done.
+    `report` receives the number of requests done.
 
     Raises:
         ModelError: the model cannot be used.
@@ -92,13 +92,13 @@ def measure_replies(
 
 
 def _writings(model: LanguageModel, request: Request) -> tuple[Writing, Writing]:
-    """Return the writing of a request's reply under its grammar, and of one about as long under none."""
+    """Return the writing speed of a reply under its grammar, and of a free one of about the same length."""
     held = written(model, [request])
     return held, written(model, [replace(request, shape=FREE, max_tokens=max(held.tokens + 1, _LEAST_TOKENS))])
 
 
 def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[str], int]) -> Iterator[ReplyForms]:
-    """Yield for each step the tokens of what both profiles' examples reply to the same question."""
+    """Yield for each step the token counts of both profiles' example replies to the same question."""
     for step in sorted(full.prompts.keys() & compact.prompts.keys()):
         lines = _by_question(compact[step].examples)
         both = [
@@ -111,7 +111,7 @@ def reply_forms(full: PromptBook, compact: PromptBook, count_tokens: Callable[[s
 
 
 def _by_question(examples: Iterable[Example]) -> dict[str, str]:
-    """Return question -> reply of the examples, of a question the first."""
+    """Return the first reply to each question of the examples."""
     found: dict[str, str] = {}
     for example in examples:
         for question in _QUESTION.findall(example.input):

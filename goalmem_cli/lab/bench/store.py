@@ -1,4 +1,4 @@
-"""What memories of several sizes cost: how fast they take turns in, and how they are searched."""
+"""Measure memories of several sizes: how fast they ingest turns, and how fast they are searched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Query
 
 HITS = 60
-"""How many units a search brings back: what an attempt of goal-mem shows the model at most."""
+"""The number of units per search: the most that an attempt of goal-mem shows the model."""
 
 _CONVERSATIONS_A_TIME = 48
 _TEXTS = 4096
@@ -29,24 +29,23 @@ _BY_WORDS, _BY_VECTORS = (Ranking.BM25, Ranking.BM25_CONTEXT), (Ranking.DENSE, R
 
 @dataclass(frozen=True, slots=True)
 class IngestSpeed:
-    """How long a store took to read made-up turns: `turns` in `seconds`, embedding and both indexes included."""
+    """The time to ingest generated turns, including embedding and both indexes."""
 
     turns: int
     seconds: float
 
     @property
     def turns_per_second(self) -> float:
-        """How many it takes in a second."""
+        """The number of turns ingested per second."""
         return self.turns / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class SearchCost:
-    """What one `goalmem search` costs as a process.
+    """The cost of one `goalmem search` process.
 
-    `seconds` is the median from the start of the process to its end; `peak_bytes` the most memory that it had
-    resident at a time, 0 where the system does not say; `file_bytes` the size of the files that it
-    maps or reads.
+    `seconds` is the median duration of the process. `peak_bytes` is its peak resident memory, 0 if unknown.
+    `file_bytes` is the size of the files that it maps or reads.
     """
 
     seconds: float
@@ -56,10 +55,10 @@ class SearchCost:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSpeed:
-    """How long a retrieval takes in a process that has searched before: medians in milliseconds.
+    """The time of a retrieval in a warm process: medians in milliseconds.
 
-    `whole_ms` is all of it, by the hybrid backbone; the others are its parts: opening the database, both rankings by
-    words, both by vectors, and looking up the hits with their neighbours.
+    `whole_ms` is a whole retrieval by the hybrid backbone. The others are its parts: opening the database, both word
+    rankings, both vector rankings, and looking up the hits with their neighbours.
     """
 
     whole_ms: float
@@ -70,13 +69,13 @@ class RetrievalSpeed:
 
     @property
     def queries_per_second(self) -> float:
-        """How many retrievals are done in a second, one after another."""
+        """The number of sequential retrievals per second."""
         return 1000 / self.whole_ms
 
 
 @dataclass(frozen=True, slots=True)
 class SizeFigures:
-    """A store of so many units: reading in the last of them, embedding texts like theirs, and searching it."""
+    """The figures of a store with `units` units: ingesting the last of them, embedding, and searching."""
 
     units: int
     ingest: IngestSpeed
@@ -87,9 +86,9 @@ class SizeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a memory that is measured lies: as `--store` takes it, and the folder that its files are in.
+    """The location of a measured memory: its `--store` name and the folder of its files.
 
-    `let_go` makes a memory that one process at a time has open free for the next one.
+    `let_go` releases a memory that only one process at a time can open.
     """
 
     name: str
@@ -98,7 +97,7 @@ class Place:
 
     @classmethod
     def of_folder(cls, folder: Path) -> Place:
-        """Return the place of a store in a folder."""
+        """Return the location of a store in a folder."""
         return cls(str(folder), folder)
 
 
@@ -111,9 +110,10 @@ def measure_sizes(
     rounds: int = 15,
     report: Progress = unwatched,
 ) -> Iterator[SizeFigures]:
-    """Grow an empty store to each of the sizes, in turns, and yield what was measured there.
+    """Grow an empty store to each size in turn, and yield the measurements.
 
-    The sizes ascend; `place` is where it lies, if not in its own folder; `report` hears how many turns are stored.
+    Sizes must ascend. `place` is the memory's location if it is not its own folder. `report` receives the number of
+    turns stored.
 
     Raises:
         StoreError, ModelError: the store or its embedder cannot be used.
@@ -132,7 +132,7 @@ def measure_sizes(
 
 
 def measure_ingest(store: AnyMemory, turns: int, *, seed: int = 0, report: Progress = unwatched) -> IngestSpeed:
-    """Store made-up turns, 500 a conversation, and report how many have been stored so far.
+    """Store generated turns, 500 per conversation, and report the number stored so far.
 
     Raises:
         StoreError, ModelError: the store or its embedder cannot be used.
@@ -149,12 +149,12 @@ def measure_ingest(store: AnyMemory, turns: int, *, seed: int = 0, report: Progr
 
 
 def _part(start: int, total: int, report: Progress) -> Progress:
-    """Return what hears of a part that comes after the first `start` of so many."""
+    """Return a progress callback for a part that follows the first `start` of `total`."""
     return lambda done, _: report(start + done, total)
 
 
 def measure_embedder(embedder: Embedder, texts: int, *, seed: int = 0) -> float:
-    """Return how many texts, the turns of made-up conversations, are embedded in a second.
+    """Return the number of generated turns embedded per second.
 
     Raises:
         ModelError: the embedder cannot be used.
@@ -164,7 +164,7 @@ def measure_embedder(embedder: Embedder, texts: int, *, seed: int = 0) -> float:
 
 
 def measure_retrieval(store: AnyMemory, *, rounds: int = 15) -> RetrievalSpeed:
-    """Retrieve for made-up questions, each of a round another one, with all that a warm process has at hand.
+    """Retrieve for generated questions, a different one each time, in a warm process.
 
     Raises:
         StoreError: the store cannot be read.
@@ -190,7 +190,7 @@ def measure_retrieval(store: AnyMemory, *, rounds: int = 15) -> RetrievalSpeed:
 
 
 def measure_search(place: Place, *, rounds: int = 3) -> SearchCost:
-    """Run `goalmem search` on the memory at a place, each time as a process of its own.
+    """Run `goalmem search` on the memory, each time in a new process.
 
     Raises:
         StoreError: the search failed.

@@ -1,4 +1,4 @@
-"""Made-up conversations of any length, the same for the same seed: what speed and memory are measured on."""
+"""Generated conversations of any length, equal for equal seeds, to measure speed and memory on."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ hospital airport bank post police neighbour landlord plumber electrician mechani
 lost found bought sold borrowed returned moved started finished planned cancelled forgot remembered promised agreed
 decided asked answered called wrote visited cooked painted climbed travelled celebrated Kyoto Lisbon Oslo Momoco Berlin
 Lagos Hanoi Toronto Naples Porto""".split()
-# the nth word is said 1/n as often as the first, as in any language
+# the nth word occurs 1/n as often as the first (Zipf's law)
 _WEIGHTS = list(accumulate(1 / place for place in range(1, len(_WORDS) + 1)))
 
 
 def made_up_conversations(turns: int, seed: int = 0) -> Iterator[Conversation]:
-    """Yield conversations of two people, 500 turns each, that have so many turns together; other ones for each seed."""
+    """Yield two-person conversations of 500 turns each, `turns` turns in total; each seed gives others."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets
     for number, first in enumerate(range(0, turns, TURNS_A_CONVERSATION)):
         yield _conversation(f"talk-{seed}-{number:05}", min(TURNS_A_CONVERSATION, turns - first), chance)
 
 
 def made_up_conversation(turns: int, seed: int = 0) -> Conversation:
-    """Return one conversation of so many turns."""
+    """Return one conversation of `turns` turns."""
     return _conversation(f"talk-{seed}", turns, random.Random(seed))  # noqa: S311 - these are no secrets
 
 
 def made_up_questions(count: int, seed: int = 0) -> list[str]:
-    """Return questions in the words of the conversations: of four words that are not the commonest."""
+    """Return questions with four of the conversations' less common words."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets
     rarer = _WORDS[_COMMONEST:]
     return [

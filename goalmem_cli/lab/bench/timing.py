@@ -1,4 +1,4 @@
-"""How long work takes: medians of repeated work, and whole processes."""
+"""Measure time: medians of repeated work, and whole processes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Hears how much is done, and how much there is to do."""
+"""Receives the amount done and the total."""
 
-# A process of its own in between: what a child's memory is measured by counts the process that started it as well.
+# An intermediate process: a child's peak memory also counts the process that started it.
 _MEASURE = """
 import json, subprocess, sys, time
 begun = time.perf_counter()
@@ -31,10 +31,9 @@ print(json.dumps([ran.returncode, seconds, peak, ran.stderr.decode(errors="repla
 
 @dataclass(frozen=True, slots=True)
 class ProcessRun:
-    """One run of a program, from its start to its end.
+    """One run of a program.
 
-    `peak_bytes` is the most memory that it had resident at a time, 0 where the system does not say; `said` the end of
-    what it wrote on standard error, in one line.
+    `peak_bytes` is its peak resident memory, 0 if unknown. `said` is the end of its standard error, on one line.
     """
 
     status: int
@@ -44,12 +43,12 @@ class ProcessRun:
 
     @property
     def has_failed(self) -> bool:
-        """Whether goalmem ended otherwise than with something found, or nothing: a crash has the status of nothing."""
+        """Whether goalmem failed. A crash also has status 1 ("nothing found"), so a traceback counts as failure."""
         return self.status not in (0, 1) or "Traceback" in self.said
 
 
 def run_python(words: Sequence[str]) -> ProcessRun:
-    """Run this Python with the words after its name, and nothing to read, and wait for its end."""
+    """Run this Python with the arguments and without input, and wait for it."""
     ran = subprocess.run(  # noqa: S603 - our own words
         [sys.executable, "-c", _MEASURE, sys.executable, *words],
         capture_output=True, check=True, stdin=subprocess.DEVNULL,
@@ -59,22 +58,22 @@ def run_python(words: Sequence[str]) -> ProcessRun:
 
 
 def run_goalmem(*words: str) -> ProcessRun:
-    """Run `goalmem` with the words as a process of its own."""
+    """Run `goalmem` with the arguments in its own process."""
     return run_python(["-m", "goalmem_cli", *words])
 
 
 def unwatched(done: int, total: int) -> None:
-    """Hear of progress and do nothing."""
+    """Ignore the progress."""
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Return how many seconds the work takes."""
+    """Return the seconds that the work takes."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
 
 
 def median_ms(work: Callable[[], object], rounds: int) -> float:
-    """Return the median of how many milliseconds the work takes, once a first time has brought what it needs along."""
+    """Return the median milliseconds of the work, after one warm-up run."""
     work()
     return 1000 * statistics.median(timed(work) for _ in range(rounds))

@@ -1,4 +1,4 @@
-"""The two ways of calling a model that are measured against one another."""
+"""The two compared ways of calling a model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.plain_calls import PlainModel
 from goalmem_cli.models.state_cache import StateCache
 
-STATES_LIMIT = 2**31  # bytes: more than any run of the benchmark keeps
+STATES_LIMIT = 2**31  # bytes: more than any benchmark run keeps
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A model's file as it was shipped, the one that goalmem runs instead, and what both are loaded with.
+    """A model's file as shipped, the file that goalmem runs, and the loading options.
 
-    `context` is in tokens; `threads` None stands for one a core.
+    `context` is in tokens; `threads` None means one per core.
     """
 
     shipped: Path
@@ -25,7 +25,7 @@ class Weights:
     threads: int | None = None
 
     def plain(self) -> PlainModel:
-        """Load the model to be called as its library is commonly used.
+        """Load the model for the library's common use.
 
         Raises:
             ModelError: it cannot be loaded.
@@ -33,7 +33,7 @@ class Weights:
         return PlainModel.from_file(self.shipped, context=self.context, threads=self.threads)
 
     def goalmem(self, states: Path | None = None) -> LlamaModel:
-        """Load the model as goalmem does; evaluated prompts are kept in the folder `states`, if one is given.
+        """Load the model as goalmem does; evaluated prompts are kept in the folder `states`, if given.
 
         Raises:
             ModelError: it cannot be loaded.

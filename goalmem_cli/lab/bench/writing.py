@@ -1,4 +1,4 @@
-"""How fast replies are written, apart from how long their prompts take."""
+"""Measure the speed of writing replies without reading their prompts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from goalmem_cli.lab.bench.timing import timed
 from goalmem_cli.ports import Completion, GrammarShape, LanguageModel, Request
 
 FREE = GrammarShape(r"root ::= [^\x00]*")
-"""Admits any text."""
+"""A grammar that allows any text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """Tokens written one after another, and in how many seconds; the prompt's evaluation is not in them."""
+    """Tokens written and the seconds for them, without the evaluation of the prompt."""
 
     tokens: int = 0
     seconds: float = 0.0
 
     @property
     def tokens_per_second(self) -> float:
-        """How many are written in a second; 0 where none were."""
+        """The number of tokens written per second; 0 if none."""
         return self.tokens / self.seconds if self.seconds > 0 else 0.0
 
     def __add__(self, other: Writing) -> Writing:
@@ -29,7 +29,7 @@ class Writing:
 
 
 def written(model: LanguageModel, requests: Sequence[Request]) -> Writing:
-    """Return what is written together after the first tokens, so that prompts and the grammars' start do not count.
+    """Return the joint writing of all requests after their first tokens; prompts and grammar setup do not count.
 
     Raises:
         ModelError: the model cannot be used.

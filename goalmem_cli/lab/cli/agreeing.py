@@ -1,4 +1,4 @@
-"""`goalmem eval agree`: how far judges agree with marks made by hand, or with one another."""
+"""`goalmem eval agree`: measure how well judges agree with labels by hand, or with one another."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def agree(
 
 
 def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tuple[list[Compared], int, tuple[str, ...]]:
-    """Return who was compared, and how many rows of marks there were with those that gave none.
+    """Return the compared pairs, the number of rows of labels, and a message for each row without a label.
 
     Raises:
-        UsageError: there are no two to compare.
-        InputError: the marks cannot be read.
+        UsageError: fewer than two judges can be compared.
+        InputError: the labels cannot be read.
     """
     from goalmem_cli.lab.evaluation.runs.labels import read_labels
     from goalmem_cli.lab.evaluation.runs.matrix import read_any

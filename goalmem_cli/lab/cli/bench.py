@@ -1,4 +1,4 @@
-"""`goalmem bench`: measures parts of goalmem, on questions with known evidence or on made-up turns."""
+"""`goalmem bench`: measure parts of goalmem on questions with known evidence or on generated turns."""
 
 from __future__ import annotations
 

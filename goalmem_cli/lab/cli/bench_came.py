@@ -1,4 +1,4 @@
-"""`goalmem bench came`: writes made-up trajectories with questions, exact answers and gold labels."""
+"""`goalmem bench came`: write generated trajectories with questions, exact answers and gold labels."""
 
 from __future__ import annotations
 

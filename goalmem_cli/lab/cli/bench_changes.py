@@ -1,4 +1,4 @@
-"""`goalmem bench changes`: what backbones that decide know of what changes, with gold decisions and with wrong ones."""
+"""`goalmem bench changes`: test deciding backbones on facts that change, with gold and with wrong decisions."""
 
 from __future__ import annotations
 

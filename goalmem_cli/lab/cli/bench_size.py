@@ -1,4 +1,4 @@
-"""`goalmem bench size`: how fast transcripts are read, whatever their format and size."""
+"""`goalmem bench size`: measure how fast transcripts of each format and size are read."""
 
 from __future__ import annotations
 

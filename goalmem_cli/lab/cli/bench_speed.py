@@ -1,4 +1,4 @@
-"""`goalmem bench speed`: what goalmem's way of calling models, and its store, cost on this machine."""
+"""`goalmem bench speed`: measure the cost of goalmem's model calls and of its store on this machine."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ SCHEMA_VERSION = 1
 LEAST_CALLS = 2
 SESSIONS = 8
 PROCESSES = 3
-READING = "direct"  # the reasoner that makes one call a question, which depends on no other question's
-AMPLE = 32_768  # tokens of context, as large models have
+READING = "direct"  # this reasoner makes one call a question, independent of other calls
+AMPLE = 32_768  # tokens of context, as in large models
 SIZES = "1000,10000,100000"
 
 _PACKAGE = Path(goalmem_cli.__file__).parent
 _SAMPLES = (_PACKAGE / "sample_files", _PACKAGE.parent / "sample_convos")
-"""Where the sample conversations lie: in an installed package, or in the checkout."""
+"""The folders of the sample conversations: in an installed package, and in the checkout."""
 
 
 def speed(
@@ -92,7 +92,7 @@ def speed(
     ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
     afterwards.
     """
-    from goalmem_cli.models.catalogue import is_address
+    from goalmem_cli.models.servers.address import is_address
 
     with TemporaryDirectory(prefix="goalmem-bench-") as name:
         folder = Path(name)
@@ -119,7 +119,7 @@ def speed(
 
 
 class SpeedBench:
-    """One run. Each section measures, shows its tables as soon as it can, and returns its part of the document."""
+    """One run: each section measures, shows its tables and returns its part of the JSON document."""
 
     def __init__(
         self,
@@ -145,14 +145,14 @@ class SpeedBench:
 
     @property
     def sections(self) -> Mapping[str, Callable[[], object]]:
-        """The sections by name, in their order."""
+        """The sections by name, in order."""
         return {
             "calls": self._calls, "proofs": self._proofs, "reply": self._reply, "batch": self._batch,
             "model": self._model, "ask": self._ask, "store": self._store,
         }  # fmt: skip
 
     def take_model(self) -> str:
-        """Return the name of the model that every section measures: what ``bundled`` is now, it is to the end.
+        """Return the model's name, and fix for the whole run which model ``bundled`` is.
 
         Raises:
             ModelError: it is missing or unreadable.
@@ -178,7 +178,7 @@ class SpeedBench:
         return calls_document(compared) | {"processes": processes_document(processes)}
 
     def _proofs(self) -> object:
-        """What proofs cost where a model says what the gold plans say, at the limits that `goalmem ask` has."""
+        """Measure proofs with a model that replies from the gold plans, at the limits of `goalmem ask`."""
         from goalmem_cli.lab.bench.proofs import measure_proofs
         from goalmem_cli.lab.cli.speed_tables import proofs_document, proofs_table
         from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
@@ -196,7 +196,7 @@ class SpeedBench:
         return proofs_document(costs)
 
     def _gold_questions(self) -> list[GoldQuestion]:
-        """The questions with gold plans, each asked of all conversations of its domain."""
+        """The questions with gold plans; each is asked of all conversations of its domain."""
         from goalmem_cli.lab.bench.proofs import GoldQuestion
         from goalmem_cli.lab.evaluation.replies import GoldReplies
         from goalmem_cli.lab.evaluation.runs.runner import Memory
@@ -216,7 +216,7 @@ class SpeedBench:
         ]  # fmt: skip
 
     def _reasoner(self, planning: str | None, model: LanguageModel) -> Reasoner:
-        """Build goal-mem with a prover, or what reads, with the full prompts, over a model that replies as told."""
+        """Build goal-mem with this planning, or `direct` for None, with the full prompts over the given model."""
         from goalmem_cli.loading import LoadedModel
         from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 
@@ -272,7 +272,7 @@ class SpeedBench:
         from goalmem_cli.lab.cli.speed_outside import outside_costs
         from goalmem_cli.lab.cli.speed_tables import ask_table, outside_table
 
-        _ = self._memory  # which fills the store
+        _ = self._memory  # fills the store
         told = {name: getattr(self._run.settings, name) for name in ("store", "model", "adapter", "threads")}
         words = [word for name, value in told.items() if value is not None for word in (f"--{name}", str(value))]
         questions = [case.question for case in self._dataset.cases[: self._questions]]
@@ -308,7 +308,7 @@ class SpeedBench:
         return [{"memory": name} | store_document(figures) for name, sizes in measured.items() for figures in sizes]
 
     def _made_up(self) -> dict[str, tuple[Settings, Place]]:
-        """The memories that are measured, by name: their settings, and where they lie."""
+        """The measured memories by name, each with its settings and its folder."""
         from goalmem_cli.lab.bench.store import Place
 
         folder = self._folder / "made-up"
@@ -343,7 +343,7 @@ class SpeedBench:
 
     @cached_property
     def _memory(self) -> Memory:
-        """The conversations of the files, in a store."""
+        """The store with the conversations of the files."""
         from goalmem_cli.lab.evaluation.runs.runner import Memory
         from goalmem_cli.wiring import open_store
 
@@ -354,10 +354,10 @@ class SpeedBench:
 
     @cached_property
     def _recorded(self) -> list[RecordedQuestion]:
-        """The first questions that take goal-mem several calls, with those calls.
+        """The recorded calls of the first questions for which goal-mem makes several calls.
 
         Raises:
-            InputError: there are none.
+            InputError: no question needs several calls.
         """
         from goalmem_cli.wiring import GOAL_MEM
 
@@ -390,7 +390,7 @@ class SpeedBench:
             loaded.close()
 
     def _show(self, table: Table) -> None:
-        """Show a table, unless one document is to hold everything."""
+        """Show a table, unless the output is JSON."""
         from goalmem_cli.render.tables import plain_table
 
         if not self._is_document:

@@ -1,4 +1,4 @@
-"""`goalmem bench structures`: what structured backbones find where nothing was misread, measured without a model."""
+"""`goalmem bench structures`: measure what structured backbones find with gold structure, without a model."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DEPTH = 10
 FLAT = ("dense", "hybrid")
 NAMES = ("secom", "raptor", "memtree", "hipporag", "graphrag", "mem0", "mem0-graph", "a-mem", "magma", "graphiti")
 _TURNWISE: dict[str, dict[str, object]] = {"secom": {"exchange": 1}, "hipporag": {"unit": "turn"}}
-"""Settings under which gold structure can be told turn by turn."""
+"""Settings that let a backbone take its gold structure turn by turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one backbone finds: the mean share of the evidence in its first hits, and about how many tokens these have.
+    """One backbone's figures: the mean share of evidence in its first hits, and about how many tokens these have.
 
-    `calls` and `seconds` are those of indexing.
+    `calls` and `seconds` are the cost of indexing.
     """
 
     backbone: str
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of one file or folder, over so many questions and turns."""
+    """The rows of one file or folder, with its numbers of questions and turns."""
 
     name: str
     turns: int
@@ -96,7 +96,7 @@ def structures(
 
 
 def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) -> Measured:
-    """Return the figures of one file or folder, each backbone in a store of its own."""
+    """Return the figures of one file or folder; each backbone has a store of its own."""
     from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure
     from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.memory_records import Capability
@@ -134,7 +134,7 @@ def _labelled(folder: Path) -> GoldStructure:
 
 
 def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
-    """Return the backbone, indexed, with the calls and the seconds that indexing took."""
+    """Return the indexed backbone, with the calls and seconds of indexing."""
     from goalmem_cli.backbones.flat import FlatBackbone
     from goalmem_cli.lab.bench.replayed import index_by
 
@@ -172,7 +172,7 @@ def _document(measured: Measured) -> dict[str, object]:
 
 
 def _together(measured: Sequence[Measured]) -> Measured:
-    """Return the means over all questions."""
+    """Return the means over all questions of all files."""
     questions = sum(each.questions for each in measured)
     rows = []
     for same in zip(*(each.rows for each in measured), strict=True):

@@ -1,4 +1,4 @@
-"""`goalmem bench sums`: writes made-up conversations whose questions need counting, adding, ordering and comparing."""
+"""`goalmem bench sums`: write generated conversations with questions that count, add, order and compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`goalmem bench tot`: writes made-up questions about time over random temporal graphs, with exact answers."""
+"""`goalmem bench tot`: write generated questions about time over random temporal graphs, with exact answers."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _is_label(one: Asked, answer: str) -> bool:
 
 
 def _is_value(one: Asked, answer: str) -> bool:
-    """Say whether it is the value of an arithmetic question, which may be that nothing answers it."""
+    """Return whether the answer is the value of the arithmetic question, which may be "no answer"."""
     from goalmem_cli.lab.evaluation.datasets.tot import UNANSWERABLE
     from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 

@@ -1,4 +1,4 @@
-"""`goalmem eval`: measures reasoners and backbones on the questions of a benchmark."""
+"""`goalmem eval`: measure reasoners and backbones on a benchmark's questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `goalmem eval` and `goalmem eval matrix` are both asked with."""
+"""The options that `goalmem eval` and `goalmem eval matrix` share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `goalmem eval` has judged: a model reads the answers of a run that are there."""
+"""Let a model judge the stored answers of a run, for `goalmem eval`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """By which model the answers are judged, how strictly and how often."""
+    """The model that judges, its prompt (standard or strict), and the number of passes."""
 
     model: str
     style: Literal["standard", "strict"]
@@ -20,10 +20,10 @@ class Jury:
 
 
 def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int) -> Jury | None:
-    """Return the jury that was typed; None where no model is to judge.
+    """Return the jury that the options name, or None without a judge.
 
     Raises:
-        UsageError: it says how to judge, and names no model.
+        UsageError: options of judging are given without a model.
     """
     if model is not None:
         return Jury(model, style, passes)
@@ -33,7 +33,7 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
 
 
 def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
-    """Have the model judge what it has not judged yet, and say what that took; without a jury do nothing.
+    """Judge the answers that the model has not judged yet, and note the cost; do nothing without a jury.
 
     Raises:
         UsageError: there is no run, or another model or prompt of the judge's name has judged it.

@@ -1,4 +1,4 @@
-"""`goalmem eval matrix`: every reasoner over every backbone, and what each loses without one of its parts."""
+"""`goalmem eval matrix`: run every reasoner over every backbone, and ablations of both."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from goalmem_cli.lab.cli.wanted import Wanted, listed, one_of
 from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
+    from goalmem_cli.config import Settings
     from goalmem_cli.lab.cli.judging import Jury
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.lab.evaluation.runs.matrix import Part, Variant
@@ -31,7 +32,7 @@ CHANGEABLE = (
     "planning", "max_breadth", "max_depth", "max_subgoals", "max_steps", "certainty", "budget", "strict", "checks",
     "fact_tokens", "sift", "lean",
 )  # fmt: skip
-"""The settings that a reasoner can be varied in."""
+"""The settings of a reasoner that a variant can change."""
 
 Ablations = Annotated[
     str | None,
@@ -141,7 +142,7 @@ def matrix(
 
 @dataclass(frozen=True)
 class _Matrix:
-    """What is measured: the plain pairs, then each variant with all that it is combined with, by one loaded model."""
+    """The plain pairs, then each variant with all that it is combined with; one loaded model serves all."""
 
     made: Invocation
     wanted: Wanted
@@ -149,7 +150,7 @@ class _Matrix:
     loaded: LoadedModel
 
     def measure(self, path: Path, jury: Jury | None) -> Path:
-        """Measure what is left, and return the folder."""
+        """Measure what is missing, and return the matrix's folder."""
         from goalmem_cli.lab.evaluation.runs.matrix import PARTS, STORES, begin_matrix
 
         parts = list(self._parts())
@@ -164,7 +165,7 @@ class _Matrix:
         return path
 
     def costs(self) -> Iterator[tuple[Cost, Usage]]:
-        """Yield what each index and each pair costs, and what a question took that was asked for trial."""
+        """Yield the cost of each index and each pair, with the usage of one trial question."""
         tried: Usage | None = None
         for part, wanted, run in self._parts():
             has_index = not part.kind or not part.shares_index
@@ -176,7 +177,7 @@ class _Matrix:
                     yield replace(cost, backbone=part.label or cost.backbone), tried
 
     def _parts(self) -> Iterator[tuple[Part, Wanted, Invocation]]:
-        """Yield the parts, what is measured in each, and with which settings."""
+        """Yield each part with what it measures and its settings."""
         from goalmem_cli.backbones.structured.settings import indexing_settings
         from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
         from goalmem_cli.wiring import backbone_entry
@@ -188,7 +189,7 @@ class _Matrix:
             name, settings = named(variant.label), self.made.settings
             if _is_reasoner(variant):
                 part = Part(name, variant.of, variant.label, "reasoner")
-                changed = replace(settings, **variant.changes)
+                changed = _changed(settings, variant)
                 yield part, replace(self.wanted, reasoners=(variant.of,)), replace(run, settings=changed)
                 continue
             own = {**settings.backbones.get(variant.of, {}), **variant.changes}
@@ -199,15 +200,35 @@ class _Matrix:
 
 
 def _is_reasoner(variant: Variant) -> bool:
-    """Return whether it is a reasoner with other settings, and not a backbone: `remem` is both."""
-    return set(variant.changes) <= set(CHANGEABLE)
+    """Return whether the variant changes a reasoner, not a backbone; the name `remem` can be either."""
+    return set(variant.changes) <= set(CHANGEABLE) or bool(_own_settings(variant.of))
+
+
+def _own_settings(reasoner: str) -> frozenset[str]:
+    """Return the names of a reasoner's own settings; empty for a reasoner that is not goalmem's."""
+    from dataclasses import fields
+
+    from goalmem_cli.reasoners.catalogue import REASONERS
+
+    entry = REASONERS.get(reasoner)
+    return frozenset(slot.name for slot in fields(entry.settings)) if entry is not None else frozenset()
+
+
+def _changed(settings: Settings, variant: Variant) -> Settings:
+    """Return the settings of a reasoner's variant."""
+    own = {key: value for key, value in variant.changes.items() if key in _own_settings(variant.of)}
+    common = {key: value for key, value in variant.changes.items() if key not in own}
+    told = {**settings.reasoners.get(variant.of, {}), **own}
+    return replace(
+        settings, **common, reasoners={**settings.reasoners, variant.of: told} if told else settings.reasoners
+    )
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
-    """Return the variants that were typed.
+    """Return the variants that the options name.
 
     Raises:
-        UsageError: there is no such ablation or setting, or the matrix has not what it is of.
+        UsageError: an ablation or setting is unknown, or the matrix lacks the reasoner or backbone to vary.
     """
     from goalmem_cli.lab.evaluation.runs.matrix import ABLATIONS
 
@@ -221,40 +242,42 @@ def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied
 
 
 def _varied(made: Invocation, text: str) -> Variant:
-    """Return the variant that is written as NAME:KEY=VALUE, with commas between several settings.
+    """Return the variant written as NAME:KEY=VALUE, with commas between several settings.
 
     Raises:
-        UsageError: it is not written so, or the value is none for the setting.
+        UsageError: the text has another form, or a value does not fit its setting.
     """
     import yaml
 
     from goalmem_cli.backbones.structured.settings import settings_from
     from goalmem_cli.config import setting_in_words
     from goalmem_cli.lab.evaluation.runs.matrix import Variant
+    from goalmem_cli.reasoners.catalogue import REASONERS
     from goalmem_cli.wiring import backbone_entry, is_indexed
 
     name, colon, rest = text.partition(":")
     pairs = [setting.partition("=") for setting in rest.split(",")]
     if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
         raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")
-    keys = [key.strip() for key, _, _ in pairs]
-    changes: dict[str, object] = {}
-    if set(keys) <= set(CHANGEABLE):
-        changes = {key: setting_in_words(key, value.strip(), "--vary") for key, _, value in pairs}
-    elif is_indexed(name, made.factories):
-        try:
-            changes = {key: yaml.safe_load(value) for key, (_, _, value) in zip(keys, pairs, strict=True)}
-        except yaml.YAMLError as error:
-            raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+    told, own = {key.strip(): value.strip() for key, _, value in pairs}, _own_settings(name)
+    common = {key: setting_in_words(key, value, "--vary") for key, value in told.items() if key in CHANGEABLE}
+    try:
+        changes = {key: yaml.safe_load(value) for key, value in told.items() if key not in common}
+    except yaml.YAMLError as error:
+        raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+    if own:
+        settings_from(name, REASONERS[name].settings, changes, "reasoners")
+    elif changes and is_indexed(name, made.factories):
+        changes = {key: yaml.safe_load(value) for key, value in told.items()}
+        common = {}
         settings_from(name, backbone_entry(name, made.factories).settings, changes)
-    else:
-        wrong = next(key for key in keys if key not in CHANGEABLE)
-        raise UsageError(f"--vary: {name} has no setting {wrong!r}", f"it has {', '.join(CHANGEABLE)}")
-    return Variant(name, f"{name}, {rest.strip()}", changes)
+    elif changes:
+        raise UsageError(f"--vary: {name} has no setting {next(iter(changes))!r}", f"it has {', '.join(CHANGEABLE)}")
+    return Variant(name, f"{name}, {rest.strip()}", {**common, **changes})
 
 
 def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel) -> Iterator[Variant]:
-    """Yield the variants that differ from what is measured anyway, and that the model's prompts know."""
+    """Yield the variants that differ from the default and that the model's prompts support."""
     from goalmem_cli.reasoners.goal_mem import chosen_planning
 
     usual = chosen_planning(made.settings.planning, loaded.profile)
@@ -272,7 +295,7 @@ def _possible(made: Invocation, variants: Sequence[Variant], loaded: LoadedModel
 
 
 def _own_folder(made: Invocation, first: Measuring, wanted: Wanted) -> Path:
-    """Return where a matrix is kept whose folder was not named: the same words find it again."""
+    """Return the default folder of a matrix; the same command gives the same folder."""
     import platformdirs
 
     settings, dataset = made.settings, first.dataset
@@ -282,7 +305,7 @@ def _own_folder(made: Invocation, first: Measuring, wanted: Wanted) -> Path:
 
 
 def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_json: bool) -> None:
-    """Print what measuring is going to cost, and how fast the model was when tried."""
+    """Print the expected cost, with the model's speed in the trial."""
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.render.tables import plain_table
 
@@ -310,7 +333,7 @@ def _show_costs(made: Invocation, costs: Sequence[tuple[Cost, Usage]], *, is_jso
 
 
 def _between(ends: tuple[int, ...]) -> str:
-    """Return the least and the most, in thousands and millions where there are many."""
+    """Return the minimum and the maximum as text, shortened from ten thousand on: "12k to 3,400k"."""
     return " to ".join(dict.fromkeys(_short(number) for number in ends))
 
 

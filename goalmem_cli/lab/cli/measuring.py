@@ -1,4 +1,4 @@
-"""What `goalmem eval` measures: from the words of the command to a run's folder."""
+"""The work of `goalmem eval`: from the command's options to a run's folder."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class Measuring:
-    """Measures what is wanted, in the store that the run's settings name."""
+    """Measures what the options ask for, with the store of the run's settings."""
 
     def __init__(self, run: Invocation, wanted: Wanted) -> None:
-        """Check what was typed and read the dataset.
+        """Check the options and read the dataset.
 
         Raises:
-            UsageError: a reasoner, backbone, category, kind of query or shard is none.
+            UsageError: a reasoner, backbone, category, kind of query or shard is unknown.
             InputError: the dataset cannot be read.
         """
         from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
@@ -59,10 +59,10 @@ class Measuring:
         self._placed = shard(self._chosen, *self._shard)
 
     def measure(self) -> Path:
-        """Retrieve and answer what is left of the run, and return its folder.
+        """Retrieve and answer what the run still lacks, and return its folder.
 
         Raises:
-            GoalmemError: what prevented it.
+            GoalmemError: measuring failed.
         """
         from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
         from goalmem_cli.lab.evaluation.runs.hypotheses import FORMAT, write_hypotheses
@@ -81,7 +81,7 @@ class Measuring:
         return path
 
     def _fill(self, folder: RunFolder, loaded: LoadedModel | None) -> None:
-        """Do what is left of the run's stages."""
+        """Do the stages that the run still lacks."""
         from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved
         from goalmem_cli.lab.evaluation.runs.runner import Row, unanswered, unretrieved
 
@@ -105,13 +105,13 @@ class Measuring:
         return not self._wanted.only_retrieves
 
     def _at_once(self, loaded: LoadedModel) -> int:
-        """Return how many questions are under way at a time: as typed, else one in process, as set on a server."""
+        """Return the number of concurrent questions: `--parallel`, else the setting for a server or 1 in process."""
         if self._wanted.parallel is not None:
             return self._wanted.parallel
         return self._run.settings.parallel if loaded.is_shared else 1
 
     def _together(self, loaded: LoadedModel | None) -> tuple[Each, LoadedModel | None]:
-        """Return how to go through questions, and the model that is asked on the way."""
+        """Return the function that goes through the questions, and the model that they share."""
         from goalmem_cli.lab.evaluation.runs.together import Together, one_by_one
 
         if loaded is None:
@@ -121,7 +121,7 @@ class Measuring:
 
     @contextmanager
     def _model(self) -> Iterator[LoadedModel | None]:
-        """Yield the model, or None where nothing asks one."""
+        """Yield the model, or None if no stage calls one."""
         if not (self._answers or self._structured or "model" in self._wanted.queries):
             yield None
             return
@@ -136,14 +136,14 @@ class Measuring:
         from goalmem_cli.wiring import open_store
 
         store = open_store(self._run.settings, self._run.factories, self._run.screen.note)
-        cases = [placed.case for placed in self._chosen]  # every shard ranks over the same store
+        cases = [placed.case for placed in self._chosen]  # all shards need the same store
         memory = Memory(store, self._dataset, cases, by_domain=self._wanted.sees_domain)
         with self._run.screen.working() as reach:
             memory.fill(lambda turns: reach(f"storing turns: {turns:,}", 0, 0))
         return memory
 
     def _index(self, folder: RunFolder, memory: Memory, loaded: LoadedModel) -> None:
-        """Build the structured backbones that are wanted over the run's store."""
+        """Build the structured backbones over the run's store."""
         from goalmem_cli.cli.index import indexed
         from goalmem_cli.wiring import open_structured
 
@@ -173,7 +173,7 @@ class Measuring:
     def _answer(
         self, folder: RunFolder, memory: Memory, loaded: LoadedModel, each: Each, left: Mapping[Row, int]
     ) -> None:
-        """Say what it is going to cost, by the calls that the run has made or by one for trial, then answer."""
+        """Estimate the cost from the run's calls or from one trial question, note it, then answer."""
         from goalmem_cli.lab.evaluation.runs.estimate import estimated, seconds_per_call
         from goalmem_cli.lab.evaluation.runs.runner import answer
         from goalmem_cli.wiring import build_reasoner, call_ranges
@@ -205,7 +205,7 @@ class Measuring:
             answer(folder, self._placed, list(left), memory, build, progress, each)
 
     def _tried(self, memory: Memory, loaded: LoadedModel, backbone: str) -> Usage:
-        """Return what answering the first question by `direct` takes; nothing where it is too long, and will fail."""
+        """Return the usage of `direct` on the first question; zero if its prompt is too long."""
         from goalmem_cli.wiring import build_reasoner
 
         settings = replace(self._run.settings, reasoner="direct", backbone=backbone)
@@ -215,12 +215,12 @@ class Measuring:
         return Usage()
 
     def foreseen(self, tried: Usage | None, *, with_indexes: bool) -> tuple[list[Cost], Usage]:
-        """Return what measuring all of it is going to cost, and what a question asked for trial took.
+        """Return the expected cost of all measurements, and the usage of one trial question.
 
-        The conversations are read into the store, and nothing else is kept. A trial that is handed in is not repeated.
+        Only the store is filled. A given trial, `tried`, is used again.
 
         Raises:
-            GoalmemError: what would prevent the measuring.
+            GoalmemError: measuring would fail.
         """
         from goalmem_cli.lab.evaluation.runs.estimate import foreseen_answers, foreseen_index
         from goalmem_cli.wiring import call_ranges, open_structured
@@ -248,7 +248,7 @@ class Measuring:
 
     @property
     def dataset(self) -> Dataset:
-        """What is measured on."""
+        """The dataset that is measured."""
         return self._dataset
 
     def _choose(self) -> tuple[Placed, ...]:
@@ -277,10 +277,10 @@ class Measuring:
 
     @cached_property
     def _listed(self) -> frozenset[str] | None:
-        """The ids of the questions that are listed, or None where no list is given.
+        """The ids in the file of `--only`, or None without that option.
 
         Raises:
-            InputError: the list cannot be read, or names a question that the dataset does not have.
+            InputError: the file cannot be read, or names an unknown question.
         """
         if self._wanted.only is None:
             return None
@@ -295,7 +295,7 @@ class Measuring:
         return frozenset(ids.values())
 
     def _code(self, name: str) -> str:
-        """Return the code of a category, by the names that the tables are going to have.
+        """Return the code of a category, given by the name that the tables show.
 
         Raises:
             UsageError: there is no such category.
@@ -308,7 +308,7 @@ class Measuring:
         return names.get(name.lower()) or one_of(name, self._dataset.categories, "--categories")
 
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
-        """Return what is measured: everything that decides results."""
+        """Return the manifest: everything that can change the results."""
         from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Manifest
         from goalmem_cli.wiring import GOAL_MEM, backbone_entry, open_prompts, reasoner_steps
 
@@ -323,8 +323,8 @@ class Measuring:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))
         if self._listed is not None:
             decisive["only"] = content_hash(*sorted(self._listed))
-        for name in self._structured:
-            decisive |= {f"{name}.{key}": value for key, value in settings.backbones.get(name, {}).items()}
+        for told, names in ((settings.backbones, self._structured), (settings.reasoners, wanted.reasoners)):
+            decisive |= {f"{name}.{key}": value for name in names for key, value in told.get(name, {}).items()}
         if loaded is not None:
             steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
@@ -346,7 +346,7 @@ class Measuring:
         )  # fmt: skip
 
     def _decisive_of(self, loaded: LoadedModel) -> dict[str, int | str | None]:
-        """Return what decides results where a model takes part."""
+        """Return the settings of the model that can change the results."""
         from goalmem_cli.lab.evaluation.runs.run import AT_ONCE, CERTAINTY, FACT_TOKENS
         from goalmem_cli.reasoners.goal_mem import chosen_planning
         from goalmem_cli.wiring import most_fact_tokens
@@ -367,9 +367,9 @@ class Measuring:
         return decisive | ({AT_ONCE: at_once} if at_once > 1 else {})
 
     def _path(self, manifest: Manifest) -> Path:
-        """Return the run's folder: the one that was typed, else one that the same command finds again.
+        """Return the run's folder: the given one, else one that is the same for the same command.
 
-        It finds it also where ``bundled`` has become another model since: such a run is refused, and not begun anew.
+        It stays the same if ``bundled`` now names another model: that run is refused, not begun anew.
         """
         from goalmem_cli.json_records import plain
         from goalmem_cli.lab.evaluation.runs.run import CERTAINTY, FACT_TOKENS
@@ -394,7 +394,7 @@ class Measuring:
 
 
 def _noting(folder: RunFolder, backbone: str) -> Callable[[PartDone], None]:
-    """Return what keeps the cost of each part that is indexed with the run."""
+    """Return a callback that records the cost of each indexed part in the run."""
     from goalmem_cli.lab.evaluation.runs.run import Built
 
     return lambda done: folder.append(Built(backbone, done.conversation, done.name, done.turns, done.usage))

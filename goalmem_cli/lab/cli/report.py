@@ -1,4 +1,4 @@
-"""`goalmem report`: what runs found, as tables, JSON, CSV or a page."""
+"""`goalmem report`: show the results of runs as tables, JSON, CSV or a page."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a report is given: `is_json` or `is_csv` instead of tables, `html` a page, alone or beside one of them.
+    """The output format: tables, or JSON or CSV instead; `html` also writes a page, or only a page.
 
-    With `has_published` what papers report for the benchmark stands beside what was measured.
+    `has_published` puts the figures from papers beside the measured ones.
     """
 
     is_json: bool = False
@@ -37,10 +37,10 @@ class Form:
     has_published: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse two forms of one output.
+        """Check that at most one of JSON and CSV is chosen.
 
         Raises:
-            UsageError: both are asked for.
+            UsageError: both are chosen.
         """
         if self.is_json and self.is_csv:
             raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
@@ -89,7 +89,7 @@ def report(
 
 
 def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
-    """Print the runs in the folders in this form.
+    """Print the report on the runs in these folders.
 
     Raises:
         UsageError: a folder holds no run.
@@ -120,7 +120,7 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
 
 
 def _published(summaries: Sequence[Summary]) -> list[Reported]:
-    """Return what papers report for the benchmarks of the runs."""
+    """Return the figures that papers report for the runs' benchmarks."""
     from goalmem_cli.lab.evaluation.summaries.published import load
     from goalmem_cli.lab.render.published import chosen
 
@@ -130,7 +130,7 @@ def _published(summaries: Sequence[Summary]) -> list[Reported]:
 def _beside(
     summaries: Sequence[Summary], reported: Sequence[Reported] | None
 ) -> Callable[[list[Section]], list[Section]]:
-    """Return what puts the reported figures beside the sections of a report; where none are wanted, nothing."""
+    """Return a function that adds the reported figures to a report's sections; for None it adds nothing."""
     if reported is None:
         return list
     from goalmem_cli.lab.render.published import beside
@@ -139,7 +139,7 @@ def _beside(
 
 
 def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run], reported: Sequence[Reported] | None) -> None:
-    """Write the page; whoever reads it sees the old one or the new one whole."""
+    """Write the page atomically: readers see the old or the new one, never a part."""
     from goalmem_cli.lab.render.page import page
     from goalmem_cli.store.files import replace_file
 

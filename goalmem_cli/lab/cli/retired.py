@@ -1,6 +1,6 @@
-"""Commands of `goalmem bench` that are gone: for one version each says what to use instead.
+"""The removed commands of `goalmem bench`: for one version each names its replacement.
 
-Delete this module, and what calls it, with version 0.2.0.
+Delete this module and its call with version 0.2.0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_op
 
 
 def register(group: typer.Typer) -> None:
-    """Add the commands that are gone to the group, hidden; each takes any words and exits with code 2."""
+    """Add the removed commands to the group, hidden; each accepts any arguments and exits with code 2."""
     for name in INSTEAD:
         group.command(name, hidden=True, context_settings=_ANY_WORDS)(_refusing(name))
 

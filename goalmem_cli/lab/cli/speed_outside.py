@@ -1,4 +1,4 @@
-"""What one question does outside the model, measured over the memory of `goalmem bench speed`."""
+"""Measure the work of one question outside the model, over the memory of `goalmem bench speed`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import LanguageModel
     from goalmem_cli.trace import Trace
 
-_AMPLE = 32_768  # tokens of context, as large models have
+_AMPLE = 32_768  # tokens of context, as in large models
 
 
 def outside_costs(run: Invocation, case: Case, store: KeptMemory) -> list[OutsideCost]:
-    """Return what the question costs with the full prompts, if it has a gold plan, and with the model's own.
+    """Return the question's costs with the full prompts, if it has a gold plan, and with the model's own prompts.
 
     Raises:
         ModelError: the model cannot be loaded or used.
@@ -51,7 +51,7 @@ def outside_costs(run: Invocation, case: Case, store: KeptMemory) -> list[Outsid
 
 
 def _answered(run: Invocation, settings: Settings, question: str, loaded: LoadedModel, model: LanguageModel) -> Trace:
-    """Open the store, ask the question as a program does, and return the trace, which is kept."""
+    """Open the store, ask the question as a program would, and return its trace, which is also stored."""
     from goalmem_cli.library.memory import Memory
 
     asked = replace(loaded, model=model, close=lambda: None)

@@ -1,4 +1,4 @@
-"""The figures of `goalmem bench speed` as tables, and as parts of its JSON document."""
+"""The results of `goalmem bench speed` as tables and as parts of its JSON document."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Document = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table's heads and cells; all columns but the first hold numbers."""
+    """A table: the column heads and the cells; every column but the first holds numbers."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
 
 
 def calls_table(compared: CallsComparison) -> Table:
-    """Return what a question costs each way, on average, and how many times less than the plain way."""
+    """Return the mean cost of a question each way, and the ratios to plain llama-cpp-python."""
     ways = {"plain": compared.plain, "goalmem, nothing kept": compared.cold, "goalmem": compared.warm}
     number = len(compared.questions)
     rows = [
@@ -47,7 +47,7 @@ def calls_table(compared: CallsComparison) -> Table:
 
 
 def calls_document(compared: CallsComparison) -> Document:
-    """Return each question's costs, their sums, and how many times less goalmem's are."""
+    """Return the costs of each question, their sums, and the ratios of plain to goalmem."""
     plain = compared.plain
     ways = {"cold": compared.cold, "warm": compared.warm}
     return {
@@ -65,7 +65,7 @@ def _less(plain: CallCost, cost: CallCost) -> Document:
 
 
 def processes_table(processes: Sequence[ProcessCosts]) -> Table:
-    """Return what a question costs as a process of its own, on average."""
+    """Return the mean cost of a question that runs in its own process."""
     tokens = [
         _mean(each.plain.evaluated_tokens for each in processes),
         _mean(each.warm.evaluated_tokens for each in processes),
@@ -81,7 +81,7 @@ def processes_table(processes: Sequence[ProcessCosts]) -> Table:
 
 
 def processes_document(processes: Sequence[ProcessCosts]) -> list[Document]:
-    """Return each question's costs, and how many times less goalmem's seconds are."""
+    """Return the costs of each question, with the ratios of plain to goalmem."""
     return [
         asdict(each)
         | {
@@ -93,7 +93,7 @@ def processes_document(processes: Sequence[ProcessCosts]) -> list[Document]:
 
 
 def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
-    """Return what a question of each group costs each reasoner, and how many times the tokens of the one that reads."""
+    """Return the cost per question of each group and reasoner; `times` is its tokens divided by those of `reading`."""
     read = {cost.group: cost.usage.prompt_tokens for cost in costs if cost.reasoner == reading}
     rows = [
         [
@@ -109,12 +109,12 @@ def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
 
 
 def proofs_document(costs: Sequence[ProofCost]) -> list[Document]:
-    """Return what the questions of each group cost each reasoner together."""
+    """Return the total cost of each group's questions with each reasoner."""
     return [asdict(cost) for cost in costs]
 
 
 def grammars_table(figures: ReplyFigures) -> Table:
-    """Return how fast each step's replies are written under its grammar, and without one."""
+    """Return the tokens a second of each step's replies, with its grammar and without."""
     rows = [
         [cost.step, f"{cost.held.tokens}", f"{cost.held.tokens_per_second:.0f}", f"{cost.free.tokens_per_second:.0f}",
          f"{cost.compile_ms:.1f}"]
@@ -126,7 +126,7 @@ def grammars_table(figures: ReplyFigures) -> Table:
 
 
 def forms_table(figures: ReplyFigures) -> Table:
-    """Return the tokens of each step's worked reply in both forms."""
+    """Return the tokens of each step's example reply, as JSON and as lines."""
     rows = [
         [form.step, f"{form.json_tokens:.0f}", f"{form.line_tokens:.0f}", _time(form.json_tokens, form.line_tokens)]
         for form in figures.forms
@@ -135,13 +135,13 @@ def forms_table(figures: ReplyFigures) -> Table:
 
 
 def reply_document(figures: ReplyFigures) -> Document:
-    """Return everything measured of replies, and the sums."""
+    """Return all measurements of replies, with the totals."""
     sums = {"held": figures.held.tokens_per_second, "free": figures.free.tokens_per_second}
     return asdict(figures) | {"tokens_per_second": sums}
 
 
 def batch_table(compared: Mapping[str, BatchComparison]) -> Table:
-    """Return each kind of work's seconds both ways."""
+    """Return the seconds of each kind of requests, one by one and together."""
     rows = []
     for name, each in compared.items():
         seconds = each.one_by_one.seconds / each.rounds, each.together.seconds / each.rounds
@@ -150,7 +150,7 @@ def batch_table(compared: Mapping[str, BatchComparison]) -> Table:
 
 
 def batch_document(compared: Mapping[str, BatchComparison]) -> Document:
-    """Return each kind of work's costs, and how many times less time it takes together."""
+    """Return the costs of each kind of requests, and the ratio of one by one to together."""
     return {
         name: asdict(each) | {"times_less_seconds": _ratio(each.one_by_one.seconds, each.together.seconds)}
         for name, each in compared.items()
@@ -158,7 +158,7 @@ def batch_document(compared: Mapping[str, BatchComparison]) -> Document:
 
 
 def model_table(speeds: Sequence[ModelSpeed]) -> Table:
-    """Return tokens a second for each way to compute."""
+    """Return tokens a second for each setup: weights, threads, batch size, flash attention."""
     rows = []
     for each in speeds:
         setup, rates = each.setup, (each.prompt, each.written, each.written_at_once)
@@ -168,7 +168,7 @@ def model_table(speeds: Sequence[ModelSpeed]) -> Table:
 
 
 def ask_table(cost: AskCost) -> Table:
-    """Return what a question costs as a process of its own."""
+    """Return the cost of a question that runs in its own process."""
     seconds = (cost.first_seconds, cost.seconds, cost.longest_seconds)
     row = [f"{cost.asked}", f"{cost.unknown}", *(f"{each:.1f}" for each in seconds)]
     columns = ("questions", "unknown", "first, s", "median, s", "longest, s", "memory, MB")
@@ -176,7 +176,7 @@ def ask_table(cost: AskCost) -> Table:
 
 
 def outside_table(costs: Sequence[OutsideCost]) -> Table:
-    """Return what a question does outside the model, a profile of prompts a column."""
+    """Return the work of a question outside the model, with one column for each profile of prompts."""
     rows = {
         "calls of the model": [f"{each.model_calls}" for each in costs],
         "files": [f"{each.files}" for each in costs],
@@ -203,7 +203,7 @@ def _stages_of(costs: Sequence[OutsideCost]) -> list[str]:
 
 
 def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:
-    """Return what was measured at each size of the memory of that name, a size a column."""
+    """Return the measurements of the memory `name`, with one column for each size."""
     rows = {
         "ingest, turns/s": [f"{each.ingest.turns_per_second:,.0f}" for each in sizes],
         "embedder, texts/s": [f"{each.texts_per_second:,.0f}" for each in sizes],
@@ -222,7 +222,7 @@ def store_table(sizes: Sequence[SizeFigures], name: str = "store") -> Table:
 
 
 def store_document(figures: SizeFigures) -> Document:
-    """Return what was measured at one size, with the rates."""
+    """Return the measurements at one size, with the rates."""
     return asdict(figures) | {
         "turns_per_second": figures.ingest.turns_per_second,
         "queries_per_second": figures.retrieval.queries_per_second,
@@ -230,7 +230,7 @@ def store_document(figures: SizeFigures) -> Document:
 
 
 def _times(values: Iterable[float]) -> list[str]:
-    """Return how many times less than the first each of the others is."""
+    """Return the first value divided by each other one, as text; "" for the first itself."""
     first, *others = values
     return ["", *(_time(first, other) for other in others)]
 
@@ -241,7 +241,7 @@ def _time(most: float, least: float) -> str:
 
 
 def _ratio(most: float, least: float) -> float | None:
-    """Return how many times less the second is, None where it is nothing at all."""
+    """Return `most / least`, or None if `least` is 0."""
     return most / least if least else None
 
 

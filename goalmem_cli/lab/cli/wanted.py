@@ -1,4 +1,4 @@
-"""What a command is asked to measure, as it was typed."""
+"""The measurement that a command asks for, as typed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be measured, as it was typed."""
+    """The options of a measurement, as typed."""
 
     files: tuple[Path, ...]
     reasoners: tuple[str, ...]
@@ -36,17 +36,17 @@ class Wanted:
 
     @property
     def only_retrieves(self) -> bool:
-        """Whether nothing is answered: kinds of query are only compared by what they find."""
+        """Whether to retrieve without answering: `--queries` only compares what kinds of query find."""
         return self.is_retrieval_only or bool(self.queries)
 
     @property
     def sees_domain(self) -> bool:
-        """Whether a question sees all conversations of its domain, and not only its own."""
+        """Whether a question is asked of all conversations of its domain, not only of its own."""
         return self.scope == "domain" or (self.scope is None and bool(self.queries))
 
     @property
     def kinds(self) -> tuple[QueryKind, ...]:
-        """What to retrieve with.
+        """The kinds of query to retrieve with.
 
         Raises:
             UsageError: there is no such kind of query.
@@ -58,23 +58,23 @@ class Wanted:
 
     @property
     def part(self) -> tuple[int, int]:
-        """Which shard of how many.
+        """The shard as (number, count): "2/5" -> (2, 5).
 
         Raises:
-            UsageError: it is not written like 2/5.
+            UsageError: the text has another form.
         """
         number, slash, of = self.shard.partition("/")
-        is_short = len(self.shard) < 20  # Python reads no number of thousands of digits
+        is_short = len(self.shard) < 20  # int() refuses thousands of digits
         if not (slash and is_short and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
             raise UsageError(f"--shard {self.shard!r} names no part", "write 2/5 for the second of five")
         return int(number), int(of)
 
 
 def listed(typed: str | None, flag: str) -> tuple[str, ...]:
-    """Return the names that are typed with commas between, each once; none where the flag was not typed.
+    """Return the comma-separated names, each once; an empty tuple if the option was not given.
 
     Raises:
-        UsageError: it was typed and names nothing.
+        UsageError: the option was given without a name.
     """
     names = tuple(dict.fromkeys(name.strip() for name in (typed or "").split(",") if name.strip()))
     if typed is not None and not names:
@@ -83,10 +83,10 @@ def listed(typed: str | None, flag: str) -> tuple[str, ...]:
 
 
 def one_of(name: str, known: Sequence[str] | Mapping[str, object], flag: str) -> str:
-    """Return the name, which is one of the known ones.
+    """Return the name if it is known.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not.
     """
     if name not in known:
         raise UsageError(f"{flag}: there is no {name!r}", f"choose from {', '.join(known)}")
@@ -94,10 +94,10 @@ def one_of(name: str, known: Sequence[str] | Mapping[str, object], flag: str) ->
 
 
 def ascending_sizes(text: str, flag: str, example: str) -> list[int]:
-    """Return the sizes that are typed with commas between.
+    """Return the comma-separated sizes.
 
     Raises:
-        UsageError: they are no ascending numbers of at least a hundred.
+        UsageError: they are not ascending numbers of at least 100.
     """
     names = listed(text, flag)
     sizes = [int(name) for name in names if name.isdecimal() and len(name) < 10]

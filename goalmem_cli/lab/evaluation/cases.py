@@ -1,4 +1,4 @@
-"""Benchmark questions, whatever dataset they come from."""
+"""Benchmark questions of any dataset."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import datetime
 from goalmem_cli.records import Conversation
 
 DEPTHS = (10, 20, 40, 60)
-"""Among how many of the first units the evidence is looked for."""
+"""The numbers of first units in which the evidence is searched (k of recall@k)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldStep:
-    """A gold subgoal or refinement: its atom, the turns that ground it (by label), and the bindings they give.
+    """A gold subgoal or refinement: its atom, the labels of the turns that ground it, and its bindings.
 
-    `query` and `relation` are a refinement's own; `of` the number of the subgoal that a refinement serves. A subgoal
-    without facts is one that the conversation cannot ground.
+    A refinement also has `query`, `relation`, and `of`, the number of the subgoal that it serves. A subgoal without
+    facts is one that the conversation cannot ground.
     """
 
     text: str
@@ -32,8 +32,8 @@ class GoldStep:
 class GoldPlan:
     """A question's gold reasoning, in the form of the corpus (`shared/data/corpus/SPEC.md`).
 
-    `alternative` are the subgoals of another decomposition, `distractors` the labels of turns that look relevant and
-    entail no subgoal.
+    `alternative` are the subgoals of another valid decomposition. `distractors` are the labels of turns that look
+    relevant but entail no subgoal.
     """
 
     goal: str
@@ -48,12 +48,14 @@ class GoldPlan:
 class Case:
     """One question of a dataset.
 
-    `id` is unique in the dataset, and the same whenever the file is read. `conversation` is what the transcript's
-    reader calls the conversation that the question is asked of; `domain` a group of conversations that belong
-    together. `answer` is None where the file gives none; `answers` are all that must be named, where the answer is a
-    set. `evidence` are labels of turns that the conversation has. `category` is the dataset's own code.
-    `nuggets` are what an answer must have, each judged by itself. `is_unanswerable` says that the right answer is to
-    say so. `asked` None stands for the time of the last turn.
+    - `id`: unique in the dataset, and the same on every reading.
+    - `conversation`: the transcript reader's name for the conversation; `domain` a group of related conversations.
+    - `answer`: None if the file gives none. `answers`: all items to name, if the answer is a set.
+    - `evidence`: labels of existing turns.
+    - `category`: the dataset's own code.
+    - `nuggets`: what an answer must contain; each is judged separately.
+    - `is_unanswerable`: the right answer is to say so.
+    - `asked`: None means the time of the last turn.
     """
 
     id: str
@@ -74,14 +76,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Questions and the conversations they are asked of.
+    """Questions and their conversations.
 
-    `format` is ``locomo`` (the corpus form too), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
-    ``complex-tr``; `digest` a hash of the files. `categories` maps each category's code to its name, in the order of
-    the tables, with types of question that the format does not know behind those that it does. `repairs` are what was
-    wrong in the files, with how often; `skipped` names each row that could not be read: file, place, reason.
-    `conversations` yields those of the given names (the `Case.conversation`), a conversation that comes in stretches
-    as the transcript's reader gives it.
+    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
+      ``complex-tr``.
+    - `digest`: a hash of the files.
+    - `categories`: code to name, in table order; question types unknown to the format come last.
+    - `repairs`: what was corrected in the files, with counts.
+    - `skipped`: each unreadable row with file, place and reason.
+    - `conversations`: yields the conversations with the given `Case.conversation` names, in the parts that the
+      transcript's reader yields.
     """
 
     name: str
@@ -95,7 +99,7 @@ class Dataset:
 
     @property
     def notes(self) -> list[str]:
-        """What is to be said of the files: each repair with how often, and each row that was left out with why."""
+        """Notes on the files: each repair with its count, and each row that was left out with the reason."""
         return [
             *(f"{often} {what}" for what, often in self.repairs.items()),
             *(f"left out: {row}" for row in self.skipped),

@@ -1,6 +1,6 @@
-"""What a benchmark question is retrieved with: its own words, or the subgoals of a plan for it.
+"""The retrieval queries of a benchmark question: its own words, or the subgoals of a plan.
 
-Does goal-directed retrieval pay? The same backbone, scope and budget, with one query or several.
+They measure whether goal-directed retrieval pays, with the same backbone, scope and budget.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from goalmem_cli.reasoners.facts import round_robin
 from goalmem_cli.records import Hit, Query, Question
 
 Planner = Callable[[Question], Sequence[str]]
-"""Gives the subgoals, as plain words, of the decomposition that a model makes; none where its reply is unusable."""
+"""Returns a model's subgoals for a question, as plain words; none if its reply is unusable."""
 
 
 class QueryKind(StrEnum):
-    """What is retrieved with: the question, its gold subgoals, those with question and refinements, or a model's."""
+    """The kind of queries: the question, gold subgoals, these with question and refinements, or a model's subgoals."""
 
     QUESTION = "question"
     PLAN = "plan"
@@ -29,7 +29,7 @@ class QueryKind(StrEnum):
 
 
 def gold_queries(case: Case, kind: QueryKind) -> tuple[str, ...]:
-    """Return the queries of a case, each once; those of a plan are none where the case has no gold plan."""
+    """Return the queries of a case, each once; plan queries are empty if the case has no gold plan."""
     if kind is QueryKind.QUESTION:
         return (case.question,)
     if case.plan is None:
@@ -41,7 +41,7 @@ def gold_queries(case: Case, kind: QueryKind) -> tuple[str, ...]:
 
 
 def plain_words(text: str) -> str:
-    """Return an atom's text as words: a constant as its name, a variable as its type, without brackets and stars."""
+    """Return an atom's text as words: constants by name, variables by type, without brackets and stars."""
     try:
         return parse_atom(text).phrase
     except NotationError:
@@ -49,10 +49,10 @@ def plain_words(text: str) -> str:
 
 
 def retrieve_fused(backbone: Backbone, queries: Sequence[str], scope: Query, k: int) -> list[Hit]:
-    """Return the k units that come first when each query's best is taken in turn, each unit once.
+    """Return the first k units of a round-robin over the queries' results, each unit once.
 
     Raises:
-        StoreError: the memory could not be read.
+        StoreError: the memory cannot be read.
     """
     lists = [backbone.retrieve(replace(scope, text=text), k) for text in queries]
     hits: dict[str, Hit] = {}

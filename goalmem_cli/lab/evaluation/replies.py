@@ -1,7 +1,7 @@
-"""Replies that the gold plan of a question makes: what a perfect model would say, to measure the rest by.
+"""Simulate a perfect model that replies according to a question's gold plan, to measure everything else.
 
-Such a model plans as the gold plan does, proves what the facts in view prove of it, asks for what the plan's
-refinements ask for, and stops once a further look has not found what nothing in memory settles.
+It plans as the gold plan does, proves what the facts in view prove, asks for the plan's refinements, and stops when a
+further search has not found what the memory lacks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_QUERY = 120
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A subgoal as a prompt shows it: its label, the step of the gold plan that it is, and whether it is settled."""
+    """A subgoal as a prompt shows it: its label, its gold step, and whether it is settled."""
 
     label: str
     step: GoldStep
@@ -36,9 +36,9 @@ class _Line:
 
 
 class GoldReplies:
-    """Replies to the requests of one question with JSON replies, by its gold plan; `turns` are by label.
+    """JSON replies to the requests of one question, from its gold plan; `turns` are by label.
 
-    For the steps of `goal-mem` with the full prompts, and for reading an answer from facts.
+    It covers the steps of `goal-mem` with full prompts, and reading an answer from facts.
     """
 
     def __init__(self, case: Case, turns: Mapping[str, Turn]) -> None:
@@ -60,7 +60,7 @@ class GoldReplies:
 
     @property
     def subgoals(self) -> Sequence[GoldStep]:
-        """The steps of the plan in the order in which a reply writes them down, each once."""
+        """The steps of the plan in the order of a reply, each once."""
         return self._roots
 
     def values(self, name: str) -> list[str]:
@@ -73,7 +73,7 @@ class GoldReplies:
         """Return the reply to a request.
 
         Raises:
-            ValueError: it is of a step that no gold plan has a reply for.
+            ValueError: there is no gold reply for the request's step.
         """
         steps: Mapping[str, Callable[[Request], Reply]] = {
             "plan_and_prove": self._proof,
@@ -136,13 +136,13 @@ class GoldReplies:
         if "goal" not in keys:
             return self._round(self._lines(request), lines_shown(request.growing), keys)
         plan = self._planned()
-        if keys["subgoals"].get("minItems") == 0:  # a further plan, which may be declined
+        if keys["subgoals"].get("minItems") == 0:  # the request for another plan may be declined
             return {**plan, "goal": "", "answer": [], "subgoals": [], "conclusion": False, **_nothing("stop")}
         lines = [_Line(f"S{place}", step, is_settled=False) for place, step in enumerate(self._roots, 1)]
         return {**plan, "conclusion": False, **self._round(lines, lines_shown(request.growing), keys)}
 
     def _round(self, lines: Sequence[_Line], facts: Sequence[ShownLine], keys: Mapping[str, object]) -> Reply:
-        """Return what the facts prove of the subgoals in view, and what is left to look for."""
+        """Return what the facts prove about the subgoals in view, and what is still to be found."""
         left = [line for line in lines if not line.is_settled]
         found = {line.label: entry for line in left if (entry := self._grounding(line, facts))}
         open_ = [line for line in left if line.label not in found and line.step in self._roots]
@@ -169,10 +169,10 @@ class GoldReplies:
             "needs": [{"text": self._text(step), "relation": "semantic"} for step in fresh],
         }
 
-    # What both have
+    # Shared by both provers
 
     def _grounding(self, line: _Line, facts: Sequence[ShownLine]) -> dict[str, object]:
-        """Return the gold grounding of a subgoal, nothing where one of its facts is not in view."""
+        """Return the gold grounding of a subgoal, or nothing if one of its facts is not in view."""
         cited = [self._number(label, facts) for label in line.step.facts]
         if not cited or not all(cited):
             return {}
@@ -185,7 +185,7 @@ class GoldReplies:
         return {"subgoal": line.label, "facts": cited[:_MOST_FACTS], "verdict": "entailed", "bindings": bindings}
 
     def _lines(self, request: Request) -> list[_Line]:
-        """Return the subgoals that a prompt shows, of which the plan knows the text or the place."""
+        """Return the subgoals in a prompt that the plan knows by text or position."""
         lines = []
         for line in request.tail.splitlines():
             if found := _SUBGOAL.fullmatch(line):
@@ -197,12 +197,12 @@ class GoldReplies:
         return lines
 
     def _number(self, label: str, facts: Sequence[ShownLine]) -> str | None:
-        """Return the number of the fact that is a turn, None where it is not in view."""
+        """Return the fact number of a turn, or None if it is not in view."""
         text = self._turns[label].text
         return next((line.number for line in facts if line.says(text)), None)
 
     def _is_list(self, name: str) -> bool:
-        """Say whether a variable's gold value is a list: the corpus writes those with commas."""
+        """Say whether a variable's gold value is a list; the corpus writes lists with commas."""
         values = [step.bindings[name] for step in self._plan.subgoals if name in step.bindings]
         return bool(values) and all(
             ", " in value

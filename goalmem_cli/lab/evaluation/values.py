@@ -1,4 +1,4 @@
-"""What is written in JSON or in Python's notation, in the labels of Test of Time and in replies to its prompts."""
+"""Parse values in JSON or Python notation from Test of Time's labels and from replies to its prompts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 import re
 
 ANSWER, EXPLANATION = "answer", "explanation"
-"""The keys of a reply that the benchmark asks for: of the first it takes the value, the second it passes over."""
+"""The keys of a reply in the benchmark's form; only the answer counts."""
 
 _OPENING = re.compile(r"\{")
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 def written(text: str) -> object:
-    """Return the first JSON object in the text, or a dictionary or list in Python's notation; else the text."""
+    """Return the first JSON object in the text, or a dictionary or list in Python notation; else the text."""
     for opening in _OPENING.finditer(text):
         try:
             return json.JSONDecoder().raw_decode(text, opening.start())[0]
@@ -30,7 +30,7 @@ def written(text: str) -> object:
 
 
 def value_of(value: object) -> object:
-    """Return what of a reply or a label counts: its `answer`, else its one value, else all but the explanation."""
+    """Return the relevant part of a reply or label: its `answer`, else its only value, else all but the explanation."""
     if not isinstance(value, dict):
         return value
     if ANSWER in value:

@@ -1,1 +1,1 @@
-"""Trains goalmem's own adapter for the bundled model on goalmem's own steps: ``python -m goalmem_cli.lab.tuning``."""
+"""Train goalmem's own adapter for the bundled model on goalmem's own steps: ``python -m goalmem_cli.lab.tuning``."""

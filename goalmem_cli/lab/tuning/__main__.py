@@ -1,4 +1,4 @@
-"""``python -m goalmem_cli.lab.tuning``: trains, checks and describes the adapter of the bundled model."""
+"""``python -m goalmem_cli.lab.tuning``: train, check and describe the adapter of the bundled model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns a trained adapter into the GGUF file that llama.cpp applies, and checks that it does what was trained."""
+"""Convert a trained adapter to the GGUF file of llama.cpp, and check that both compute the same."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from goalmem_cli.models.weights.lora import BASE_DIGEST, Adapter
 NAME = "adapter.gguf"
 MOST_BYTES = 40_000_000
 LEAST_ALIKE, LEAST_EFFECT = 0.99, 0.95
-"""The cosines that llama.cpp's logits have at least: with the trained model's, and of what the adapter changes."""
+"""The minimum cosines of llama.cpp's logits with the trained model's, and of the adapter's effects on both."""
 NO_EFFECT = 0.998
-"""From this cosine on, an adapter changes too little for its effect to stand out from rounding."""
+"""If the cosine with and without the adapter is at least this, its effect is too small to tell from rounding."""
 
 _NAMES = {
     "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
@@ -30,16 +30,17 @@ _NAMES = {
 }  # fmt: skip
 _ALPHA = gguf.Keys.Adapter.LORA_ALPHA
 PACKED = "goalmem.packed_of"
-"""The key of a packed file's metadata that has the digest of the whole one."""
+"""The metadata key for the digest of the whole file, in a file that `packing` made smaller."""
 _FACTORS = {"lora_A": "lora_a", "lora_B": "lora_b"}
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How llama.cpp with the adapter compares with the trained model, over some prompts: mean cosines of the logits.
+    """llama.cpp with the adapter against the trained model: mean cosines of the logits over some prompts.
 
-    `alike` is with the trained model, `plain` with llama.cpp without adapter; `effect` is of what the adapter adds to
-    the logits here and there; `agreement` the share of prompts that both go on with by the same token.
+    `alike` compares it with the trained model, and `plain` with llama.cpp without the adapter. `effect` compares what
+    the adapter adds to the logits in both. `agreement` is the share of prompts for which both choose the same next
+    token.
     """
 
     alike: float
@@ -49,7 +50,7 @@ class Check:
 
 
 class Shape(NamedTuple):
-    """How an adapter is built: its rank, its alpha and which linear layers it changes, as transformers calls them."""
+    """An adapter's rank, its alpha, and the linear layers that it changes, by their names in transformers."""
 
     rank: int
     alpha: int
@@ -57,20 +58,20 @@ class Shape(NamedTuple):
 
 
 def whole_digest(base: Path) -> str:
-    """Return the digest of a model's file (`file_digest`), of a packed one that of the whole."""
+    """Return the digest of a model's file (`file_digest`); for a packed file, the digest of the whole file."""
     return str(read_header(base).values.get(PACKED, "")) or file_digest(base)
 
 
 def is_packed(base: Path) -> bool:
-    """Say whether a model's file has no more than a part of the vocabulary."""
+    """Return whether a model's file holds only a part of the vocabulary."""
     return PACKED in read_header(base).values
 
 
 def write_adapter(model: Any, base: Path, path: Path) -> int:
-    """Write the adapter of the model of the file `base` as GGUF, in half precision, and return the size in bytes.
+    """Write the model's adapter for the base file as GGUF in half precision, and return the size in bytes.
 
     Raises:
-        ModelError: it is larger than what is shipped, or the base cannot be read.
+        ModelError: the file exceeds the shipped maximum, or the base cannot be read.
     """
     settings = model.peft_config["default"]
     header = read_header(base)
@@ -96,7 +97,7 @@ def write_adapter(model: Any, base: Path, path: Path) -> int:
 def tensors_of(model: Any) -> dict[str, NDArray[np.float16]]:
     """Return the adapter's tensors under llama.cpp's names.
 
-    Where llama.cpp keeps the rows of queries and keys in another order than transformers, so do the rows of B.
+    The rows of B are reordered where llama.cpp orders the rows of queries and keys differently from transformers.
     """
     found: dict[str, NDArray[np.float16]] = {}
     for name, weight, rotated in _factors(model):
@@ -107,9 +108,10 @@ def tensors_of(model: Any) -> dict[str, NDArray[np.float16]]:
 
 
 def _factors(model: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
-    """Yield the adapter's weights with their names in llama.cpp, and of how many heads it keeps the rows in pairs.
+    """Yield each weight of the adapter as (name in llama.cpp, weight, heads).
 
-    It does so for Llama's architecture; Qwen2's halves are rotated against each other there as in transformers.
+    `heads` is the number of heads whose rows llama.cpp stores in pairs, or 0 where it keeps transformers' order. It
+    uses pairs for Llama's queries and keys; for Qwen2 it rotates halves, as transformers does.
     """
     heads: dict[str, int] = {}
     if model.config.model_type == "llama":
@@ -127,13 +129,13 @@ def _factors(model: Any) -> Iterator[tuple[str, torch.Tensor, int]]:
 
 
 def interleaved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """Return the rows with the halves of each head interleaved, as llama.cpp rotates neighbouring pairs."""
+    """Return the rows with the halves of each head interleaved, since llama.cpp rotates neighbouring pairs."""
     halves = rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:])
     return halves.swapaxes(1, 2).reshape(rows.shape)
 
 
 def shape_of(path: Path) -> Shape:
-    """Return the rank, the alpha and the layers of an adapter's file.
+    """Return the rank, alpha and layers of an adapter's file.
 
     Raises:
         ModelError: it cannot be read, or is no adapter.
@@ -148,12 +150,12 @@ def shape_of(path: Path) -> Shape:
 
 
 def copy_weights(paths: Sequence[Path], model: Any) -> None:
-    """Give the model's adapter the weights of files that `write_adapter` wrote of one of the same shape; their mean.
+    """Set the model's adapter to the mean of adapter files from `write_adapter`, all of the same shape.
 
-    A mean is of use where one of them was trained from another.
+    A mean is useful if one of them was trained from another.
 
     Raises:
-        ModelError: one of them has another shape.
+        ModelError: the files differ in shape.
     """
     shapes = {shape_of(path): path for path in paths}
     if len(shapes) > 1:
@@ -166,21 +168,21 @@ def copy_weights(paths: Sequence[Path], model: Any) -> None:
 
 
 def halved(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
-    """Return the rows as they were before `interleaved`."""
+    """Undo `interleaved`."""
     pairs = rows.reshape(heads, rows.shape[0] // heads // 2, 2, *rows.shape[1:])
     return np.ascontiguousarray(pairs.swapaxes(1, 2).reshape(rows.shape))
 
 
 def check(model: Any, base: Path, adapter: Path, prompts: Sequence[Sequence[int]]) -> Check:
-    """Compare llama.cpp's logits with those of the trained model and of the model without adapter.
+    """Compare llama.cpp's logits with those of the trained model, with the adapter and without.
 
     Raises:
-        ModelError: llama.cpp with the adapter is not the model that was trained.
+        ModelError: llama.cpp with the adapter computes something else than the trained model.
     """
     ours = _logits(model, prompts)
     with model.disable_adapter():
         base_ours = _logits(model, prompts)
-    from goalmem_cli.models.in_process.prompt_tokens import next_logits  # of llama.cpp, which may be elsewhere
+    from goalmem_cli.models.in_process.prompt_tokens import next_logits  # needs llama.cpp, which may be missing
 
     theirs, base_theirs = next_logits(base, adapter, prompts), next_logits(base, None, prompts)
     result = Check(
@@ -196,7 +198,7 @@ def check(model: Any, base: Path, adapter: Path, prompts: Sequence[Sequence[int]
 
 
 def _logits(model: Any, prompts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-    """Return the (prompts, vocabulary) logits of what follows each prompt."""
+    """Return the (prompts, vocabulary) logits of the token after each prompt."""
     model.eval()
     place = next(model.parameters()).device
     with torch.no_grad():

@@ -1,6 +1,4 @@
-"""Examples of answering: readings of retrieved facts, of a question or of the steps of its plan, each put as a question
-by itself.
-"""
+"""Training examples of reading: answering a question, or one step of its plan, from retrieved facts."""
 
 from __future__ import annotations
 
@@ -24,19 +22,19 @@ from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.trace import Fact
 
 FEWEST, MOST, TOKENS = 2, 20, Limits().read_tokens
-"""How many facts a reading is shown, and about how many tokens they have at most: as many as in answering."""
+"""The minimum and maximum number of facts in a reading, and their maximum tokens, as in answering."""
 WITHOUT = 0.12
-"""How often a reading is shown none of the evidence."""
+"""The probability that a reading shows none of the evidence."""
 TOGETHER = 14
-"""How many questions at most are put to the same facts."""
+"""The maximum number of questions about the same facts."""
 LEFT_OUT = 0.33
-"""How often a value that an earlier step found is left out of a step's question."""
+"""The probability that a step's question omits a value that an earlier step found."""
 OF_ANOTHER = 0.5
-"""How often a question is put again with somebody else's name in it, whom its evidence does not tell of."""
+"""The probability that a question is also asked about another person, whom its evidence does not mention."""
 
 
 def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
-    """Yield a reading of what the question finds, its evidence among it but for some, the best last."""
+    """Yield a reading of the facts that the question retrieves, best last; some readings lack the evidence."""
     evidence = scene.gold(scene.case.evidence)
     is_without = chance.random() < WITHOUT
     is_unknown = scene.case.is_unanswerable or is_without
@@ -58,8 +56,10 @@ def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]
 
 
 def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, copy: int) -> Iterator[Example]:
-    """Yield readings of one conversation's questions, several from the same facts: all evidence of theirs and what
-    each finds besides, in any order. What they share is computed once. `copy` tells copies of the conversation apart.
+    """Yield readings of one conversation's questions, where several questions share the same facts.
+
+    The facts are all evidence of these questions and some that each retrieves, in any order. The shared prompt is
+    computed once. `copy` distinguishes copies of the conversation.
     """
     asked = [scene for scene in scenes if scene.case.is_unanswerable or scene.case.answer is not None]
     chance.shuffle(asked)
@@ -80,7 +80,7 @@ def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, 
 
 
 def of_another(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
-    """Yield a reading that finds what the question is about, but told of somebody else than it names."""
+    """Yield a reading where the question names another person than its evidence, so the answer is unknown."""
     if scene.case.is_unanswerable or chance.random() >= OF_ANOTHER:
         return
     evidence = scene.gold(scene.case.evidence)
@@ -103,24 +103,24 @@ def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) 
 
 
 def _reply(answer: str | None, numbers: Sequence[str]) -> str:
-    """Return the reply of a reading; without an answer, that it is unknown."""
+    """Return the reply of a reading; without an answer it is "answer: unknown"."""
     return "answer: unknown" if answer is None else f"answer: {answer}\nfacts: {', '.join(numbers)}"
 
 
 def _read(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Request:
-    """Return the request for a reading of the facts, given best first, the best last."""
+    """Return the request to read the facts; they are given best first and shown best last."""
     choices = reading_choices([fact.number for fact in shown])
     return reading_request(book["read"], replace(scene.question, text=asked), shown[::-1], choices)
 
 
 def _numbers(shown: Sequence[Fact], evidence: Sequence[Fact]) -> list[str]:
-    """Return the numbers under which the evidence is shown, as many as a reading cites."""
+    """Return the numbers of the evidence among the shown facts, at most as many as a reading cites."""
     numbers = {fact.unit: fact.number for fact in shown}
     return [numbers[fact.unit] for fact in evidence][:CITED]
 
 
 def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> list[Fact]:
-    """Return the facts with the evidence that is missing, each put where it may."""
+    """Return the facts with the missing evidence inserted at random places."""
     facts = list(found)
     units = {fact.unit for fact in facts}
     for fact in evidence:
@@ -131,9 +131,9 @@ def _with(found: Sequence[Fact], evidence: Sequence[Fact], chance: Random) -> li
 
 
 def _within(facts: Sequence[Fact], kept: set[str]) -> list[Fact]:
-    """Return as many of the facts as the tokens allow, best first, those to be kept in any case.
+    """Return the facts that fit the token limit, best first; those in `kept` always stay.
 
-    They are numbered in that order, as the engine would: their numbers do not tell which are evidence.
+    They are renumbered in that order, as in the engine, so numbers do not reveal the evidence.
     """
     left = TOKENS - sum(_cost(fact) for fact in facts if fact.unit in kept)
     shown = []
@@ -150,7 +150,7 @@ def _cost(fact: Fact) -> int:
 
 
 def stepping(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> Iterator[Example]:
-    """Yield the steps of a plan of several, each read from what its question finds."""
+    """Yield a reading for each step of a plan with several steps, of the facts that the step's question retrieves."""
     found: dict[str, tuple[str, ...]] = {}
     for ground in lesson.subgoals if len(lesson.subgoals) > 1 else ():
         known = {name: values for name, values in found.items() if chance.random() >= LEFT_OUT}

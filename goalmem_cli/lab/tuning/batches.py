@@ -1,4 +1,4 @@
-"""Examples as tokens, mixed by kind, packed where their prompts begin alike, and batched by length."""
+"""Turn examples into tokens, mix them by kind, pack those with the same prompt beginning, and batch them by length."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 MIX: Mapping[str, float] = {
     "decompose": 0.3, "read": 0.3, "read none": 0.04, "read together": 0.2, "read step": 0.12, "read step none": 0.04,
 }  # fmt: skip
-"""The share of each kind among the rows that are drawn."""
+"""The share of each kind among the drawn rows."""
 
 WINDOW = 256
-"""So many rows are drawn at a time at least, for large batches more, and batched by their lengths."""
+"""The minimum number of rows to draw and sort by length at a time; larger batches draw more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The request that the engine would make, and the reply wanted.
+    """A request as the engine would make it, with the wanted reply.
 
-    `kind` is the step, in finer grain where what is learnt differs; `case` the question it comes from. Examples of one
-    `group` have the beginning of their prompts in common.
+    `kind` is the step, split further where the task differs. `case` is the question that it comes from. The prompts of
+    one `group` begin alike.
     """
 
     kind: str
@@ -40,7 +40,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """An example as tokens: what the model is given, and what it should go on with, the end included."""
+    """An example as tokens: the prompt, and the reply with its end token."""
 
     kind: str
     prompt: tuple[int, ...]
@@ -53,7 +53,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Examples computed together: the first `shared` tokens of their prompts once, the rest of each behind them."""
+    """Examples computed together: the first `shared` tokens of their prompts once, then the rest of each."""
 
     examples: tuple[Tokens, ...]
     shared: int = 0
@@ -63,7 +63,7 @@ class Row:
 
 
 def packed(examples: Sequence[Tokens]) -> Row:
-    """Return the row of examples whose prompts begin alike; a token at least of each prompt is its own."""
+    """Return the row of examples whose prompts begin alike; at least one token of each prompt stays unshared."""
     prompts = [example.prompt for example in examples]
     most = min(map(len, prompts)) - 1
     return Row(tuple(examples), next((n for n in range(most) if len({prompt[n] for prompt in prompts}) > 1), most))
@@ -72,9 +72,9 @@ def packed(examples: Sequence[Tokens]) -> Row:
 def tokenise(
     examples: Iterable[Example], vocabulary: PromptTokens, dropped: Counter[str], every: int = 1
 ) -> Iterator[Tokens]:
-    """Yield the examples as tokens; those that their prompt's grammar would not let the model say are counted.
+    """Yield the examples as tokens; count in `dropped` those whose reply the prompt's grammar forbids.
 
-    One example in `every` is held against its grammar, which takes milliseconds a token where a vocabulary is large.
+    Only one example in `every` is checked, since a check takes milliseconds a token with a large vocabulary.
     """
     for place, example in enumerate(examples):
         if place % every or vocabulary.allows(example.request, example.reply):
@@ -85,10 +85,10 @@ def tokenise(
 
 
 def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, seed: int) -> Iterator[list[Row]]:
-    """Yield batches without end: kinds as the mix says, rows alike in length.
+    """Yield batches endlessly: kinds in the shares of `mix`, rows of similar length together.
 
-    A batch has `most` tokens at most with its padding, or one row. Examples of one group are one row.
-    No row of a kind comes again before all others of it have come.
+    A batch has at most `most` tokens including padding, or one row. The examples of a group form one row. No row of a
+    kind repeats before all its other rows have come.
     """
     chance = Random(seed)  # noqa: S311 - these are no secrets
     drawn = _drawn(examples, mix, chance)
@@ -105,7 +105,7 @@ def batches(examples: Sequence[Tokens], mix: Mapping[str, float], most: int, see
 
 
 def rows_of(examples: Iterable[Tokens]) -> Iterator[Row]:
-    """Yield the examples as rows: those of a group together, each other alone."""
+    """Yield the examples as rows: each group as one row, every other example alone."""
     groups: dict[str, list[Tokens]] = {}
     for example in examples:
         if example.group:

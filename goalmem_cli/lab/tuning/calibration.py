@@ -1,4 +1,4 @@
-"""Fits how certain answers are: which share of those with like signs was right, in runs on training conversations."""
+"""Fit how certain answers are: the share of right ones among those with similar signs, on training runs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.reasoners.certainty import signs_of
 
 RIGHT = 0.5
-"""From this F1 on an answer counts as right."""
+"""An answer with at least this F1 counts as right."""
 FOLDS, BINS = 5, 5
 FEWEST, QUARTER = 8, 0.25
-"""How many answers a floor is told by at least, and which share of those below it is right at most."""
+"""A floor needs at least `FEWEST` answers below it, with a share of right ones under `QUARTER`."""
 STRENGTH = 1.0
-"""The inverse of how strongly the weights are held down (scikit-learn's C)."""
+"""The inverse of the regularisation strength (scikit-learn's C)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question: the signs of its answer, None where there is no answer or none that tells; its F1, 0 without one;
-    whether memory has the answer; and the conversation it was asked of.
+    """The result of one question.
+
+    `signs` are the signs of certainty, None without an answer or without signs. `f1` is 0 without an answer.
+    `is_answerable` says whether memory holds the answer. `conversation` is the one that was asked about.
     """
 
     signs: tuple[float, ...] | None
@@ -38,13 +40,13 @@ class Outcome:
 
     @property
     def is_right(self) -> bool:
-        """Whether its F1 says so; an answer to a question that memory does not settle never is."""
+        """Whether F1 reaches `RIGHT`; an answer to an unanswerable question is never right."""
         return self.f1 >= RIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Answers of like certainty: how many, their mean certainty, and the share of them that is right."""
+    """Answers of similar certainty: their number, their mean certainty, and the share of right ones."""
 
     count: int
     certainty: float
@@ -53,9 +55,11 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What comes of wanting answers to be at least so certain: the share of the questions that is answered, the share
-    of the answers that is right, the mean F1 of answerable questions, and the shares of answerable and of unanswerable
-    ones that are refused.
+    """The results of requiring at least the certainty `least`.
+
+    `answered` is the share of answered questions, and `right` the share of right answers among them. `f1` is the mean
+    over answerable questions. `refused` and `unanswerable_refused` are shares of the answerable and of the unanswerable
+    questions.
     """
 
     least: float
@@ -68,8 +72,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How far off the certainties of the answers to so many questions are: the expected calibration error over bins of
-    equal size, the bins, and the curve. `floor` is the certainty below which an answer is better withheld.
+    """How well the certainties of `asked` questions fit.
+
+    `error` is the expected calibration error over bins of equal size. An answer below the certainty `floor` is better
+    withheld.
     """
 
     asked: int
@@ -80,7 +86,7 @@ class Checked:
 
 
 def outcomes(run: Path, reasoner: str) -> Iterator[Outcome]:
-    """Yield what came of each question that the reasoner was asked in the run.
+    """Yield the outcome of each question that this reasoner was asked in the run.
 
     Raises:
         UsageError: there is no run.
@@ -99,9 +105,7 @@ def outcomes(run: Path, reasoner: str) -> Iterator[Outcome]:
 
 
 def fit(asked: Sequence[Outcome]) -> tuple[tuple[float, ...], Checked]:
-    """Return the weights fitted to all answers, the bias first, and what they are worth with each conversation left out
-    of its own fit.
-    """
+    """Return the weights fitted to all answers, bias first, and their check by cross-validation over conversations."""
     matrix, right, groups = _answers(asked)
     model = LogisticRegression(C=STRENGTH, max_iter=1000)
     folds = GroupKFold(min(FOLDS, len(set(groups))))
@@ -111,20 +115,21 @@ def fit(asked: Sequence[Outcome]) -> tuple[tuple[float, ...], Checked]:
 
 
 def check(asked: Sequence[Outcome], weights: Sequence[float]) -> Checked:
-    """Return what the weights are worth on questions that they were not fitted to."""
+    """Return how well the weights do on questions that they were not fitted to."""
     matrix, _, _ = _answers(asked)
     return _checked(asked, 1 / (1 + np.exp(-(weights[0] + matrix @ np.array(weights[1:])))))
 
 
 def calibration_error(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Return the mean distance of certainty and share of right answers, over bins of as many answers each."""
+    """Return the expected calibration error: the mean distance of certainty and share right, over equal bins."""
     bins = _bins(told, right)
     return sum(each.count * abs(each.certainty - each.right) for each in bins) / len(told)
 
 
 def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
-    """Return the largest certainty, in whole percents from 0 to 1, below which fewer than a quarter of the answers were
-    right; 0 where too few answers tell.
+    """Return the largest certainty below which under a quarter of the answers were right, in steps of 0.01.
+
+    It is 0 if there is none, or if fewer than `FEWEST` answers lie below it.
     """
     for percent in range(100, 0, -1):
         below = right[told < percent / 100]
@@ -134,13 +139,13 @@ def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
 
 
 def in_record(reasoner: str, weights: Sequence[float], least: float) -> tuple[str, str]:
-    """Return the weights and the floor as a model's record has them among its `weights` and `floors`."""
+    """Return the weights and the floor as lines for `weights` and `floors` of a model's record."""
     told = ", ".join(f"{weight:.3f}" for weight in weights)
     return f'"{reasoner}": ({told}),', f'"{reasoner}": {least:.2f},'
 
 
 def _answers(asked: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:
-    """Return the signs of the answers that have any, whether they are right, and whence they are."""
+    """Return the (answers, signs) matrix of the answers with signs, whether each is right, and its conversation."""
     telling = [(each.signs, each.is_right, each.conversation) for each in asked if each.signs is not None]
     signs, right, groups = zip(*telling, strict=True)
     return np.array(signs), np.array(right), list(groups)
@@ -160,7 +165,7 @@ def _bins(told: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Bin]:
 
 
 def _curve(asked: Sequence[Outcome], sure: NDArray[np.float64]) -> Iterator[Point]:
-    """Yield a point for every twentieth; what has no answer is certain by 0, an answer that does not tell by 1."""
+    """Yield a point for every 0.05; no answer has certainty 0, an answer without signs 1."""
     right = np.array([each.is_right for each in asked])
     f1 = np.array([each.f1 for each in asked])
     can = np.array([each.is_answerable for each in asked])

@@ -1,4 +1,4 @@
-"""The model card of the adapter: what it was made of, how, and how well it does."""
+"""The adapter's model card: its data, its training and its results."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ CARD = "README.md"
 
 
 def write_record(record: Mapping[str, object], folder: Path) -> None:
-    """Write what a training did and the card beside the adapter."""
+    """Write the record of a training, and the card, beside the adapter."""
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     (folder / CARD).write_text(card(record), "utf-8")
 
 
 def add_evaluation(folder: Path, name: str, figures: Mapping[str, object]) -> None:
-    """Put a run's figures into the record and the card."""
+    """Add a run's figures to the record and the card."""
     record = json.loads((folder / RECORD).read_text("utf-8"))
     update_record(folder, {"evaluation": {**record["evaluation"], name: dict(figures)}})
 
 
 def add_certainty(folder: Path, reasoner: str, made: Mapping[str, object]) -> None:
-    """Put a calibration of the reasoner's answers into the record and the card."""
+    """Add the calibration of the reasoner's answers to the record and the card."""
     record = json.loads((folder / RECORD).read_text("utf-8"))
     update_record(folder, {"certainty": {**record.get("certainty", {}), reasoner: dict(made)}})
 
 
 def update_record(folder: Path, entries: Mapping[str, object]) -> None:
-    """Put entries into the record, in place of earlier ones, and into the card."""
+    """Add entries to the record, replacing earlier ones, and write the card again."""
     record = json.loads((folder / RECORD).read_text("utf-8"))
     write_record(record | dict(entries), folder)
 
 
 def card(record: Mapping[str, object]) -> str:
-    """Return the card of a record as Markdown."""
+    """Return the model card of a record as Markdown."""
     older = [kind for kind, _ in _items(record["mix"]) if kind not in MIX]
     lines = [
         f"# goalmem's own adapter for {record['base']}",
@@ -83,7 +83,7 @@ def card(record: Mapping[str, object]) -> str:
 
 
 def _certainty(made: Mapping[str, object]) -> Iterator[str]:
-    """Yield what a calibration is worth: on the questions that it was fitted to, each left out, and on others."""
+    """Yield the lines on a calibration: cross-validated on its own questions, and checked on others."""
     yield "The share of answers with such signs that was right (F1 of 0.5 or more), by a logistic regression with the"
     yield f"weights {', '.join(f'{weight:.2f}' for weight in _list(made['weights']))}."
     for name in ("fitted", "checked"):

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 DEPTHS = (1, 3, 5, 10)
 LARGE, EVERY = 65_536, 50
-"""From how many tokens a vocabulary is large, and one reply in how many is held against its grammar then."""
+"""The size in tokens from which a vocabulary is large; then one reply in `EVERY` is checked against its grammar."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 4 with a message where it cannot be done."""
+    """Run the command; return 0, or 4 after printing an error."""
     options = _parser().parse_args(arguments)
     try:
         options.run(options)

@@ -1,4 +1,4 @@
-"""The corpus as training takes it: conversations with their questions, and which of them it never sees."""
+"""The training corpus: conversations with their questions, and those that are held out."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from goalmem_cli.records import Conversation
 
 DOMAINS = ("assistant", "family", "friends", "messaging", "planning", "work")
 HELD_OUT = (*(f"{domain}-{number}" for domain in DOMAINS for number in (12, 13)), "assistant-01", "work-02")
-"""The conversations that are never trained on: two of each domain, and those that `sample_convos` shows."""
+"""The conversations that are never trained on: two of each domain, and those in `sample_convos`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation and the questions about it, which have gold plans in the corpus and the minis."""
+    """A conversation with its questions; those in the corpus and the minis have gold plans."""
 
     conversation: Conversation
     cases: tuple[Case, ...]
 
     @property
     def name(self) -> str:
-        """What the conversation is called."""
+        """The conversation's name."""
         return self.conversation.name
 
     @property
@@ -34,15 +34,15 @@ class Talk:
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Who speaks in it, in the order that they first do."""
+        """The speakers, in the order of their first turns."""
         return tuple(dict.fromkeys(turn.speaker for turn in self.conversation.turns))
 
 
 def read_corpus(folder: Path) -> list[Talk]:
-    """Return the conversations of the folder, by name.
+    """Return the conversations in the folder, by name.
 
     Raises:
-        InputError: the folder cannot be read, or a file is not of LoCoMo's form, which the corpus has too.
+        InputError: the folder cannot be read, or a file is not in LoCoMo's form, which the corpus uses.
     """
     dataset = read_dataset([folder])
     cases: dict[str, list[Case]] = {}
@@ -53,12 +53,12 @@ def read_corpus(folder: Path) -> list[Talk]:
 
 
 def split(talks: Sequence[Talk]) -> tuple[list[Talk], list[Talk]]:
-    """Return the conversations to train on, and those held out."""
+    """Return the training conversations and the held-out ones."""
     return [talk for talk in talks if talk.name not in HELD_OUT], [talk for talk in talks if talk.name in HELD_OUT]
 
 
 def by_domain(talks: Sequence[Talk]) -> dict[str, list[Talk]]:
-    """Return the conversations of each domain: what one memory holds together."""
+    """Return the conversations of each domain, which share one memory."""
     domains: dict[str, list[Talk]] = {}
     for talk in talks:
         domains.setdefault(talk.domain, []).append(talk)

@@ -1,7 +1,7 @@
-"""The commands that train: `pack`, `train` and `convert`.
+"""The training commands: `pack`, `train` and `convert`.
 
-They run where little but torch, transformers, peft and gguf is installed, such as a machine with a GPU that is lent:
-neither a store nor llama.cpp is needed, but that an adapter is held against llama.cpp only where it is there.
+They need only torch, transformers, peft and gguf, as on a lent GPU machine: no store and no llama.cpp. Without
+llama.cpp an adapter is not checked against it.
 """
 
 from __future__ import annotations
@@ -32,20 +32,19 @@ if TYPE_CHECKING:
 
 BASE = SMOLLM2.name
 CHECKPOINT, BEGUN = "checkpoint", "begun.json"
-"""What training leaves in its folder beside the adapter and its card: the weights and how far they are, and what it
-began with."""
+"""The names of the folder of weights and progress, and of the file of initial settings, which training leaves."""
 CHECKED_PROMPTS = 8
 _LIBRARIES = ("goalmem", "torch", "transformers", "peft", "gguf", "llama-cpp-python")
 
 
 def say(line: str) -> None:
-    """Tell whoever runs the command, at once."""
+    """Print a line at once."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three to a parser's commands."""
+    """Add the three commands to a parser's subparsers."""
     small = commands.add_parser("pack", help="write a model's file with no more of its vocabulary than examples use")
     small.add_argument("prepared", type=Path, help="what prepare wrote")
     small.add_argument("out", type=Path, help="the folder to write the file and the examples for it to")
@@ -143,7 +142,7 @@ def _train(options: argparse.Namespace) -> None:
 def _started(
     options: argparse.Namespace, base: Path, run: Run, data: Prepared, course: Course, shares: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Give a new training the weights to start from, write down what it begins with, and return that."""
+    """Set the starting weights of a new training; write and return its initial settings."""
     from goalmem_cli.lab.tuning import adapter, training
 
     if options.start:
@@ -161,10 +160,10 @@ def _started(
 
 
 def _belongs(data: Prepared, base: Path, path: Path) -> None:
-    """Refuse examples that are in another model's tokens.
+    """Check that the examples are in this model's tokens.
 
     Raises:
-        InputError: they are.
+        InputError: they are in another model's tokens.
     """
     if data.base != file_digest(base):
         hint = "prepare them with --base, or name the file that they were packed with"
@@ -172,7 +171,7 @@ def _belongs(data: Prepared, base: Path, path: Path) -> None:
 
 
 def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
-    """Return the course that was asked for; of a training that is resumed its own, with another end and machine."""
+    """Return the course of the options; a resumed training keeps its own, with a new end and machine."""
     from goalmem_cli.lab.tuning import training
 
     here = {
@@ -188,7 +187,7 @@ def _course(options: argparse.Namespace, known: Mapping[str, Any]) -> Course:
 
 
 def _shape(options: argparse.Namespace) -> Shape:
-    """Return how the adapter is to be built: as those to start from, or as was asked for.
+    """Return the adapter's shape: that of the files to start from, or that of the options.
 
     Raises:
         UsageError: there is no such layer.
@@ -204,10 +203,10 @@ def _shape(options: argparse.Namespace) -> Shape:
 
 
 def _begun(folder: Path) -> dict[str, Any]:
-    """Return what the training in the folder began with.
+    """Return the initial settings of the training in the folder.
 
     Raises:
-        InputError: there is none, or one of an earlier version of goalmem.
+        InputError: there are none, or they are from an earlier version of goalmem.
     """
     hint = "begin one without --resume"
     try:
@@ -220,10 +219,10 @@ def _begun(folder: Path) -> dict[str, Any]:
 
 
 def _base_of(options: argparse.Namespace, known: Mapping[str, Any], folder: Path) -> Path:
-    """Return the file of the model that the training in the folder is of: the one that it began with, or --base.
+    """Return the file of the base model: the one that the training in the folder began with, or `--base`.
 
     Raises:
-        InputError: that is another model's.
+        InputError: the file is of another model.
     """
     from goalmem_cli.lab.tuning import adapter
 
@@ -246,7 +245,7 @@ def _convert(options: argparse.Namespace) -> None:
 
 
 def _converted(model: object, base: Path, folder: Path, prompts: list[list[int]]) -> dict[str, object]:
-    """Write the adapter's file, checked where llama.cpp is, and return what the record says of it."""
+    """Write the adapter's file, check it if llama.cpp is installed, and return its entries for the record."""
     from goalmem_cli.lab.tuning import adapter
 
     file, checked = folder / adapter.NAME, dict[str, float]()

@@ -1,4 +1,4 @@
-"""Makes a model's file smaller for a machine that only trains: of its vocabulary it keeps what the examples use."""
+"""Make a model's file smaller for a training machine: keep only the tokens that the examples use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from goalmem_cli.models.weights.gguf import file_digest
 
 BASE, EXAMPLES = "base.gguf", "examples.npz"
 _BY_TOKEN = ("token_embd.weight", "output.weight")
-"""The tensors that have a row for each token."""
+"""The tensors with one row for each token."""
 
 
 def pack(data: Prepared, base: Path, folder: Path) -> tuple[Path, Prepared]:
-    """Write the model's file to the folder, as `BASE`, and return it with the examples for it.
+    """Write the smaller model file `BASE` to the folder; return its path and the examples in its tokens.
 
-    The file has no tokenizer: a token's number is its place among those that the examples use. Its other weights are
-    those of the whole file, as they are quantised, so an adapter that is trained on it is one for the whole.
+    The file has no tokenizer: tokens are renumbered by their place among those in use. Its other weights stay as they
+    are quantised, so an adapter trained on it fits the whole file.
 
     Raises:
         OSError: it cannot be written.

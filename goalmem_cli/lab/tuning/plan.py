@@ -1,4 +1,4 @@
-"""Gold plans as training needs them: atoms, lists under starred variables, only answer variables in the goal."""
+"""Gold plans in the form for training: atoms, lists under starred variables, only answer variables in the goal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ARTICLES = ("a", "an", "the")
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """A gold subgoal: `facts` are labels of turns, `bindings` those of its own variables."""
+    """A gold subgoal: `facts` are labels of turns, `bindings` the values of its own variables."""
 
     atom: Atom
     facts: tuple[str, ...]
@@ -24,7 +24,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A question's gold plan. `goal` is None where it cannot be written with the answer variables alone."""
+    """A question's gold plan; `goal` is None if it cannot be written with the answer variables alone."""
 
     goal: Atom | None
     answer_variables: tuple[str, ...]
@@ -33,7 +33,7 @@ class Lesson:
 
 
 def lesson_of(case: Case) -> Lesson | None:
-    """Return the question's plan, None where it has none."""
+    """Return the question's gold plan, or None if it has none."""
     plan = case.plan
     if plan is None:
         return None
@@ -43,14 +43,14 @@ def lesson_of(case: Case) -> Lesson | None:
 
 
 def fits(atoms: Sequence[Atom]) -> bool:
-    """Say whether the prompts' grammars can write the atoms: few terms, the letters that variables have."""
+    """Return whether the prompts' grammars allow the atoms: few terms, allowed variable names."""
     terms = [[part for part in atom.parts if not isinstance(part, str)] for atom in atoms]
     names = {term.name for found in terms for term in found if isinstance(term, Variable)}
     return names <= _LETTERS and all(len(found) <= MOST_TERMS for found in terms)
 
 
 def _starred(steps: Sequence[GoldStep]) -> frozenset[str]:
-    """Return the variables bound to lists: several values with commas between under the plural of a type."""
+    """Return the variables bound to lists: comma-separated values of a variable with a plural type."""
     return frozenset(
         variable.name
         for step in steps
@@ -84,7 +84,7 @@ def _star(atom: Atom, starred: frozenset[str]) -> Atom:
 
 
 def _goal(plan: GoldPlan, starred: frozenset[str]) -> Atom | None:
-    """Return the goal with any other variable said in words; None if it lacks an answer variable."""
+    """Return the goal with its other variables in words; None if it lacks an answer variable."""
     goal = _star(parse_atom(plan.goal), starred)
     if not set(plan.answer_variables) <= {variable.name for variable in goal.variables}:
         return None

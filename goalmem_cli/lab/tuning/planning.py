@@ -1,4 +1,4 @@
-"""Examples of planning: the decomposition of a question."""
+"""Training examples of planning: decomposing a question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from goalmem_cli.records import Question
 
 
 def planning(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
-    """Yield the decomposition of a question, if a prompt can have it and the engine would take it."""
+    """Yield the decomposition of a question, if a prompt can hold it and the engine would accept it."""
     question, goal = scene.question, lesson.goal
     subgoals = [ground.atom for ground in lesson.subgoals]
     if goal is None or len(subgoals) > MOST_SUBGOALS or not fits([goal, *subgoals]):
@@ -29,7 +29,7 @@ def planning(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example
 
 
 def _is_read(reply: str, subgoals: Sequence[Atom], question: Question) -> bool:
-    """Say whether the engine would take the plan with these subgoals."""
+    """Return whether the engine would accept the plan with these subgoals."""
     try:
         plan = read_plan(reply, question)
     except ReplyUnusable:

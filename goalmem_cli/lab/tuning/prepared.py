@@ -1,7 +1,6 @@
-"""Examples prepared for training: as tokens in one file, so that fitting needs neither the corpus nor a store.
+"""Examples as tokens in one file, so that training needs neither the corpus nor a store.
 
-Some conversations are set aside: their examples tell which course is better, and are not trained on; those held out
-for good tell how good it is, and choose nothing.
+Some conversations are set aside: their losses compare courses. Held-out conversations only measure the result.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.tuning.batches import Tokens
 
 ASIDE = 20
-"""One conversation in so many is set aside."""
+"""One conversation in this many is set aside."""
 PARTS = ("trained", "aside", "held_out")
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is trained on, what is set aside for choosing, what is held out, and what the card says of it all.
+    """The examples to train on, those set aside, those held out, and the facts for the card.
 
-    `base` is the digest (`file_digest`) of the model's file whose tokens they are; where that file was packed,
-    `vocabulary` has the number that each token has in the whole one.
+    `base` is the digest (`file_digest`) of the model file whose tokens they use. For a packed file, `vocabulary` has
+    each token's number in the whole file.
     """
 
     trained: tuple[Tokens, ...]
@@ -41,17 +40,17 @@ class Prepared:
 
     @property
     def available(self) -> Counter[str]:
-        """How many examples of each kind there are to train on."""
+        """The number of training examples of each kind."""
         return Counter(example.kind for example in self.trained)
 
 
 def is_aside(conversation: str) -> bool:
-    """Say whether a conversation is set aside, by its name alone: the same ones in every preparation."""
+    """Return whether a conversation is set aside; it depends on the name alone, so it is the same every time."""
     return crc32(conversation.encode()) % ASIDE == 0
 
 
 def write(prepared: Prepared, path: Path) -> None:
-    """Write one compressed file: tokens in 32 bits, their lengths, kinds, groups and parts.
+    """Write one compressed file: tokens as 32-bit numbers, with their lengths, kinds, groups and parts.
 
     Raises:
         OSError: it cannot be written.
@@ -74,10 +73,10 @@ def write(prepared: Prepared, path: Path) -> None:
 
 
 def read(path: Path) -> Prepared:
-    """Return what `write` wrote.
+    """Return the examples that `write` wrote.
 
     Raises:
-        InputError: the file is missing, or is another.
+        InputError: the file is missing, or has another format.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -99,7 +98,7 @@ def read(path: Path) -> Prepared:
 
 
 def check(prepared: Prepared, path: Path, held_out: Sequence[str]) -> Prepared:
-    """Return the examples if there are any to train on and any held out.
+    """Return the examples unchanged, if there are some to train on and some held out.
 
     Raises:
         InputError: there are none.

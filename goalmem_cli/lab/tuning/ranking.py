@@ -1,4 +1,4 @@
-"""Fits the weights of `backbones.relevance`: which of what a query retrieves is evidence for it."""
+"""Fit the weights of `backbones.relevance`: which retrieved turns are evidence for the query."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from goalmem_cli.lab.tuning.scenes import Scene, remembered
 from goalmem_cli.ports import Embedder
 
 DEEP = 20
-"""How many of the hits of a query are told apart."""
+"""The number of hits of a query that are used."""
 STRENGTH = 0.3
-"""The inverse of how strongly the weights are held down (scikit-learn's C)."""
+"""The inverse of the regularisation strength (scikit-learn's C)."""
 
 Retrieval = tuple[NDArray[np.float64], NDArray[np.bool_], int]
-"""What a query retrieves: its features, which of it is evidence, and how many turns of evidence there are."""
+"""A query's hits: their features, whether each is evidence, and the number of evidence turns."""
 
 
 def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]:
-    """Yield what the questions and gold subgoals of the conversations retrieve, a domain in one memory.
+    """Yield the retrieval of each question and gold subgoal; the conversations of a domain share a memory.
 
     Raises:
         StoreError: the memory cannot be written.
@@ -38,7 +38,7 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
             for scene in scenes:
                 for query, labels in _queries(scene):
                     found = scene.numbered.hits(query, POOL)
-                    hits = sorted(found, key=lambda hit: hit.ranks[FUSED])[:DEEP]  # as they were before reranking
+                    hits = sorted(found, key=lambda hit: hit.ranks[FUSED])[:DEEP]  # the order before reranking
                     if labels and hits:
                         proofs = [hit.unit.conversation == scene.case.conversation and
                                   hit.unit.labels[0] in labels for hit in hits]  # fmt: skip
@@ -46,7 +46,7 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
 
 
 def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
-    """Return the weight of each feature, and the bias, of a logistic regression."""
+    """Return the weight of each feature and the bias, by logistic regression."""
     matrix = np.vstack([each for each, _, _ in retrieved])
     proofs = np.concatenate([each for _, each, _ in retrieved])
     model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000)).fit(matrix, proofs)
@@ -57,7 +57,7 @@ def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
 
 
 def recall(retrieved: Sequence[Retrieval], weights: Sequence[float], depths: Sequence[int]) -> list[float]:
-    """Return which share of the evidence is among the first hits of each depth, in the order of the weights."""
+    """Return the share of the evidence within each depth, with hits ordered by the weights."""
     orders = [np.argsort(-(matrix @ np.array(weights)), kind="stable") for matrix, _, _ in retrieved]
     return [
         float(np.mean([proofs[order[:depth]].sum() / count for (_, proofs, count), order in
@@ -74,5 +74,5 @@ def _queries(scene: Scene) -> Iterator[tuple[str, set[str]]]:
 
 
 def as_retrieved() -> list[float]:
-    """Return the weights that leave hits in the order in which they were retrieved."""
+    """Return weights that keep the hits in the order of retrieval."""
     return [-1.0 if name == "rank" else 0.0 for name in WEIGHTS]

@@ -1,4 +1,4 @@
-"""Gives a conversation other names and another time, the same in its turns, questions and plans."""
+"""Replace the names and shift the years of a conversation, alike in its turns, questions and plans."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ NO_NAMES = frozenset(
     Mr Mrs Ms Dr Miss Sir Lord Lady Saint San Santa Aunt Aunty Auntie Uncle Grandma Grandpa Granny Mum Mom Mama Mummy
     Dad Papa Daddy Assistant Wifi Internet Excel Google Zoom Monopoly Bluetooth""".split()
 )
-"""Capitalised words that stay: of the calendar, of languages, of how people are addressed."""
+"""Capitalised words that are not replaced: the calendar, languages, forms of address."""
 
 YEARS = (-28, 0, 28)
-"""By how many years a memory may be moved: after 28 every date has its weekday again, leap days included."""
+"""The possible shifts in years: after 28 years every date has the same weekday, leap days included."""
 _YEAR = re.compile(r"(?<![\w.,€£$])(?:19|20)\d\d(?![\w%]|[.,]\d)")
 _WORD = re.compile(r"\w+")
-_INSIDE = re.compile(r"(?<=[\w,;)] )[^\W\d_][\w]*")  # a word that opens no sentence
+_INSIDE = re.compile(r"(?<=[\w,;)] )[^\W\d_][\w]*")  # a word inside a sentence
 _PEOPLES = ("ish", "ese", "ian", "ians", "ean", "ans")
 _TELLS_PERSON = frozenset(
     "said says told tells asked asks gave gives has had wants came called calls thinks who got took bought lent "
@@ -89,7 +89,7 @@ _MALE = frozenset("he him his mr uncle brother husband son father nephew boyfrie
 
 
 class Kind(StrEnum):
-    """What a name names."""
+    """The kind of thing that a name denotes."""
 
     WOMAN = "woman"
     MAN = "man"
@@ -99,20 +99,20 @@ class Kind(StrEnum):
 
     @property
     def is_person(self) -> bool:
-        """Whether it names somebody."""
+        """Whether the name denotes a person."""
         return self in (Kind.WOMAN, Kind.MAN, Kind.PERSON)
 
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A conversation under new names and in other years, and what each of its names names."""
+    """A conversation with new names and years, and the kind of each new name."""
 
     talk: Talk
     names: Mapping[str, Kind]
 
 
 def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random, years: int = 0) -> Renamed:
-    """Return the conversation so many years later, with each of the names replaced by one drawn for it, of its kind."""
+    """Return the conversation shifted by `years`, with each name replaced by a random one of its kind."""
     taken = {word for text in _texts(talk) for word in _WORD.findall(text)}
     new: dict[str, str] = {}
     for name, kind in kinds.items():
@@ -121,12 +121,12 @@ def rename(talk: Talk, kinds: Mapping[str, Kind], chance: Random, years: int = 0
     written = dict(new)
     for speaker in talk.speakers:
         if speaker in new and speaker != MACHINE:
-            written[speaker.lower()] = new[speaker].lower()  # as some write their messages
+            written[speaker.lower()] = new[speaker].lower()  # some people write names in lower case
     return Renamed(_replaced(talk, written, years), {new[name]: kind for name, kind in kinds.items()})
 
 
 def lower_words(talks: Iterable[Talk]) -> frozenset[str]:
-    """Return the words that some conversation has in lower case: no names, capitalised or not."""
+    """Return the words that occur in lower case in some conversation; these are not names."""
     return frozenset(
         word
         for talk in talks
@@ -137,9 +137,9 @@ def lower_words(talks: Iterable[Talk]) -> frozenset[str]:
 
 
 def names_of(talk: Talk, common: frozenset[str]) -> dict[str, Kind]:
-    """Return the single-word names of a conversation with their kinds; `common` are words that are no names.
+    """Return the one-word names of a conversation with their kinds; words in `common` are not names.
 
-    A name that begins another one (Theo, Theodora) stays as it is, as both may be one person.
+    A name that begins another (Theo, Theodora) is left out, since both may be one person.
     """
     texts = _texts(talk)
     speakers = {word for speaker in talk.speakers if speaker != MACHINE for word in _WORD.findall(speaker)}
@@ -184,7 +184,7 @@ def _kind(name: str, texts: Sequence[str], typed: Mapping[str, str], *, is_speak
 
 
 def _typed(talk: Talk) -> dict[str, str]:
-    """Return the types of the plans' one-word values."""
+    """Return the types of the one-word values in the plans."""
     found: dict[str, str] = {}
     for case in talk.cases:
         for step in (*_plan(case).subgoals, *_plan(case).refinements):
@@ -199,7 +199,7 @@ def _draw(kind: Kind, taken: set[str], chance: Random) -> str:
     names = {Kind.WOMAN: WOMEN, Kind.MAN: MEN, Kind.PERSON: WOMEN + MEN, Kind.PLACE: PLACES, Kind.THING: ()}[kind]
     while True:
         name = chance.choice(names) if names and chance.random() < 0.9 else _invented(chance)
-        if name not in taken and name.lower() not in taken:  # no Mine, no None
+        if name not in taken and name.lower() not in taken:  # avoids invented names like Mine or None
             return name
 
 
@@ -222,7 +222,7 @@ def _plan(case: Case) -> GoldPlan:
 
 
 def later(text: str, years: int) -> str:
-    """Return the text with the years that it names so many years later; a decade, a price or a share is no year."""
+    """Return the text with its years shifted; decades, prices and percentages are not years."""
     return _YEAR.sub(lambda match: str(int(match[0]) + years), text) if years else text
 
 

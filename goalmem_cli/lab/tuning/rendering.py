@@ -1,4 +1,4 @@
-"""Renders the corpus into examples of each kind, under new names each time, and in other years where wanted."""
+"""Render the corpus as examples of each kind, with new names each time and, if wanted, with shifted years."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from goalmem_cli.prompts import PromptBook
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """What a copy of the examples differs in from the corpus: names, years, whom a question names."""
+    """What differs between a copy of the examples and the corpus: names, years, the person in a question."""
 
     names: bool = True
     years: bool = False
@@ -31,9 +31,9 @@ class Variety:
 def render(
     talks: Sequence[Talk], book: PromptBook, embedder: Embedder, seed: int, variety: Variety = Variety()
 ) -> Iterator[Example]:
-    """Yield one copy of the examples of the conversations; another seed draws another one.
+    """Yield one copy of the conversations' examples; another seed gives another copy.
 
-    Questions without a gold plan teach to read, and no more.
+    Questions without a gold plan only give examples of reading.
 
     Raises:
         PromptError: a prompt has other inputs than the examples give.
@@ -63,7 +63,7 @@ def render(
 
 
 def is_worked_out(scene: Scene, lesson: Lesson) -> bool:
-    """Say whether the answer is a number that no fact tells and no check derives: nothing to teach a small model."""
+    """Return whether the answer is a number that no fact states and no check derives; such examples teach guessing."""
     return any(
         numbers(value) and facts and support_of(value, facts, known) is Support.INFERRED
         for ground in lesson.subgoals

@@ -1,4 +1,4 @@
-"""What each question is shown in training: a memory of its domain, retrieved from as `reranked` does at run time."""
+"""The facts for each training question: retrieved from a memory of its domain, as `reranked` does at run time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from goalmem_cli.trace import Fact
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One question before its memory: `hits` are its own conversation's turns by label, `names` that one's names."""
+    """A question with its memory: `hits` are its conversation's turns by label, `names` that conversation's names."""
 
     case: Case
     question: Question
@@ -35,17 +35,17 @@ class Scene:
     numbered: NumberedFacts
 
     def gold(self, labels: Sequence[str]) -> list[Fact]:
-        """Return the turns of those labels as facts; passages of a long one are left out."""
+        """Return the turns with these labels as facts; turns that were split into passages are left out."""
         return [self.numbered.fact(self.hits[label]) for label in labels if label in self.hits]
 
     def found(self, query: str, k: int) -> list[Fact]:
-        """Return what the memory gives for a query, best first."""
+        """Return the facts that the memory retrieves for a query, best first."""
         return [self.numbered.fact(hit) for hit in self.numbered.hits(query, k)]
 
 
 @contextmanager
 def remembered(members: Sequence[Renamed], embedder: Embedder) -> Iterator[Iterator[Scene]]:
-    """Yield the questions of the conversations, which lie in one memory for as long.
+    """Yield the conversations' questions; one memory holds the conversations while the context is open.
 
     Raises:
         StoreError: the memory cannot be written.
@@ -59,7 +59,7 @@ def remembered(members: Sequence[Renamed], embedder: Embedder) -> Iterator[Itera
 
 
 class _Retrieval:
-    """The backbone `reranked` over a store that stays open: the same hits, many times faster for many queries."""
+    """The backbone `reranked` over an open store: the same hits, but faster for many queries."""
 
     def __init__(self, reader: OpenMemory, hits: Mapping[str, Hit]) -> None:
         self.hits = hits
@@ -67,7 +67,7 @@ class _Retrieval:
         self._known: dict[Query, list[Hit]] = {}
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Refuse: what is open for reading is not written."""
+        """Raise NotImplementedError: a store open for reading cannot be written."""
         raise NotImplementedError
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:

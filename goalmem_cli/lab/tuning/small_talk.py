@@ -1,4 +1,4 @@
-"""Fits the weights of `backbones.small_talk`: which turns are evidence for some question about their conversation."""
+"""Fit the weights of `backbones.small_talk`: which turns are evidence for some question."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from goalmem_cli.records import Conversation, Hit
 from goalmem_cli.store.units import units_from_turns
 
 STRENGTH = 0.3
-"""The inverse of how strongly the weights are held down (scikit-learn's C)."""
+"""The inverse of the regularisation strength (scikit-learn's C)."""
 LOST = 0.0005
-"""Which share of the evidence may be less likely than what is left out."""
+"""The share of the evidence that may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """Turns that ask nothing by their features, (turns, features), and which of them are evidence."""
+    """The (turns, features) matrix of the turns that are not questions, and whether each is evidence."""
 
     matrix: NDArray[np.float64]
     are_evidence: NDArray[np.bool_]
@@ -39,7 +39,7 @@ class Turns:
         """Return the turns of the conversations that have questions.
 
         Raises:
-            InputError: a path is not there or not a dataset.
+            InputError: a path is missing or is no dataset.
         """
         dataset = read_dataset(paths)
         evidence = _evidence(dataset)
@@ -54,20 +54,20 @@ class Turns:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The weight of each feature, the bias, and how likely evidence has to be at least."""
+    """The weight of each feature, the bias, and the minimum likelihood of a turn that is kept."""
 
     weights: tuple[float, ...]
     bias: float
     least: float
 
     def shares(self, turns: Turns) -> tuple[float, float]:
-        """Return which share of the turns, and of those that are evidence, is left out."""
+        """Return the shares left out: of all turns, and of the turns that are evidence."""
         out = _likelihoods(turns, self.weights, self.bias) < self.least
         return float(out.mean()), float(out[turns.are_evidence].mean())
 
 
 def fit(turns: Turns) -> Fitted:
-    """Return the weights and the bias of a logistic regression, and what `LOST` of the evidence is less likely than."""
+    """Return the weights and bias of a logistic regression, with the threshold that loses `LOST` of the evidence."""
     model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
     model.fit(turns.matrix, turns.are_evidence)
     scale, regression = model[0], model[1]
@@ -79,7 +79,7 @@ def fit(turns: Turns) -> Fitted:
 
 
 def named(fitted: Fitted) -> str:
-    """Return what was fitted as it is kept in `backbones.small_talk`."""
+    """Return the fitted values as text, as `backbones.small_talk` keeps them."""
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(WEIGHTS, fitted.weights, strict=True))
     return f"{weights}, bias {fitted.bias:.3f}, least {floor(fitted.least * 10_000) / 10_000:.4f}"
 
@@ -90,7 +90,7 @@ def _likelihoods(turns: Turns, weights: Sequence[float], bias: float) -> NDArray
 
 
 def _evidence(dataset: Dataset) -> set[tuple[str, str]]:
-    """Return (conversation, label) of every turn that a question, or a step of its gold plan, rests on."""
+    """Return (conversation, label) of each turn that is evidence for a question or a step of its gold plan."""
     found = set()
     for case in dataset.cases:
         lesson = lesson_of(case) if case.plan is not None else None
@@ -100,7 +100,7 @@ def _evidence(dataset: Dataset) -> set[tuple[str, str]]:
 
 
 def _hits(conversation: Conversation) -> list[Hit]:
-    """Return the turns as hits that know the turn before them."""
+    """Return the turns as hits, each with the turn before it."""
     units = [unit for unit in units_from_turns(conversation.turns) if unit.kind == "turn"]
     hits = []
     for _, members in groupby(

@@ -1,8 +1,8 @@
-"""Knows torch, transformers and peft: loads a bundled model's weights and trains a low-rank adapter on them.
+"""Train a low-rank adapter on a bundled model's weights, with torch, transformers and peft.
 
-Matrices are multiplied in bfloat16 where that is faster: 500 tokens a second instead of 250, on two cores that have
-its instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32. On a GPU the
-weights of the base are in bfloat16 too, and batches are larger.
+Matrices are multiplied in bfloat16 if that is faster: 500 tokens a second instead of 250 on two cores with bfloat16
+instructions. Weights, the adapter and attention (slower in bfloat16 on a processor) stay in float32. On a GPU the base
+weights are in bfloat16 too, and batches are larger.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from goalmem_cli.lab.tuning.batches import Row, Tokens, rows_of
 
 ATTENTION = "goalmem_float32"
 STATE = "state.pt"
-"""What is saved beside the adapter: how its weights were last moved, and what was done."""
+"""The file beside the adapter with the state of the optimiser and the progress."""
 PADDING = -1
-"""The block of what fills up a row."""
+"""The block number of padding tokens."""
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How to train. One of `minutes` and `steps` ends it; the learning rate falls to 0 towards that end."""
+    """How to train. Either `minutes` or `steps` ends it, and the learning rate falls to 0 at that end."""
 
     minutes: float | None = None
     steps: int | None = None
@@ -59,9 +59,9 @@ class Course:
 
 @dataclass(slots=True)
 class Progress:
-    """What has been trained so far; the losses are means over the reply tokens since the last report.
+    """The progress of a training; `losses` are means over the reply tokens since the last report.
 
-    Of the `steps`, those `left_out` changed nothing, as their gradient was not finite.
+    `left_out` counts the steps without an update, since their gradient was not finite.
     """
 
     steps: int = 0
@@ -75,17 +75,17 @@ class Progress:
 
 
 def device() -> torch.device:
-    """Return the GPU where there is one, else the processor."""
+    """Return the GPU if there is one, else the processor."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def machine() -> str:
-    """Return what the GPU is called where there is one, else that it is the processor."""
+    """Return the GPU's name, or "cpu" without one."""
     return torch.cuda.get_device_name() if device().type == "cuda" else "cpu"
 
 
 def load_base(path: Path) -> Any:
-    """Return the GGUF file's model, its weights dequantised: on a GPU to bfloat16, else to float32."""
+    """Return the model of a GGUF file with dequantised weights: bfloat16 on a GPU, else float32."""
     AttentionInterface.register(ATTENTION, _attend)
     AttentionMaskInterface.register(ATTENTION, sdpa_mask)
     model: Any = AutoModelForCausalLM.from_pretrained(
@@ -99,13 +99,13 @@ def _kind() -> torch.dtype:
 
 
 def room() -> int:
-    """Return how many tokens a batch has where nobody says: few on a processor, where more cost as much each."""
+    """Return the default number of tokens in a batch; small on a processor, where large batches save no time."""
     return 32_768 if device().type == "cuda" else 1024
 
 
 @dataclass(slots=True)
 class Run:
-    """A training as far as it is: the model with its adapter, how its weights were last moved, and what was done."""
+    """A training: the model with its adapter, the optimiser with its state, and the progress."""
 
     model: Any
     optimiser: torch.optim.Optimizer
@@ -113,7 +113,7 @@ class Run:
 
 
 def with_adapter(model: Any, course: Course) -> Any:
-    """Return the model with a new adapter over the course's linear layers, which alone is trained."""
+    """Return the model with a new adapter on the course's linear layers; only the adapter is trained."""
     torch.manual_seed(course.seed)
     torch.set_num_threads(course.threads)
     config = LoraConfig(
@@ -129,18 +129,18 @@ def load_trained(path: Path, folder: Path, *, is_trainable: bool = False) -> Any
 
 
 def begun(path: Path, course: Course) -> Run:
-    """Return a training of the GGUF file's model of which nothing is done."""
+    """Return a new training of the GGUF file's model."""
     return started(with_adapter(load_base(path), course), course)
 
 
 def started(model: Any, course: Course) -> Run:
-    """Return a training of the model of which nothing is done."""
+    """Return a new training of the model."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     return Run(model, torch.optim.AdamW(weights, lr=course.rate, weight_decay=course.decay, betas=(0.9, 0.99)))
 
 
 def resumed(path: Path, folder: Path, course: Course) -> Run:
-    """Return the training of the GGUF file's model that `train` saved in the folder last.
+    """Return the training of the GGUF file's model that `train` last saved in the folder.
 
     Raises:
         InputError: nothing is saved there.
@@ -165,10 +165,10 @@ def train(
     report: Callable[[Progress], None],
     look: Callable[[], object] = lambda: None,
 ) -> Progress:
-    """Train the adapter, save it in the folder every few minutes and at the end, and `report` now and then.
+    """Train the adapter and return the progress; save it in the folder every few minutes and at the end.
 
-    `supply` starts where a new training does: the batches that one resumed has had are drawn and left out. `look` is
-    called whenever the adapter was saved, and its time does not count.
+    `supply` starts from the first batch: a resumed training skips the batches that it had. `report` is called every 20
+    seconds and at the end. `look` is called after each save but the last, and its time does not count.
     """
     weights = [weight for weight in run.model.parameters() if weight.requires_grad]
     run.model.train()
@@ -208,9 +208,9 @@ def train(
 
 
 def save(run: Run, folder: Path) -> None:
-    """Save the adapter and what it takes to go on in the folder, in place of what is there once all is written.
+    """Save the adapter, the optimiser's state and the progress, replacing the folder once all is written.
 
-    The vocabulary, which is not trained, is not looked for.
+    The vocabulary is not saved, since it is not trained.
     """
     new, old = folder.with_name(f"{folder.name}.new"), folder.with_name(f"{folder.name}.old")
     run.model.save_pretrained(new, save_embedding_layers=False)
@@ -224,7 +224,7 @@ def save(run: Run, folder: Path) -> None:
 
 
 def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, float]:
-    """Return the mean loss of the reply tokens by kind, of examples that are not trained on."""
+    """Return the mean loss of the reply tokens for each kind, without training on these examples."""
     was_training = model.training
     model.eval()
     sums: dict[str, float] = defaultdict(float)
@@ -240,7 +240,7 @@ def mean_losses(model: Any, examples: Sequence[Tokens], most: int) -> dict[str, 
 
 
 def _share(done: Progress, course: Course) -> float:
-    """Return how much of the course is over; all of one that has no steps or no time."""
+    """Return the completed share of the course; 1.0 for a course without steps or time."""
     made, wanted = (
         (done.steps, course.steps) if course.steps is not None else (done.seconds, 60 * (course.minutes or 0))
     )
@@ -248,7 +248,7 @@ def _share(done: Progress, course: Course) -> float:
 
 
 def _height(share: float, warmup: float) -> float:
-    """Return the learning rate as a share of its height: up in a line, down in half a cosine."""
+    """Return the learning rate as a share of its maximum: a linear rise, then half a cosine down to 0."""
     if share < warmup:
         return max(share / warmup, 0.05)
     return 0.5 * (1 + math.cos(math.pi * (share - warmup) / (1 - warmup)))
@@ -259,16 +259,17 @@ def _examples(batch: Sequence[Row]) -> list[Tokens]:
 
 
 def _loss(batch: Sequence[Row], losses: torch.Tensor) -> torch.Tensor:
-    """Return the mean over a batch's reply tokens, each weighing 1 by the root of its reply's length.
+    """Return the weighted mean loss of a batch's reply tokens; a token's weight is 1 / sqrt(length of its reply).
 
-    A plan has fifty tokens, a refusal four, and the refusal is as hard to learn: by plain means plans would be all.
+    A plan has fifty tokens and a refusal four, and both are equally hard to learn. With equal weights plans would
+    dominate.
     """
     weights = [1 / math.sqrt(len(example.reply)) for example in _examples(batch) for _ in example.reply]
     return losses @ torch.tensor(weights, device=losses.device) / sum(weights)
 
 
 def _losses(model: Any, batch: Sequence[Row]) -> torch.Tensor:
-    """Return the losses of the reply tokens, example by example; no other token's successor is scored."""
+    """Return the (reply tokens,) cross-entropy losses, example by example; prompt tokens have no loss."""
     place, laid = device(), [_laid(row) for row in batch]
     width = max(map(len, batch))
 
@@ -291,9 +292,9 @@ def _losses(model: Any, batch: Sequence[Row]) -> torch.Tensor:
 
 
 class _Laid(NamedTuple):
-    """A row's tokens, their positions and blocks, and where each reply's next token is to be said.
+    """A row laid out as tokens with their positions and blocks; `says` are the places that predict the reply tokens.
 
-    Block 0 is what the prompts share; every example goes on from there in a block and at positions of its own.
+    Block 0 is the shared prompt. Each example continues it in its own block, with positions that count from its end.
     """
 
     tokens: list[int]
@@ -316,7 +317,7 @@ def _laid(row: Row) -> _Laid:
 
 
 def _seen(blocks: torch.Tensor) -> torch.Tensor:
-    """Return the (rows, 1, width, width) mask of what each token sees: earlier ones of its own block and of block 0."""
+    """Return the (rows, 1, width, width) attention mask: a token sees earlier ones of its block and of block 0."""
     width = blocks.shape[1]
     earlier = torch.ones((width, width), dtype=torch.bool, device=blocks.device).tril()
     alike = (blocks[:, :, None] == blocks[:, None, :]) | (blocks[:, None, :] == 0)
@@ -324,19 +325,19 @@ def _seen(blocks: torch.Tensor) -> torch.Tensor:
 
 
 def _precision(place: torch.device) -> AbstractContextManager[object]:
-    """Return the context in which matrices are multiplied in bfloat16, where that is faster."""
+    """Return the context that multiplies matrices in bfloat16, if that is faster."""
     is_half = place.type == "cuda" or _is_half_faster()
     return torch.autocast(place.type, dtype=torch.bfloat16) if is_half else nullcontext()
 
 
 @cache
 def _is_half_faster() -> bool:
-    """Say whether this processor multiplies in bfloat16 faster than in float32; some only imitate it, far slower."""
+    """Return whether this processor multiplies faster in bfloat16 than in float32; some only emulate it, far slower."""
     return _seconds(torch.bfloat16) < _seconds(torch.float32)
 
 
 def _seconds(kind: torch.dtype) -> float:
-    """Return the least time of a product of the model's size."""
+    """Return the least time in seconds of a matrix product of the model's size."""
     left, right = torch.ones((512, 576), dtype=kind), torch.ones((576, 1536), dtype=kind)
     times = []
     for _ in range(8):
@@ -350,9 +351,9 @@ def _attend(
     module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None,
     *, shared: int = 0, **settings: Any,
 ) -> tuple[torch.Tensor, None]:  # fmt: skip
-    """Return scaled dot-product attention, on a processor in float32, whatever the matrices around it are in.
+    """Return scaled dot-product attention; on a processor it is always computed in float32.
 
-    The first `shared` tokens, which see only each other, are computed without a mask, at half the cost.
+    The first `shared` tokens see only each other. They are computed without a mask, at half the cost.
     """
     if shared and mask is not None:
         begin, _ = _attend(
@@ -377,7 +378,7 @@ def _count(
 
 
 def _add(batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]) -> None:
-    """Add each reply token's loss to those of its kind."""
+    """Add each reply token's loss to the sum and count of its kind."""
     kinds = [example.kind for example in _examples(batch) for _ in example.reply]
     for kind, loss in zip(kinds, losses.tolist(), strict=True):
         sums[kind] += loss

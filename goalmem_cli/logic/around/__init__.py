@@ -1,1 +1,1 @@
-"""What stands around the words of a time, and decides which days they mean."""
+"""Rules that read the words around a time expression to decide which days it means."""

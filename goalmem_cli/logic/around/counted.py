@@ -1,6 +1,7 @@
-"""What is counted from a day named before: three weekends later, the week before, the following Monday.
+"""Times that are counted from a day named before: "three weekends later", "the week before", "the following Monday".
 
-The day is the last one named in the text, else in what was said right before it. Without one these words mean no day.
+The day to count from is the last one named in the text, else the last one in the text said right before. If there is
+none, the words get no date.
 """
 
 from __future__ import annotations
@@ -55,14 +56,17 @@ _KEYS = frozenset(
 _WITHIN = frozenset("for over in within during throughout until till of".split())
 _BACK = frozenset({"earlier", "prior", "before"})
 _REACH = 300  # characters
-_LONGEST_START = 15  # days: what is longer is no day to count days from
+_LONGEST_START = 15  # days: days are not counted from a longer period
 _UNITS = frozenset("day week weekend month year".split())
 _NEAR = 24  # characters
 _DAYTIMES = frozenset("night morning afternoon evening".split())
 
 
 def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Expression]) -> list[Expression]:
-    """Return the expressions with those that are counted from the one before them, in order."""
+    """Return the expressions, in order, with the counted ones added.
+
+    `earlier` are the expressions of the text said right before.
+    """
     result = list(found)
     for each in _matches(scene):
         start, end = each.start("from" if "from" in each.groupdict() else 0), each.end()
@@ -83,7 +87,7 @@ def counted(found: Sequence[Expression], scene: Scene, earlier: Sequence[Express
 def _with(
     found: list[Expression], start: int, end: int, readings: Sequence[Period], anchor: Expression
 ) -> list[Expression]:
-    """Return the expressions with a counted one in place of those within it."""
+    """Return the expressions with a counted one in place of those that it covers."""
     if not readings:
         return found
     new = Expression(start, end, tuple(readings), is_clear=anchor.is_clear)
@@ -92,7 +96,7 @@ def _with(
 
 
 def _day_within(match: re.Match[str], trip: Period) -> list[Period]:
-    """Return the first, or the last, day of a span of some days."""
+    """Return the numbered day of a span ("the first day", "the last night"), or nothing if it has none."""
     if not 1 < trip.days <= _LONGEST_START:
         return []
     word = match["nth"].split()[-1]
@@ -101,9 +105,9 @@ def _day_within(match: re.Match[str], trip: Period) -> list[Period]:
 
 
 def _is_the_same(anchor: Expression, start: int, scene: Scene) -> bool:
-    """Say whether the words stand right behind the day: "on Sunday, the day after" is that Sunday.
+    """Say whether the words follow the day directly and repeat it: "on Sunday, the day after" is that Sunday.
 
-    In "not next weekend, the weekend after" the same word comes again.
+    "not next weekend, the weekend after" is not such a case: the same unit is named again.
     """
     if anchor.end > start or not re.fullmatch(r"[\s,]*", scene.folded[anchor.end : start]):
         return False
@@ -111,7 +115,7 @@ def _is_the_same(anchor: Expression, start: int, scene: Scene) -> bool:
 
 
 def _unit_in(anchor: Expression, scene: Scene) -> str:
-    """Return the unit that the expression ends with, or nothing."""
+    """Return the unit or weekday that the expression ends with, or ""."""
     words = scene.folded[anchor.start : anchor.end].split()
     return words[-1] if words and (words[-1] in _UNITS or words[-1] in WEEKDAY) else ""
 
@@ -124,13 +128,13 @@ def _matches(scene: Scene) -> Iterator[re.Match[str]]:
 
 
 def _is_of_day(match: re.Match[str]) -> bool:
-    """Say whether it is counted from a day: "the week after we met" is counted from the meeting."""
+    """Say whether the match counts from a day; "the week after we met" counts from an event instead."""
     groups = match.groupdict()
     return "from" not in groups or groups["whole"] is not None or groups["and"] is not None
 
 
 def _anchor(found: Sequence[Expression], start: int, scene: Scene, earlier: Sequence[Expression]) -> Expression | None:
-    """Return the expression to count from."""
+    """Return the expression to count from, or None if there is none near enough."""
     if scene.word_before(start) in _WITHIN:
         return None
     before = [each for each in found if each.end <= start]
@@ -157,7 +161,7 @@ def _readings(match: re.Match[str], unit: str, anchor: Period, scene: Scene) -> 
 
 
 def _moved(anchor: Period, sign: int, count: tuple[float, float], unit: str, *, is_counted: bool) -> list[Period]:
-    """Return what lies so many units from the anchor."""
+    """Return the periods that lie `count` units before (`sign` -1) or after (`sign` 1) the anchor."""
     low, high = count
     edge = anchor.first if sign < 0 else anchor.last
     unit = "day" if unit in _DAYTIMES else unit
@@ -186,6 +190,6 @@ def _moved(anchor: Period, sign: int, count: tuple[float, float], unit: str, *, 
 
 
 def _months_from(edge: date, sign: int, count: tuple[float, float], unit: str) -> list[Period]:
-    """Return the month, or the months, so many months or years from the day."""
+    """Return the month, or the range of months, that lies `count` months or years from the day."""
     ends = sorted(edge.month + sign * round(number * (12 if unit == "year" else 1)) for number in count)
     return [Period(month_of(edge.year, ends[0]).first, month_of(edge.year, ends[1]).last)]

@@ -1,4 +1,4 @@
-"""The words that tell whether a sentence is about what was, what is to come, or what somebody planned then."""
+"""Words that show whether a sentence is about the past, about the future, or about a plan made in the past."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.logic.normal import BASES
 
 
 class Manner(StrEnum):
-    """How a word speaks of time; `PLANNED` is what was to come when it was decided, and may be past by now."""
+    """The time that a word points to; `PLANNED` was future when it was decided and may be past now."""
 
     PAST = "past"
     FUTURE = "future"
@@ -22,7 +22,7 @@ class Manner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A word that speaks of time, and where it stands."""
+    """A word that points to a time, with its position in the text."""
 
     start: int
     end: int
@@ -137,9 +137,9 @@ _ASKING = re.compile(
 )
 
 
-@lru_cache(maxsize=64)  # a sentence is asked several times for each expression of time in it
+@lru_cache(maxsize=64)  # called several times for each time expression of a sentence
 def cues_in(folded: str, start: int, end: int) -> Sequence[Cue]:
-    """Return the cues between two places of a lower-case text; where two stand at one place, the surer comes first."""
+    """Return the cues between two positions of a lower-case text; at one position the more certain comes first."""
     cues: list[Cue] = []
     for pattern, manner in _PATTERNS:
         for found in pattern.finditer(folded, start, end):
@@ -151,10 +151,10 @@ def cues_in(folded: str, start: int, end: int) -> Sequence[Cue]:
 
 
 def is_request(folded: str, start: int, end: int) -> bool:
-    """Say whether the sentence between two places bids somebody do something."""
+    """Say whether the sentence between two positions asks somebody to do something."""
     return _ASKING.match(folded, start, end) is not None
 
 
 def has_verb(folded: str, start: int, end: int) -> bool:
-    """Say whether the sentence between two places has a verb, as far as its common words tell."""
+    """Say whether the sentence between two positions has a verb, judged by common words only."""
     return _VERB.search(folded, start, end) is not None or bool(cues_in(folded, start, end))

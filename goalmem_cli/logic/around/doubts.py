@@ -1,4 +1,4 @@
-"""Where neither the words of a time nor what stands around them decide between days: no note beats a wrong one."""
+"""Mark expressions that could mean several days as not clear: no date is better than a wrong one."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ _YEARLY = re.compile(
 def cleared(
     found: Sequence[Expression], scene: Scene, decided: Collection[int], strange: Collection[int]
 ) -> list[Expression]:
-    """Return the expressions, those in doubt marked as not clear, without what is told another time for.
+    """Return the expressions with the doubtful ones marked as not clear.
 
-    Where a day begins at a place in `decided`, another time says which day it is; in `strange`, that it is not one of
-    a span to come.
+    An expression with "just" is left out if its sentence names another time. `decided` and `strange` hold start
+    positions: a day in `decided` was settled by another time; a day in `strange` does not fit a future span that was
+    named before.
     """
     kept = [each for each in found if not _is_told_otherwise(each, found, scene)]
     return [
@@ -45,7 +46,7 @@ def cleared(
 
 
 def _is_told_otherwise(each: Expression, found: Sequence[Expression], scene: Scene) -> bool:
-    """Say whether what has just happened has a time of its own: "I just signed up yesterday"."""
+    """Say whether the sentence gives another time for what has just happened: "I just signed up yesterday"."""
     if "just" not in scene.folded[each.start : each.end].split():
         return False
     left, right = scene.sentence(each.start, each.end)
@@ -71,7 +72,7 @@ def _is_doubtful(each: Expression, scene: Scene, decided: Collection[int], stran
 
 
 def _is_day_in_doubt(each: Expression, scene: Scene) -> bool:
-    """Say whether a day of the week may be the last or the next; said on such a day, it may be that one as well."""
+    """Say whether a weekday may be the last or the next one; said on the same weekday, it may also be today."""
     words = scene.folded[each.start : each.end].split()
     is_same = any(WEEKDAY.get(word) == scene.day.weekday() for word in words)
     is_today = each.readings[0].first == scene.day
@@ -83,14 +84,14 @@ def _is_day_in_doubt(each: Expression, scene: Scene) -> bool:
 
 
 def _is_put(each: Expression, scene: Scene) -> bool:
-    """Say whether something was put off to the day, or from it: only the deciding is past."""
+    """Say whether something was moved to the day or from it: the decision is past, the day may not be."""
     left, _ = scene.sentence(each.start, each.end)
     put = any(form.search(scene.folded, left, each.start) for form in (_PUT_TO, _GOT_FOR))
     return put or _WAS_PUT.match(scene.folded, each.end) is not None
 
 
 def _is_yearly_in_doubt(each: Expression, scene: Scene) -> bool:
-    """Say whether a month, a season or a feast may be the last or the next: by the nearer one being the other."""
+    """Say whether a month, season or feast may be the last or the next one, because the nearer one was not chosen."""
     name = _YEARLY.fullmatch(scene.folded, each.start, each.end)
     if name is None:
         return False

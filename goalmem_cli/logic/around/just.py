@@ -1,4 +1,4 @@
-"""What has just happened when it is told: "I have just been accepted", "she's just passed her test"."""
+"""Events that have just happened: "I have just been accepted", "she's just passed her test"."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FEELINGS = (
     "tired|bored|worried|scared|excited|stressed|interested|exhausted|overwhelmed|amazed|obsessed|blessed|married|"
     "confused|disappointed|annoyed|frustrated|terrified|thrilled|relieved|ashamed|distracted|depressed|swamped"
 )
-_AS_BASE = "become|come|run|put|set|cut|hit|hurt|quit|read|split|burst"  # participles that are as the verb
+_AS_BASE = "become|come|run|put|set|cut|hit|hurt|quit|read|split|burst"  # participles that equal the infinitive
 _OTHER = re.compile(rf"(?:{_STATES})|\w+(?:s|ing)")
 _IRREGULAR = sorted({form for form in BASES if not _OTHER.fullmatch(form)}, key=len, reverse=True)
 _DONE = "|".join([*_IRREGULAR, _AS_BASE])
 _DEED = rf"(?!(?:{_STATES}|{_FEELINGS})\b)(?:\w{{2,}}ed|{_DONE})"
 _SHORT = r"(?:(?:i|we|you|they)'ve|(?!(?:it|that|there|what|here|where|how|when)'s)[a-z]+'s)"
 PERFECT = rf"(?:{_SHORT}|have|has) (?:only )?just (?:(?:been|got|gotten) )?{_DEED}\b(?! up with\b)"
-"""What has just happened, in the perfect."""
+"""Pattern of the perfect tense with "just"."""
 _BEGUN = (
     "started|began|begun|joined|decided|realised|realized|remembered|noticed|reminded|learned|learnt|moved|met|did|told|"
     "went|gone|gave|given|took|taken|stared|talked|played|looked|walked|watched|listened|laughed|smiled|cried|ran|"
@@ -33,18 +33,21 @@ TOLD = (
     rf"(?:i|we) (?:only )?just (?:got(?: (?:back|home|word|news|{_DEED}))?|came (?:back|home)|found out|"
     rf"(?!(?:{_BEGUN}|{_AS_BASE})\b){_DEED})\b"
 )
-"""The same in the simple past: what somebody just began may be some days old, and "I just laughed" is no news."""
+"""Pattern of the simple past with "just".
+
+Verbs of beginning are left out because their action may be some days old; "I just laughed" is left out as no event.
+"""
 _OPEN = re.compile(r"\b(?:if|when|once|whenever|unless|after|until|as though|not)\b[^.!?;,]*\Z")
 _REACH = 60  # characters
 
 
 def happened(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Return the day of speaking, where that is told as a fact."""
+    """Return the day on which the text was said if it states the event as a fact, else nothing."""
     before = scene.folded[max(0, match.start() - _REACH) : match.start()]
     return [] if _OPEN.search(before) or scene.is_supposed(*match.span()) else [single(scene.day)]
 
 
 def told(match: re.Match[str], scene: Scene) -> list[Period]:
-    """As `happened`, of the simple past, which within a story is of its time."""
+    """Do the same as `happened` for the simple past; inside a story told in the past tense, return nothing."""
     left, _ = scene.sentence(*match.span())
     return [] if scene.last_tense(left) is Tense.PAST else happened(match, scene)

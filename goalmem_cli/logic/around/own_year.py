@@ -1,4 +1,4 @@
-"""A month, a season or a feast whose year stands in its own sentence: "In 1911 the mill burned down, in August"."""
+"""Months, seasons and feasts whose sentence names their year: "In 1911 the mill burned down, in August"."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ _OTHER_YEAR = re.compile(
     r",?\s+(?:of\s+)?(?:(?:\w+|\d+)\s+years?\s+(?:later|earlier|before|after)|the\s+(?:next|following|previous)\s+year|"
     r"the\s+year\s+(?:before|after))\b"
 )
-_OLD = 5  # years: what is told of an older one, and goes on in the next sentence, is of that time still
+_OLD = 5  # years: a story about a year at least this old goes on in that year in the next sentence
 _NEAR = 25  # characters
 
 
 class _Use(Enum):
-    """What a year in a sentence does there: it dates what the sentence tells, or it names a paper or another thing."""
+    """The role of a year in its sentence: it dates the event, or it belongs to a document or to another thing."""
 
     TIME = "time"
     PAPER = "paper"
@@ -75,7 +75,7 @@ class _Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Year:
-    """A year that a sentence names."""
+    """A year that a sentence names, with its position and its role."""
 
     start: int
     end: int
@@ -84,9 +84,9 @@ class _Year:
 
 
 def in_own_year(found: Sequence[Expression], scene: Scene) -> list[Expression]:
-    """Return the expressions, those without a year in that of their own sentence, where it dates them.
+    """Return the expressions; those without a year get the year of their own sentence if it dates them.
 
-    Where it may or may not, or an older paper or year was told of right before, they are not clear.
+    If it only may date them, or the text right before tells of an older document or year, they are marked as not clear.
     """
     if not scene.is_timed:
         return list(found)
@@ -116,7 +116,7 @@ def _dated(each: Expression, found: Sequence[Expression], scene: Scene) -> Expre
 
 
 def _years(each: Expression, found: Sequence[Expression], scene: Scene) -> list[_Year]:
-    """Return the years that the sentence around the expression names."""
+    """Return the years that are named in the sentence of the expression."""
     left, right = scene.sentence(each.start, each.end)
     named = [
         _Year(match.start(), match.end(), int(match[0]), _use(match.start(), match.end(), scene))
@@ -147,7 +147,7 @@ def _use(start: int, end: int, scene: Scene) -> _Use:
 
 
 def _holds(year: _Year, each: Expression, scene: Scene) -> bool | None:
-    """Say whether the year dates the expression; None where it may."""
+    """Say whether the year dates the expression; None if it only may."""
     tense, now = scene.tense(each.start, each.end), scene.day.year
     left, right = scene.sentence(each.start, each.end)
     breaks = [match.end() for match in _CLAUSE.finditer(scene.folded, left, each.start)]
@@ -177,9 +177,9 @@ def _holds_as_time(year: _Year, each: Expression, scene: Scene, tense: Tense) ->
 
 
 def _gone_on(each: Expression, yearly: re.Match[str] | None, scene: Scene) -> Expression:
-    """Return the expression of a sentence that may go on with an older paper, or an older year, told of right before.
+    """Return the expression, dated or marked as not clear if its sentence may continue a story about an older year.
 
-    "In it she writes" goes on with the paper; any other may, so that it is not clear.
+    "In it she writes" continues with the document, so its year holds. Other sentences only may continue.
     """
     left, right = scene.sentence(each.start, each.end)
     start = max([left, *(match.end() for match in _CLAUSE.finditer(scene.folded, left, each.start))])
@@ -205,7 +205,7 @@ def _is_open(told: str, start: int) -> bool:
 
 
 def _of_year(yearly: re.Match[str], each: Expression, named: _Year, scene: Scene) -> Period | None:
-    """Return what the expression is in the year; None where a story that begins late in it may have gone on."""
+    """Return the period of the expression in that year; None if a story that begins late in it may have gone on."""
     year, groups = named.year, yearly.groupdict()
     if groups["early"]:
         best = each.readings[0]

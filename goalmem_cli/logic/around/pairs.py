@@ -1,7 +1,7 @@
-"""Days and months in a row of "and", "or" and "to", of which one tells what the others are.
+"""Lists and pairs of days or months joined by "and", "or" or "to", where one member completes the others.
 
-"The 3rd and 4th of May" are two days of May; "next Monday and Tuesday" stand in one week; "in March and April last
-year" are months of one year.
+"The 3rd and 4th of May" are two days in May. "Next Monday and Tuesday" are in one week. "In March and April last year"
+are months of one year.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MANY = 12
 
 
 def listed_days(scene: Scene) -> Iterator[Expression]:
-    """Yield the days of a month that stand in one list: as one span where each follows the last, else one by one."""
+    """Yield the days of a month that are listed together: one span if they are consecutive, else each day."""
     for form in _LISTS:
         for found in form.finditer(scene.folded):
             if found["year"] or scene.is_timed:
@@ -56,7 +56,7 @@ def _days_of(found: re.Match[str], scene: Scene) -> Iterator[Expression]:
     each = list(_EACH.finditer(scene.folded, *found.span("days")))[:_MANY]
     numbers = [count_of(match["number"]) for match in each]
     if sorted(set(numbers)) != numbers or len(numbers) < 2 or _IS_SPAN.search(found["days"]):
-        return  # spans are read as such
+        return  # other code reads spans
     month, year = MONTH[found["month"]], int(found["year"]) if found["year"] else None
     is_one = numbers[-1] - numbers[0] == len(numbers) - 1 and "or" not in re.findall("[a-z]+", found["days"])
     if is_one or _BETWEEN.search(scene.folded, 0, found.start("days")):
@@ -88,7 +88,7 @@ _BETWEEN_TWO = re.compile(rf"{_AND}(?:in\s+)?")
 
 
 def paired(found: Sequence[Expression], scene: Scene) -> tuple[list[Expression], set[int]]:
-    """Return the expressions, those of a pair by what the other one tells; and where those begin that this decided."""
+    """Return the expressions with each pair completed, and the start positions of those that were completed."""
     result = list(found)
     decided: set[int] = set()
     for place in range(1, len(result)):
@@ -106,7 +106,7 @@ def paired(found: Sequence[Expression], scene: Scene) -> tuple[list[Expression],
 
 
 def _after(left: Expression, right: Expression, scene: Scene) -> Period | None:
-    """Return what the right one means where the left tells it."""
+    """Return what the right expression means if the left one decides it, else None."""
     first = left.readings[0]
     if first.days > 1:
         return None
@@ -130,7 +130,7 @@ def _after(left: Expression, right: Expression, scene: Scene) -> Period | None:
 
 
 def _before(left: Expression, right: Expression, scene: Scene) -> Period | None:
-    """Return what the left one means where the right tells its year."""
+    """Return what the left expression means if the right one names its year, else None."""
     month = _MONTH_ALONE.fullmatch(scene.folded, left.start, left.end)
     year = right.readings[0].first.year
     if month is None or not _WITH_YEAR.search(scene.folded, right.start, right.end):

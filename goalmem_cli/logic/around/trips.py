@@ -1,4 +1,4 @@
-"""A day of the week, or of the month, within a span of days that was named just before: a trip, a course, a week."""
+"""Weekdays and day numbers that lie within a span named just before, such as a trip, a course or a week."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _WEEKDAY_ALONE = re.compile(
 )
 _NUMBERED = re.compile(rf"(?:on\s+)?the\s+(?P<number>{ORDINAL})")
 _BACK = re.compile(r"^[^.!?]*\b(?:back|return|returns|home|leave|leaves|until|till|ends?)\b[^.!?]*$")
-_LONGEST, _MONTH = 15, 31  # days: a day of the week stands in a trip, a number in a month as well
+_LONGEST, _MONTH = 15, 31  # days: the longest span for a weekday, and for a day number
 
 
 def is_weekday_alone(found: Expression, scene: Scene) -> bool:
-    """Say whether the expression is the name of a day and no more."""
+    """Say whether the expression is only the name of a weekday."""
     return _WEEKDAY_ALONE.fullmatch(scene.folded, found.start, found.end) is not None
 
 
 def is_number_alone(found: Expression, scene: Scene) -> bool:
-    """Say whether the expression is the number of a day and no more."""
+    """Say whether the expression is only a day number ("the 3rd")."""
     return _NUMBERED.fullmatch(scene.folded, found.start, found.end) is not None
 
 
 def is_year(found: Expression) -> bool:
-    """Say whether the expression means a whole year: "from 3 to 7 February this year" ends with one."""
+    """Say whether the expression means a whole year, as the end of "from 3 to 7 February this year" does."""
     best = found.readings[0]
     return best == whole_year(best.first.year)
 
@@ -37,17 +37,17 @@ def is_year(found: Expression) -> bool:
 def placed(
     found: Sequence[Expression], scene: Scene, earlier: Sequence[Expression]
 ) -> tuple[list[Expression], set[int], set[int]]:
-    """Return the expressions, days after a span ("4 to 6 July") as the span's; and where those begin that this decided,
-    and those that no day of a span to come can be.
+    """Return the expressions with days placed in the span before them ("4 to 6 July ... on the 5th"), and two sets.
 
-    A span holds until another time is named; one that was named last in what was said right before holds at first.
+    The sets hold start positions: the days that the span decided, and the days that cannot lie in a future span. A span
+    holds until another time is named. The last span of the text said right before holds at the start.
     """
     result: list[Expression] = []
     decided: set[int] = set()
     strange: set[int] = set()
     trip = _last_trip(earlier, scene.before) if earlier else None
     if trip is not None and trip.last < scene.day and not _has_number(earlier[-1], scene):
-        trip = None  # "last week", of something else
+        trip = None  # "last week" was about something else
     for each in found:
         if not (is_weekday_alone(each, scene) or is_number_alone(each, scene)):
             trip = trip if is_year(each) else _last_trip([*result, each], scene)
@@ -64,7 +64,7 @@ def placed(
 
 
 def _last_trip(found: Sequence[Expression], scene: Scene | None) -> Period | None:
-    """Return the span of the last expression, or that of the last two, a day of leaving and one of coming back."""
+    """Return the span of the last expression, or the span between the last two if they are a departure and a return."""
     if len(found) > 1 and scene is not None:
         (start, end), (left, right) = found[-2:], (each.readings[0] for each in found[-2:])
         between = scene.folded[start.end : end.start]
@@ -85,7 +85,7 @@ def _trip(found: Expression) -> Period | None:
 
 
 def _days_in(trip: Period, each: Expression, scene: Scene, tense: Tense) -> list[Period]:
-    """Return the days of the span that are such a day, and that the tense allows."""
+    """Return the days of the span that match the expression and that its tense allows."""
     day = _WEEKDAY_ALONE.fullmatch(scene.folded, each.start, each.end)
     if day is not None:
         days = list(places_in(trip, WEEKDAY[day["day"]]))

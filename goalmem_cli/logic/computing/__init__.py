@@ -1,6 +1,6 @@
-"""Answers that are computed: expressions over rows of bindings, read, checked, evaluated and said in words.
+"""Computed answers: parse, check and evaluate expressions over rows of bindings, and say the result in words.
 
-How many, how long between, which came first, what both have in common: no turn says these, but they follow from what
-turns say. A plan names the expression, the engine computes it, so that no model counts. Pure: nothing here asks a model
-or knows a clock; the time of asking is an argument.
+How many, how long between, which came first, what both have in common: no turn states these, but they follow from what
+turns state. The plan names the expression and the engine computes it, so no model has to count. Pure code: no module
+here calls a model or reads a clock; the time of asking is an argument.
 """

@@ -1,7 +1,7 @@
-"""Amounts as people write them: numbers with units, money, lengths of time; exact, or ranges where they are not sure.
+"""Read amounts as people write them (numbers with units, money, lengths of time) and compute with them.
 
-A length of time is an amount of seconds where it is made of weeks and less, of months where it is made of months and
-years: a month has no fixed days.
+An amount is exact or a range. A length of time is in seconds if it is given in weeks or shorter units, and in months if
+it is given in months or years, because a month has no fixed number of days.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from goalmem_cli.logic.normal import stem, words
 
 
 class UnsettledError(ValueError):
-    """What the values do not settle; the message says why in a clause."""
+    """The values do not determine the result; the message says why in a clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What an amount is of: `key` tells units apart, `shown` is how it is written, before the number for `is_sign`."""
+    """The unit of an amount: `key` identifies it, `shown` is its written form; `is_sign` puts it before the number."""
 
     key: str = ""
     shown: str = ""
@@ -32,9 +32,9 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number from `low` to `high` of a unit, usually one number; None is an open end.
+    """A number or a range from `low` to `high` with a unit; None is an open end.
 
-    `calendar` are the whole months and the days over of a length of time that lies between two days.
+    `calendar` holds the whole months and the remaining days of a length of time between two known days.
     """
 
     low: Fraction | None
@@ -45,12 +45,12 @@ class Amount:
 
     @classmethod
     def of(cls, number: int | Fraction, unit: Unit | None = None) -> Amount:
-        """Return exactly so many."""
+        """Return an exact amount."""
         return cls(Fraction(number), Fraction(number), unit or Unit())
 
     @property
     def exact(self) -> Fraction | None:
-        """The number, where it is one."""
+        """The number if the amount is exact, else None."""
         return self.low if self.low == self.high else None
 
 
@@ -113,7 +113,7 @@ _SPELT = tuple(
 
 @lru_cache(maxsize=4096)  # the elements of a list are compared with one another
 def read_amount(text: str) -> Amount | None:
-    """Return the amount that the whole text is, or None: no number, or several that do not make one.
+    """Return the amount that the whole text states; None if it has no number, or several that do not form one amount.
 
     "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs".
     """
@@ -141,7 +141,10 @@ def read_amount(text: str) -> Amount | None:
 
 
 def in_one_style(texts: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return the texts with their ambiguous amounts as in English: the texts' numbers, else the others', tell."""
+    """Return the texts with their ambiguous amounts in English notation.
+
+    Unambiguous numbers in the texts, else those in `others`, show whether a comma separates decimals.
+    """
     is_comma = has_decimal_comma(texts)
     if not (has_decimal_comma(others) if is_comma is None else is_comma):
         return list(texts)
@@ -157,7 +160,7 @@ _STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<secon
 
 
 def read_stopwatch(text: str) -> Amount | None:
-    """Return the length of time that a stopwatch shows: 7:44 are minutes and seconds, 1:58:30 has hours before them."""
+    """Return the length of time that a stopwatch shows: 7:44 is minutes and seconds, 1:58:30 has hours first."""
     found = _STOPWATCH.fullmatch(text.strip())
     if found is None:
         return None
@@ -166,13 +169,13 @@ def read_stopwatch(text: str) -> Amount | None:
 
 
 def without_noun(amount: Amount) -> Amount:
-    """Return the amount as a plain number where its unit is a noun: of 140 LPs and 35 records, 140 and 35."""
+    """Return the amount without its unit if that is a counted noun: 140 LPs -> 140. Money, times and % keep theirs."""
     is_measure = amount.unit.key in LENGTHS or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
     return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
 
 
 def _ranged(plain: str, sign: Unit | None) -> Amount | None:
-    """Return the amount of a text in plain words, which may go from one number to another."""
+    """Return the amount in a normalised text, which may be a range ("2 to 3 weeks")."""
     spread = _RANGE.search(plain)
     if spread is None:
         return _made_of(plain.split(), sign)
@@ -184,7 +187,7 @@ def _ranged(plain: str, sign: Unit | None) -> Amount | None:
 
 
 def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
-    """Return the amount that the words make: one number with its unit, or several lengths of time together."""
+    """Return the amount that the words form: one number with its unit, or a sum of lengths ("2 hours 5 minutes")."""
     rest = [word for word in found if word not in _ABOUT | _IDLE]
     if rest[:1] in (["a"], ["an"]) and rest[1:] and _length(rest[1]) is not None:
         rest = ["1", *rest[1:]]
@@ -206,11 +209,11 @@ def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
 
 
 LENGTHS = frozenset({"second", "month"})
-"""The units that lengths of time are in."""
+"""The unit keys of lengths of time."""
 
 
 def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple[Amount, list[str]]:
-    """Return the amount of what is counted, and the words behind its unit."""
+    """Return the amount that the number forms with the words after it, and the words after its unit."""
     is_money = sign is not None or (len(following) > 1 and following[1] in _MONEY)
     scales = _SCALES | _OF_MONEY if is_money else _SCALES
     while following and following[0] in scales:
@@ -230,7 +233,7 @@ def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple
 
 
 def _length(word: str) -> tuple[Unit, int] | None:
-    """Return the unit of time that the word names and how many seconds or months it has."""
+    """Return the unit of time that the word names and its size in seconds or months, or None."""
     singular = word.removesuffix("s") if len(word) > 1 else word
     name = _SHORT.get(singular, singular)
     if name in SECONDS:
@@ -239,10 +242,10 @@ def _length(word: str) -> tuple[Unit, int] | None:
 
 
 def common_unit(amounts: Sequence[Amount]) -> Unit:
-    """Return the unit that all the amounts have; a bare number takes that of the others.
+    """Return the unit that all amounts share; bare numbers fit any unit.
 
     Raises:
-        UnsettledError: they are of different units, such as euros and dollars.
+        UnsettledError: the units differ, such as euros and dollars.
     """
     units: dict[str, Unit] = {}
     for amount in amounts:
@@ -256,10 +259,10 @@ def common_unit(amounts: Sequence[Amount]) -> Unit:
 
 
 def add(left: Amount, right: Amount) -> Amount:
-    """Return both together.
+    """Return the sum of both.
 
     Raises:
-        UnsettledError: they are of different units.
+        UnsettledError: the units differ.
     """
     unit = common_unit((left, right))
     left, right = _in_seconds(left, unit), _in_seconds(right, unit)
@@ -267,10 +270,10 @@ def add(left: Amount, right: Amount) -> Amount:
 
 
 def apart(left: Amount, right: Amount) -> Amount:
-    """Return by how much the two differ, which is never negative.
+    """Return the difference of the two, never negative.
 
     Raises:
-        UnsettledError: they are of different units.
+        UnsettledError: the units differ.
     """
     unit = common_unit((left, right))
     left, right = _in_seconds(left, unit), _in_seconds(right, unit)
@@ -284,16 +287,16 @@ def apart(left: Amount, right: Amount) -> Amount:
 
 
 def divided(amount: Amount, by: int | Fraction) -> Amount:
-    """Return an equal share of the amount."""
+    """Return the amount divided by a number."""
     low, high = amount.low, amount.high
     return replace(amount, low=None if low is None else low / by, high=None if high is None else high / by)
 
 
 def compared(left: Amount, right: Amount) -> int | None:
-    """Return -1, 0 or 1 as the left is less, equal or more; None where their ranges leave it open.
+    """Return -1, 0 or 1 if the left is less, equal or more; None if their ranges overlap.
 
     Raises:
-        UnsettledError: they are of different units.
+        UnsettledError: the units differ.
     """
     unit = common_unit((left, right))
     left, right = _in_seconds(left, unit), _in_seconds(right, unit)
@@ -307,7 +310,7 @@ def compared(left: Amount, right: Amount) -> int | None:
 
 
 def _in_seconds(amount: Amount, unit: Unit) -> Amount:
-    """Return an amount of months as the least and the most seconds they have, where seconds are wanted."""
+    """Return an amount of months as a range of seconds if the unit wanted is seconds; otherwise return it unchanged."""
     if unit.key != "second" or amount.unit.key != "month":
         return amount
     low = None if amount.low is None else amount.low * Fraction(28 * 86_400 if amount.low < 12 else 30 * 86_400)

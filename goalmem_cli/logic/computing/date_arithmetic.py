@@ -1,7 +1,7 @@
-"""Dates at the precision that they were told with: which comes first, what lies between them, ages and weekdays.
+"""Arithmetic on dates at the precision at which they were told: order, distance, age and weekday.
 
-A month has no days and a year no months: what lies between two months is a number of months. Where a time is known to a
-range, so is what follows from it.
+The distance of two months is a number of months, not days; of two years, a number of years. If a time is known only as
+a range, so is the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _A_DAY = 1440
 
 
 class Grain(IntEnum):
-    """How finely a time is known."""
+    """The precision of a time."""
 
     DAY = 0
     MONTH = 1
@@ -38,7 +38,7 @@ class Grain(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """The days that a time can be, and the minute of its day where that was told; a clock time alone has no days."""
+    """The days that a time can be, and the minute of the day if told; a clock time alone has no days."""
 
     period: Period | None
     clock: int | None = None
@@ -49,12 +49,12 @@ class Time:
 
     @classmethod
     def of(cls, moment: datetime) -> Time:
-        """Return the day of a moment."""
+        """Return the day of a moment as a time."""
         return cls(single(moment.date()))
 
     @property
     def grain(self) -> Grain:
-        """The coarsest of days, months and years that the time is whole ones of."""
+        """The precision of the time: year or month if it consists of whole ones, else day."""
         if self.period is None:
             return Grain.DAY
         first, last = self.period.first, self.period.last
@@ -65,7 +65,7 @@ class Time:
 
     @property
     def moment(self) -> datetime | None:
-        """The minute, where it is known."""
+        """The exact minute if the time is one day with a clock time, else None."""
         if self.period is None or self.clock is None or self.period.days > 1:
             return None
         return datetime(self.period.first.year, self.period.first.month, self.period.first.day) + timedelta(
@@ -74,10 +74,10 @@ class Time:
 
 
 def read_time(text: str, said: datetime | None = None) -> Time | None:
-    """Return the time that the text names, with relative words read as said at that time; None where it names none.
+    """Return the time that the text names, or None; relative words count from `said`.
 
     Raises:
-        UnsettledError: it names a day without a year and nothing tells it, names several times, or leaves an end open.
+        UnsettledError: the text names a day of unknown year, several times, or a time with an open end.
     """
     clock = _clock_in(text)
     plain = (_CLOCK.sub(" ", text) if clock is not None else text).strip(" ,;")
@@ -97,7 +97,7 @@ def read_time(text: str, said: datetime | None = None) -> Time | None:
 
 
 def _whole(text: str, year: int | None = None) -> Period | None:
-    """Return the days of a date with its year, or of one without in that year."""
+    """Return the days of a date that has a year, or that gets the given year; else None."""
     when = parse_date(text)
     if when is None or (when.year is None and year is None):
         return None
@@ -105,7 +105,7 @@ def _whole(text: str, year: int | None = None) -> Period | None:
 
 
 def _joined(text: str, said: datetime | None) -> Period | None:
-    """Return the days from one time to another, where the text joins two; the first may lack the year."""
+    """Return the days from one time to another if the text joins two; the first may lack its year."""
     ends = _JOIN.split(text, maxsplit=1)
     if len(ends) != 2:
         return None
@@ -123,7 +123,7 @@ def _single(text: str, said: datetime | None) -> Period | None:
 
 
 def _clock_in(text: str) -> int | None:
-    """Return the minute of the day that the text names, where it names one."""
+    """Return the minute of the day that the text names, or None."""
     matches = list(_CLOCK.finditer(text))
     if len(matches) != 1:
         return None
@@ -137,13 +137,13 @@ def _clock_in(text: str) -> int | None:
 
 
 def hour_of(text: str) -> Time | None:
-    """Return the time of day that a bare number is the hour of, from 0 to 24."""
+    """Return the time of day if the text is a bare hour from 0 to 24, else None."""
     found = normalise(text)
     return Time(None, 60 * int(found) % _A_DAY) if found.isdecimal() and int(found) <= 24 else None
 
 
 def order(left: Time, right: Time) -> int | None:
-    """Return -1, 0 or 1 as the left is before, at the same minute as, or after the right; None where they overlap."""
+    """Return -1, 0 or 1 if the left is before, at the same minute as, or after the right; None if they overlap."""
     if left.moment is not None and right.moment is not None:
         return (left.moment > right.moment) - (left.moment < right.moment)
     if left.period is None and right.period is None and left.clock is not None and right.clock is not None:
@@ -156,19 +156,19 @@ def order(left: Time, right: Time) -> int | None:
 
 
 def same_time(left: Time, right: Time) -> bool | None:
-    """Say whether both are the same time, None where that is open: a day of May may be the 5th of May."""
+    """Say whether both are the same time; None if that is open (some day in May may be 5 May)."""
     if left == right:
         return True
     return False if order(left, right) is not None else None
 
 
 def between(left: Time, right: Time) -> Amount:
-    """Return what lies between two times, whichever comes first, in the coarser of their grains.
+    """Return the distance between two times in either order, at the coarser of their precisions.
 
-    Clock times without days are of one day, or of the next where the second is the earlier.
+    Two clock times without days are on one day, or the second is on the next day if it is the earlier.
 
     Raises:
-        UnsettledError: one has no day and the other does.
+        UnsettledError: only one of the two has a day.
     """
     if left.moment is not None and right.moment is not None:
         minutes = abs(right.moment - left.moment) // timedelta(minutes=1)
@@ -196,7 +196,7 @@ def _days_between(first: Period, last: Period) -> Amount:
 
 
 def _calendar(first: date, last: date) -> tuple[int, int]:
-    """Return the whole months from one day to a later one, and the days over."""
+    """Return the whole months from one day to a later one, and the remaining days."""
     months = 12 * (last.year - first.year) + last.month - first.month
     if shift_months(first, months) > last:
         months -= 1
@@ -208,7 +208,7 @@ def _count(day: date, grain: Grain) -> int:
 
 
 def length_of(time: Time) -> Amount | None:
-    """Return how long a range of days lasts, both ends included; None of a single day, month or year."""
+    """Return how long a range of days lasts, both ends included; None for a single day, month or year."""
     if time.period is None or time.period.days == 1 or time.clock is not None:
         return None
     period, grain = time.period, time.grain
@@ -221,9 +221,9 @@ def length_of(time: Time) -> Amount | None:
 
 
 def so_far(told: Amount, said: datetime, now: datetime) -> Amount | None:
-    """Return how long it is until now if it was told to have lasted so long when it was said, and went on.
+    """Return the length `told` when it was said, extended to now as if it had gone on.
 
-    None where less than one of the told unit has passed since, or the unit is shorter than a day.
+    None if less than one of its units has passed since, or if that unit is shorter than a day.
     """
     if told.unit.key == "month":
         days = [month_of(moment.year, moment.month) for moment in (said, now)]
@@ -239,10 +239,10 @@ def so_far(told: Amount, said: datetime, now: datetime) -> Amount | None:
 
 
 def age(born: Time, at: Time) -> Amount:
-    """Return the years of life completed, as a range where the days are not known.
+    """Return the completed years of life, as a range if the days are not known.
 
     Raises:
-        UnsettledError: a time without days, or a birth after the time asked for.
+        UnsettledError: a time has no days, or the birth is after `at`.
     """
     if born.period is None or at.period is None:
         raise UnsettledError(f"{born if born.period is None else at} has no day")
@@ -257,10 +257,10 @@ def _years(born: date, at: date) -> int:
 
 
 def weekday(time: Time) -> str:
-    """Return the name of the day of the week.
+    """Return the name of the weekday, capitalised.
 
     Raises:
-        UnsettledError: the time is more than one day, or none.
+        UnsettledError: the time is not exactly one day.
     """
     if time.period is None or time.period.days > 1:
         raise UnsettledError(f"{time} is not one day")

@@ -1,4 +1,4 @@
-"""What an expression comes to over rows, with the calculation in words, or why the values do not settle it."""
+"""Evaluate an expression over rows; return its value and the calculation in words, or why it cannot be settled."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ from goalmem_cli.logic.days import month_of
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What was computed: the values of the answer, how, and the facts that it rests on, by number.
+    """The result of a computation: the values of the answer, the calculation in words, and the supporting facts.
 
-    `elements` are what was counted, added or chosen from, each with its own facts. `why` says what the values do not
-    settle; then there is no value.
+    `elements` are the things that were counted, added or chosen from, each with its own facts. If the values do not
+    settle the result, `why` says so and `values` is empty. Facts are given by number.
     """
 
     values: tuple[str, ...]
@@ -64,11 +64,12 @@ def evaluate(
     facts: Mapping[str, Remembered] | None = None,
     is_so_far: bool = False,
 ) -> Computed:
-    """Return what the expression, which fits its plan, comes to over the rows.
+    """Evaluate an expression that `check_expression` accepted over the rows; raise no error.
 
-    `now` is the time of asking, `same` says whether two constants are one thing, `asked` is the unit of time that the
-    question names ("day", "week" ...), if any. `facts` are those that the rows cite: they tell a total from its parts.
-    Where `is_so_far`, it is asked how long something has gone on: a length that was told says when that was.
+    `now` is the time of asking. `same` says whether two constants are one thing. `asked` is the unit of time that the
+    question names ("day", "week" ...), or "". `facts` are those that the rows cite; they distinguish a total from its
+    parts. With `is_so_far`, the question asks how long something has gone on; the answer then says when the length was
+    told.
     """
     try:
         found = _found(expression, Scene(rows, now, same, asked, facts or {}))
@@ -104,7 +105,7 @@ def _parts(call: Call, scene: Scene) -> list[Found]:
     return [_found(argument, scene) for argument in call.arguments]
 
 
-# Things: counted, added, chosen
+# Counting, adding and choosing things
 
 
 def _count(call: Call, scene: Scene) -> Found:
@@ -212,7 +213,7 @@ def _set_in_words(function: Function, left: Found, right: Found) -> str:
     return f"{{{mine}}} {join} {{{theirs}}}"
 
 
-# Times and amounts: what lies between, which is more
+# Distances and comparisons of times and amounts
 
 
 def _between(call: Call, scene: Scene) -> Found:
@@ -226,7 +227,7 @@ def _between(call: Call, scene: Scene) -> Found:
 
 
 def _ends(parts: Sequence[Found], scene: Scene) -> tuple[Time, Time]:
-    """Return two times; a bare number beside a time of day is the hour: from 3:20 to seven."""
+    """Return two times; a bare number next to a clock time is an hour ("from 3:20 to seven")."""
     hours = [date_arithmetic.hour_of(one_of(part, scene).value) if part.elements else None for part in parts]
     found = [None if hour is not None else time_in(part, scene) for part, hour in zip(parts, hours, strict=True)]
     is_clock = any(time is not None and time.period is None for time in found)
@@ -238,7 +239,7 @@ def _ends(parts: Sequence[Found], scene: Scene) -> tuple[Time, Time]:
 
 
 def _said(opening: str, length: Amount, scene: Scene) -> str:
-    """Return a calculation that ends in a length of time: exactly, and in the unit asked for where that differs."""
+    """Return the calculation in words: the exact length, and the length in the unit asked for if that differs."""
     days = say_amount(length, "day" if length.unit.key == "second" else "")
     exact = days if not days.startswith("about") else say_amount(length)
     asked = say_amount(length, scene.asked)
@@ -269,7 +270,7 @@ def _multiplied(call: Call, scene: Scene) -> Found:
 
 
 def _rate(part: Found, scene: Scene) -> str:
-    """Return the unit of time for which a part was told, where all that tell of it agree."""
+    """Return the unit of time of a rate ("an hour") if all statements of the amount agree on one, else ""."""
     rates = {rate_in(behind) for element in part.elements for _, behind in places_told(element, scene.facts)} - {""}
     return rates.pop() if len(rates) == 1 and part.amount is None else ""
 
@@ -349,7 +350,10 @@ def _duration(call: Call, scene: Scene) -> Found:
 
 
 def _as_told(value: str, found: Found, now: datetime | None) -> tuple[tuple[str, ...], Found]:
-    """Return a length with when it was told, where it is longer by now; the calculation says how long that would be."""
+    """Return a length with the month in which it was told; the calculation adds how long it would be now.
+
+    If it would not be longer now, return the value unchanged.
+    """
     told = [one for one in found.elements if one.said is not None and read_amount(one.value) == found.amount]
     said = max((one.said.replace(tzinfo=None) for one in told if one.said is not None), default=None)
     if said is None or now is None or found.amount is None:

@@ -1,7 +1,7 @@
 """Expressions as values, and their notation: ``count(x)``, ``later(Susie: x, Seraphim: y)``, ``nth(x by d, 2)``.
 
-A function's argument is a variable, ``now`` (the time of asking), a constant in single or double quotes, or one further
-function of these: they are nested once.
+An argument is a variable, ``now`` (the time of asking), a constant in single or double quotes, or a function of these.
+Functions nest one level deep.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 
 
 class Function(StrEnum):
-    """What can be computed."""
+    """The functions that can be computed."""
 
     COUNT = "count"
     SUM = "sum"
@@ -49,14 +49,14 @@ class Function(StrEnum):
 
 
 BESIDE = frozenset({Function.PREVIOUS, Function.NEXT})
-"""Those that take ``x by d`` and the thing before or after which it comes."""
+"""Functions that take ``x by d`` and a thing, and return the thing before or after it."""
 _ENDS = frozenset({Function.FIRST, Function.LAST, Function.LEAST, Function.GREATEST})
 ORDERED = _ENDS | {Function.NTH, Function.IN_ORDER} | BESIDE
-"""Those that take ``x by d``."""
+"""Functions that take ``x by d``."""
 LABELLED = frozenset({Function.EARLIER, Function.LATER, Function.MORE, Function.LESS})
-"""Those whose arguments are labelled things."""
+"""Functions whose arguments have labels."""
 VERDICTS = frozenset({Function.BEFORE, Function.AFTER, Function.SAME})
-"""Those that give yes or no."""
+"""Functions that return yes or no."""
 _MOST_ARGUMENTS = 6
 _ARGUMENTS = {
     **dict.fromkeys(Function, (2, 2)),
@@ -71,7 +71,7 @@ _ARGUMENTS = {
 
 
 class ExpressionError(ValueError):
-    """Text that is no expression, or one that its plan does not allow; the message says why in a clause."""
+    """The text is no expression, or its plan does not allow it; the message says why in a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant that the question itself has."""
+    """A constant from the question."""
 
     value: str
 
@@ -104,10 +104,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of its arguments.
+    """A function call.
 
-    `labels` name them where it compares things, `by` is what orders the first, `place` from 1; `until` is when it
-    ended, where `by` is when it began.
+    `labels` name the arguments that are compared. `by` is the variable that orders the first argument (or tells when it
+    began), `until` the one that tells when it ended. `place` counts from 1.
     """
 
     function: Function
@@ -131,7 +131,7 @@ Expression: TypeAlias = Use | Now | Literal | Call
 
 
 def variables_of(expression: Expression) -> tuple[str, ...]:
-    """Return the names of the variables that the expression uses, each once, in order."""
+    """Return the names of the variables in the expression, each once, in order."""
     return tuple(dict.fromkeys(_names(expression)))
 
 
@@ -145,10 +145,10 @@ def _names(expression: Expression) -> Iterator[str]:
 
 
 def parse_expression(text: str) -> Expression:
-    """Return the expression that the text writes down; printing it gives the text back, but for blanks.
+    """Parse an expression; printing the result gives the text back, apart from blanks.
 
     Raises:
-        ExpressionError: it is none, with what was expected and where.
+        ExpressionError: the text is no expression; the message says what was expected and where.
     """
     return _Reader(text).whole()
 
@@ -228,7 +228,7 @@ class _Reader:
         return by, int(place)
 
     def _bound(self, word: str) -> str:
-        """Read the word and the variable behind it."""
+        """Read the keyword and the variable after it."""
         self._expect(word)
         name = self._next()
         return name if _VARIABLE.fullmatch(name) else self._fail(f"a variable after {word}")

@@ -1,4 +1,4 @@
-"""What held at a time: things with when they began and ended, as far as the precision of the times settles it."""
+"""Find the things that were true at a time, from the times at which they began and ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goalmem_cli.logic.days import Period
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The things that held at a time, each once, with the facts that tell of any, and how they were told apart."""
+    """The things that held at a time, each once, with the facts about all candidates and the reasoning in words."""
 
     elements: tuple[Element, ...]
     facts: tuple[str, ...]
@@ -21,10 +21,13 @@ class Held:
 
 
 def held_during(rows: Sequence[Row], name: str, began: str, ended: str, time: tuple[Time, Time], same: Same) -> Held:
-    """Return the things that had begun by the end of the time, its ends included, and ended no earlier than it began.
+    """Return the things that had begun by the end of `time` and had not ended before its start.
+
+    `name`, `began` and `ended` are the variables of the thing and of its two times. `time` is a first and a last time,
+    both included.
 
     Raises:
-        UnsettledError: a time is none, or is not known well enough to tell.
+        UnsettledError: a value is no date, or the dates are too coarse to decide.
     """
     wanted = _span(*time)
     elements: list[Element] = []

@@ -1,4 +1,4 @@
-"""Whether an expression fits the variables of its plan: it uses those that there are, and each for what it can be."""
+"""Check that an expression fits its plan: its variables exist and have kinds that its functions accept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from goalmem_cli.logic.terms import Variable
 
 
 class Kind(StrEnum):
-    """What values a term can have, as far as its type tells."""
+    """The kind of values that a term has, judged by its type."""
 
     TIME = "a date"
     LENGTH = "a duration"
@@ -54,26 +54,26 @@ _GIVES = {
     Function.WEEKDAY: Kind.ANY,
 }
 SETS = frozenset({Function.BOTH, Function.EITHER, Function.WITHOUT})
-"""Those that take sets and give one."""
+"""Functions that take sets and return one."""
 GATHERING = frozenset({Function.COUNT, Function.SUM, Function.AVERAGE, Function.MOST}) | SETS
-"""Those that take every value of a variable: the plan asks for all that hold, whether or not it says so."""
+"""Functions that take every value of a variable; the plan then asks for all values, whether or not it says so."""
 _MANY = SETS | {Function.DURING, Function.IN_ORDER}
-"""Those that give several things."""
+"""Functions that return several things."""
 _BY_AMOUNT = frozenset({Function.LEAST, Function.GREATEST})
 _LAST_ONLY = VERDICTS | LABELLED
 
 
 def kind_of(type_phrase: str) -> Kind:
-    """Return what values a variable of the type has, where that can be told."""
+    """Return the kind of values of a type; `Kind.ANY` if the type does not tell."""
     return _KINDS.get(type_head(type_phrase), Kind.ANY)
 
 
 def check_expression(expression: Expression, variables: Iterable[Variable]) -> None:
-    """Refuse an expression that its plan does not allow.
+    """Raise an error if the plan does not allow the expression.
 
     Raises:
-        ExpressionError: it uses a variable that the plan does not have, or one of the wrong kind: a count of one date,
-            a weekday of a price; or it has nothing of the plan in it.
+        ExpressionError: the expression uses a variable that the plan lacks, or one of the wrong kind (a count of one
+            date, a weekday of a price), or uses nothing of the plan.
     """
     known = {variable.name: variable for variable in variables}
     _kind(expression, known)
@@ -82,7 +82,7 @@ def check_expression(expression: Expression, variables: Iterable[Variable]) -> N
 
 
 def gathered(expression: Expression) -> frozenset[str]:
-    """Return the variables of which the expression takes every value; those that it orders among them."""
+    """Return the variables of which the expression needs every value, including those that it orders by."""
     if not isinstance(expression, Call):
         return frozenset()
     every = expression.arguments if expression.function in GATHERING else expression.arguments[: bool(expression.by)]
@@ -106,7 +106,7 @@ def _kind(expression: Expression, known: Mapping[str, Variable]) -> Kind:
 
 
 def _check_order(call: Call, kinds: Sequence[Kind], known: Mapping[str, Variable]) -> None:
-    """Refuse what orders nothing, and an order of what is no variable."""
+    """Raise an error if the expression orders something other than a variable, or by a variable that has no order."""
     if not call.by:
         return
     name, (thing, *_) = call.function.value, call.arguments

@@ -1,6 +1,6 @@
-"""Numbers in digits as people write them: which of their marks group thousands, and which separates decimals.
+"""Normalise numbers as people write them: decide which marks group thousands and which one separates decimals.
 
-"1,150.50", "1.150,50", "1 150,50" and "1'150.50" are one number. "1.150" is ambiguous: other numbers may tell.
+"1,150.50", "1.150,50", "1 150,50" and "1'150.50" are one number. "1.150" is ambiguous; other numbers may decide it.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
 
 
 def plain_numerals(text: str) -> str:
-    """Return the text with its numbers in plain digits, with a point before decimals: 1150.50.
+    """Return the text with its numbers in plain digits and a decimal point: 1150.50.
 
-    What could be several numbers, a date or a version stays as it is. An ambiguous number is read as in English.
+    What may be several numbers, a date or a version is left unchanged. Ambiguous numbers are read as in English.
     """
     return _MARKED.sub(lambda found: _plain(found[0]), _without_gaps(_ROUND.sub(",00", text)))
 
 
 def in_english(text: str) -> str:
-    """Return the text with the marks of its ambiguous numbers exchanged: 1.150, where points group, is 1,150."""
+    """Return the text with comma and point swapped in its ambiguous numbers: 1.150 -> 1,150."""
     swap = str.maketrans(".,", ",.")
     return _MARKED.sub(lambda found: found[0].translate(swap) if _is_ambiguous(found[0]) else found[0], text)
 
 
 def has_decimal_comma(texts: Iterable[str]) -> bool | None:
-    """Say whether a comma separates decimals in the texts, and a point groups; None where their numbers do not tell.
+    """Say whether the texts use a comma for decimals; None if their numbers do not tell.
 
-    A number tells it that has several marks, or one or two decimals and a unit beside it: "rooms 4,5" are two rooms.
+    A number tells if it has several marks, or one or two decimals next to a unit; "rooms 4,5" may be two rooms.
     """
     told: set[bool] = set()
     for text in texts:
@@ -56,7 +56,7 @@ def has_decimal_comma(texts: Iterable[str]) -> bool | None:
 
 
 def _without_gaps(text: str) -> str:
-    """Return the text without the blanks that group digits; a common blank may as well stand between two numbers."""
+    """Return the text without blanks that group digits; a plain blank may also separate two numbers."""
     joined = _JOINED.sub(lambda found: re.sub(_GAP, "", found[0]), text)
 
     def close(found: re.Match[str]) -> str:
@@ -69,7 +69,7 @@ def _without_gaps(text: str) -> str:
 
 
 def _plain(written: str) -> str:
-    """Return a number in plain digits; as it was written where its marks make no number."""
+    """Return a number in plain digits, or unchanged if its marks do not form a number."""
     mark = _decimal_mark(written)
     if not mark and _is_ambiguous(written):
         mark = "."
@@ -80,7 +80,7 @@ def _plain(written: str) -> str:
 
 
 def _is_grouped(head: str, mark: str) -> bool:
-    """Say whether what stands before the decimals is digits alone, or in groups by one mark that is not theirs."""
+    """Say whether the part before the decimals is plain digits, or groups of three divided by one other mark."""
     if head.isdigit() or (mark != "," and _INDIAN.fullmatch(head)):
         return True
     marks = set(re.findall(r"[.,'’]", head))
@@ -92,7 +92,7 @@ def _is_ambiguous(written: str) -> bool:
 
 
 def _decimal_mark(written: str) -> str:
-    """Return the mark that surely separates decimals where the number is written; nothing where that is not told."""
+    """Return the mark that certainly separates decimals in the language of this number, or "" if it does not tell."""
     marks = re.findall(r"[.,'’]", written)
     last, others = marks[-1], set(marks[:-1])
     if _is_ambiguous(written) or last in "'’":

@@ -1,4 +1,4 @@
-"""What can be put in order: by date or by amount, and only as far as their precision settles it."""
+"""Order things by date or amount, as far as the precision of the values allows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from goalmem_cli.logic.computing.rows import Element, Given, Row, Same, alike, m
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A thing with what orders it, the facts of both, and how the two are said together."""
+    """A thing with its sort key, the facts of both, and their description."""
 
     element: Element
     key: Amount | Time
@@ -25,12 +25,12 @@ class Pair:
 
 
 def pairs(rows: Sequence[Row], name: str, by: str, same: Same, *, is_amount_first: bool = False) -> list[Pair]:
-    """Return the things with their dates or, where not all have one, amounts; the same thing with the same key is one.
+    """Return the things `name` with their keys `by`: dates or, if not all are dates, amounts. Duplicates are merged.
 
-    With `is_amount_first` a price of 2000 or 12.50 is an amount, and neither a year nor a time of day.
+    With `is_amount_first`, 2000 or 12.50 is read as an amount, not as a year or a time of day.
 
     Raises:
-        UnsettledError: a key is neither a date nor an amount, or not clear enough.
+        UnsettledError: a key is neither a date nor an amount, or is ambiguous.
     """
     both = [row for row in rows if name in row.values and by in row.values]
     keys = _keys([row.values[by] for row in both], is_amount_first)
@@ -70,10 +70,10 @@ def _keys(given: Sequence[Given], is_amount_first: bool) -> Sequence[Amount | Ti
 
 
 def chosen(found: Sequence[Pair], function: Function, place: int) -> tuple[Pair, str]:
-    """Return the pair that is surely the first or least, the last or greatest, or at the place, and how that was told.
+    """Return the pair that is certainly first, last, least, greatest or at `place` (from 1), and the reasoning.
 
     Raises:
-        UnsettledError: there is no such place, or the precision of the keys leaves it open.
+        UnsettledError: there is no such place, or the keys are too coarse to decide.
     """
     if function in (Function.FIRST, Function.LEAST):
         place = 1
@@ -89,10 +89,10 @@ def chosen(found: Sequence[Pair], function: Function, place: int) -> tuple[Pair,
 
 
 def in_order(found: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs from the first to the last.
+    """Return the pairs from first to last.
 
     Raises:
-        UnsettledError: the precision of the keys leaves the order of two of them open.
+        UnsettledError: the keys of two of them are too coarse to order.
     """
 
     def side(one: Pair, other: Pair) -> int:
@@ -105,11 +105,11 @@ def in_order(found: Sequence[Pair]) -> list[Pair]:
 
 
 def beside(found: Sequence[Pair], mark: Element, function: Function, same: Same) -> tuple[Pair, str]:
-    """Return the pair that surely comes right before the mark, or right after it, and how that was told.
+    """Return the pair that certainly comes right before or right after `mark`, and the reasoning in words.
 
     Raises:
-        UnsettledError: the mark is none of the things or comes several times, nothing is on that side of it, or the
-            precision of the keys leaves it open.
+        UnsettledError: the mark is not among the things or occurs several times, nothing is on that side of it, or the
+            keys are too coarse to decide.
     """
     marks = [pair for pair in found if alike(pair.element, mark, same)]
     if len(marks) != 1:
@@ -133,7 +133,7 @@ def _in_words(pair: Pair, found: Sequence[Pair], function: Function) -> str:
 
 
 def _open(found: Sequence[Pair]) -> str:
-    """Name the first two whose order is open."""
+    """Describe the first two pairs whose order is open."""
     for place, left in enumerate(found):
         for right in found[place + 1 :]:
             if order(left.key, right.key) in (None, 0):
@@ -142,10 +142,10 @@ def _open(found: Sequence[Pair]) -> str:
 
 
 def extreme(keys: Sequence[Amount | Time], said: Sequence[str], *, is_last: bool) -> int:
-    """Return the place of the key that is surely the greatest, or the least.
+    """Return the index of the key that is certainly the greatest (`is_last`) or the least.
 
     Raises:
-        UnsettledError: none is.
+        UnsettledError: no key certainly is.
     """
     wanted = 1 if is_last else -1
     for place, key in enumerate(keys):
@@ -155,10 +155,10 @@ def extreme(keys: Sequence[Amount | Time], said: Sequence[str], *, is_last: bool
 
 
 def order(left: Amount | Time, right: Amount | Time) -> int | None:
-    """Return -1, 0 or 1 as the left comes before, with or after the right; None where that is open.
+    """Return -1, 0 or 1 if the left comes before, with or after the right; None if that is open.
 
     Raises:
-        UnsettledError: they are of different kinds or units.
+        UnsettledError: one is a date and the other an amount, or their units differ.
     """
     if isinstance(left, Time) and isinstance(right, Time):
         return date_arithmetic.order(left, right)
@@ -168,10 +168,10 @@ def order(left: Amount | Time, right: Amount | Time) -> int | None:
 
 
 def is_same(left: Element, right: Element, same: Same) -> bool | None:
-    """Say whether two values are the same time, amount or thing; None where that is not settled.
+    """Say whether two values are the same time, amount or thing; None if that is not settled.
 
     Raises:
-        UnsettledError: they are amounts of different units, or a time that is not clear.
+        UnsettledError: they are amounts of different units, or a time is ambiguous.
     """
     dates = read_time(left.value, left.said), read_time(right.value, right.said)
     if dates[0] is not None and dates[1] is not None:

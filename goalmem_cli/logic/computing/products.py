@@ -1,4 +1,4 @@
-"""Products: so many at a price each, so many hours at a price an hour."""
+"""Products of amounts: a number of things at a price each, a number of hours at a price per hour."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ _RATE = re.compile(rf"^(?: [^\W\d]+){{0,2}}? (?:an?|per|each|every) ({'|'.join((
 
 
 def rate_in(behind: str) -> str:
-    """Return the unit of time for which an amount is told, in the words behind it: of "15 euros an hour", hour."""
+    """Return the unit of time in the words after an amount ("15 euros an hour" -> hour), or ""."""
     found = _RATE.search(behind)
     return found[1] if found else ""
 
 
 def in_units(length: Amount, name: str) -> Amount:
-    """Return how many of the unit a length of time is.
+    """Return a length of time as a number of the named unit.
 
     Raises:
-        UnsettledError: it is no fixed number of them: of days no number of months, and no number of hours that somebody
-            worked; or it is less than one.
+        UnsettledError: the number is not fixed (days in months; worked hours in days), or it is below one.
     """
     known = SECONDS if length.unit.key == "second" else MONTHS
     if name not in known:
@@ -35,10 +34,10 @@ def in_units(length: Amount, name: str) -> Amount:
 
 
 def times(left: Amount, right: Amount) -> Amount:
-    """Return the product of two amounts, of which at most one is of something: 40 at 12 euros, 3 times 20 minutes.
+    """Return the product of two amounts, at most one of which has a unit: 40 at 12 euros, 3 times 20 minutes.
 
     Raises:
-        UnsettledError: both have units that are multiplied to nothing, or an end is open.
+        UnsettledError: both have units that cannot be multiplied, or an amount has an open end.
     """
     counted, measured = (left, right) if without_noun(left).unit.key == "" else (right, left)
     if without_noun(counted).unit.key:

@@ -1,4 +1,4 @@
-"""What a question's words tell of how its answer is computed."""
+"""Read from the words of a question how its answer is computed."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _CHOICE = re.compile(
 
 
 def asked_unit(question: str) -> str:
-    """Return the unit that the question wants a length of time in: "how many weeks"; nothing where it names none."""
+    """Return the unit of time that the question asks for ("how many weeks" -> week), or ""."""
     found = _UNIT.search(question)
     return found[1].casefold() if found else ""
 
 
 def asks_how_long_so_far(question: str) -> bool:
-    """Say whether the question asks how long something has gone on until it is asked."""
+    """Say whether the question asks how long something has gone on until now."""
     return _SO_FAR.search(question) is not None
 
 
 def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[Atom]) -> tuple[str, ...]:
-    """Return what a plan's answer is computed by where the question's words say so plainly, else its variables.
+    """Return the answer expression that the question's words clearly ask for, else the plan's variables.
 
-    For models that are too small to write an expression: a plan says what is to be found, the words what becomes of it.
+    It serves models too small to write expressions: the plan says what to find, and the question how to combine it.
     """
     names = tuple(variable.name for variable in wanted)
     kinds = [kind_of(variable.type) for variable in wanted]
@@ -85,7 +85,7 @@ def _of_two_times(question: str, names: Sequence[str], subgoals: Sequence[Atom])
 
 
 def _name_of(label: str, names: Sequence[str], subgoals: Sequence[Atom]) -> str:
-    """Return the variable of the only subgoal that has the label's words; nothing where none or several do."""
+    """Return the variable of the only subgoal that has the label's words, or "" if there is not exactly one."""
     having = [
         variable.name
         for atom in subgoals

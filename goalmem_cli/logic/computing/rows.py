@@ -1,4 +1,4 @@
-"""Joined groundings: the rows that an expression is evaluated over, and what counts as one element of them."""
+"""Join groundings into the rows that expressions are evaluated over, and merge equal values into elements."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from goalmem_cli.logic.computing.date_arithmetic import Time, read_time, same_ti
 from goalmem_cli.logic.equality import Equality, compare, more_specific
 
 Same = Callable[[str, str], bool | None]
-"""Says whether two constants are one thing; None where that is not settled."""
+"""Says whether two constants are one thing; None if that is not settled."""
 
 
 def same_words(left: str, right: str) -> bool | None:
-    """Say whether two constants are one thing as far as their words tell: equal or aliases."""
+    """Say whether two constants are equal or aliases, judged by their words; None if the words do not decide."""
     verdict = compare(left, right)
     return None if verdict is Equality.UNDECIDED else verdict is not Equality.DIFFERENT
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that a grounding gave, the facts cited for it by number, and when the last of them was said."""
+    """A value from a grounding, the numbers of its cited facts, and when the last of them was said."""
 
     value: str
     facts: tuple[str, ...] = ()
@@ -32,14 +32,14 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What groundings gave together: a value for each variable."""
+    """The values that joined groundings give to the variables."""
 
     values: Mapping[str, Given]
 
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One of the things that a variable stands for, with what was given beside it and the facts that tell of it."""
+    """One thing that a variable stands for, with its facts and the values given with it."""
 
     value: str
     facts: tuple[str, ...] = ()
@@ -51,11 +51,10 @@ class Element:
 
 
 def joined(groundings: Iterable[tuple[int, Mapping[str, Given]]], same: Same = same_words) -> list[Row]:
-    """Return the rows of groundings, each the number of its subgoal and what it bound.
+    """Join groundings into rows; each grounding is its subgoal's number and its bindings.
 
-    Groundings of two subgoals make a row where the variables that they share have one value. A grounding with which
-    none of another subgoal agrees makes no row if that subgoal shares a variable with it. Subgoals that share nothing
-    stay apart: what one gives is not multiplied by the other.
+    Groundings of two subgoals form a row if their shared variables have the same values. A grounding without a partner
+    forms no row. Subgoals without shared variables are not multiplied; their rows stay separate.
     """
     by_subgoal: dict[int, list[Row]] = {}
     for subgoal, values in groundings:
@@ -92,7 +91,7 @@ def _clock(moment: datetime) -> datetime:
 
 @lru_cache(maxsize=4096)
 def time_of(value: str, said: datetime | None) -> Time | None:
-    """Return the time that a value names, None where it names none or leaves it open."""
+    """Return the time that a value names; None if it names none or an unclear one."""
     try:
         return read_time(value, said)
     except UnsettledError:
@@ -100,12 +99,11 @@ def time_of(value: str, said: datetime | None) -> Time | None:
 
 
 def elements(rows: Sequence[Row], name: str, same: Same = same_words, *, is_each: bool = False) -> list[Element]:
-    """Return what a variable stands for, in the order of the rows.
+    """Return the distinct things that a variable stands for, in the order of the rows.
 
-    One thing told twice, or by an alias, is one. It is two where another date was given with it each time: two events
-    of a kind. Amounts are no things: two of the same number are two where anything else that was given with them
-    differs, and where nothing was, if they were told by different facts. `is_each` takes things as amounts are: every
-    occurrence of one.
+    A thing that is told twice, or by an alias, counts once. It counts twice if it was given with another date each
+    time. Equal amounts count twice if other values given with them differ; if there are none, if their facts differ.
+    With `is_each`, things are treated like amounts: every occurrence counts.
     """
     found: list[Element] = []
     for row in rows:
@@ -127,7 +125,7 @@ def elements(rows: Sequence[Row], name: str, same: Same = same_words, *, is_each
 
 
 def merged(first: Element, *others: Element) -> Element:
-    """Return one element for what are one thing: the most specific wording, the facts of all."""
+    """Return one element for several that are one thing, with the most specific wording and all facts."""
     value = first.value
     for other in others:
         value = more_specific(value, other.value)
@@ -153,7 +151,7 @@ def _alone(given: Given) -> Element:
 
 
 def alike(left: Element, right: Element, same: Same) -> bool:
-    """Say whether two elements are surely one value: the same time, the same amount, or aliases."""
+    """Say whether two elements are certainly one value: the same time, the same amount, or aliases."""
     mine, theirs = time_of(left.value, left.said), time_of(right.value, right.said)
     if mine is not None and theirs is not None:
         return same_time(mine, theirs) is True

@@ -1,4 +1,4 @@
-"""How amounts are written out: in the unit that was asked for, without false precision."""
+"""Write amounts in words, in the unit asked for and without false precision."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
 def say_amount(amount: Amount, asked: str = "") -> str:
     """Return the amount in words: ``12 days``, ``€1,150``, ``2 to 3 weeks``, ``about 3 months``.
 
-    `asked` is the unit of time that the question names; what is no whole number of it is rounded, and said to be about
-    so much, where it is at least one.
+    `asked` is the unit of time that the question names. An amount of at least one such unit is rounded to it, with
+    "about" if it is not whole.
     """
     if amount.low is None or amount.high is None:
         known, word = (amount.low, "at least") if amount.high is None else (amount.high, "at most")
@@ -32,7 +32,7 @@ def say_amount(amount: Amount, asked: str = "") -> str:
 
 
 def say_number(number: Fraction) -> str:
-    """Return the number with a comma for thousands, and with at most two digits behind its point."""
+    """Return the number with commas for thousands and at most two decimals."""
     rounded = Fraction(round(number * 100), 100)
     if rounded.denominator == 1:
         return f"{rounded.numerator:,}"
@@ -64,7 +64,7 @@ def _cents(said: str) -> str:
 
 
 def _plural(word: str, number: Fraction) -> str:
-    """Return the name of a unit of time after the number; other units stay as they were written."""
+    """Return the plural of a unit of time if the number asks for it; other units stay as they were written."""
     return f"{word}s" if number != 1 and (word in SECONDS or word in MONTHS) else word
 
 
@@ -83,7 +83,7 @@ def _say_seconds(amount: Amount, asked: str) -> str:
 
 
 def _fitting(low: Fraction, high: Fraction) -> str:
-    """Return the longest unit, up to days, of which both ends are whole numbers."""
+    """Return the longest unit, up to days, in which both ends are whole numbers."""
     return next((name for name, length in _STEPS if not low % length and not high % length), "second")
 
 
@@ -108,7 +108,7 @@ def _parts(seconds: Fraction) -> str:
 
 
 def _say_calendar(months: int, days: int, asked: str) -> str:
-    """Return whole months and the days over, or the nearest number of the unit that is asked; nothing where it is 0."""
+    """Return the whole months and remaining days, or about how many of the unit asked for; "" if both are 0."""
     length = MONTHS.get(asked, 1)
     nearest = round((Fraction(months) + Fraction(days, 31)) / length)
     if asked and nearest:

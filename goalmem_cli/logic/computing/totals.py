@@ -1,7 +1,7 @@
-"""What is added up: parts and not their total, and three things at 20 each as three times 20.
+"""Add amounts up: skip totals that are listed beside their parts, and count "three at 20 each" as three times 20.
 
-A row is a total where it is what other rows come to, and what was said calls it one ("altogether", "in all"), or
-somebody answers the others with nothing but an amount ("Sixty euros!"). In doubt it is a part.
+An amount is a total if it equals the sum of other amounts and the text calls it one ("altogether", "in all") or it is a
+bare reply to them ("Sixty euros!"). In doubt it is a part.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _COUNTED = (
         rf"(?P<count>\d+)(?: of (?:my|our|your|his|her|their|the)(?: \w+)??)? {_NOUN}"
     ),
 )
-"""How many there are of something that is told at an amount each: where a sentence begins, or behind a verb of having.
+"""Patterns of the number of things that cost an amount each: at the start of a sentence or after a verb of having.
 
-Any other number before a word may be part of a name, a date or a measure.
+Elsewhere a number before a noun may be part of a name, a date or a measure.
 """
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -54,12 +54,12 @@ _REPLY = frozenset(
     "so wow oh well nice great not bad that is was makes made then really just only a whole hey good cool".split()
 )
 _OWN = frozenset("i me my we us our and too also another more".split())
-"""Words by which somebody who answers an amount tells one of their own."""
+"""Words that show that a reply with an amount tells of the speaker's own amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is added: an amount, so many times, with the elements that tell of it and its place among the lines."""
+    """One summand: an amount, how often it counts, the elements that state it, and its position among the lines."""
 
     place: int
     elements: tuple[Element, ...]
@@ -71,33 +71,35 @@ class Line:
 
     @property
     def amount(self) -> Amount:
-        """What it comes to."""
+        """The amount multiplied by the count."""
         return times(self.each, Amount.of(self.count)) if self.count > 1 else self.each
 
     @property
     def facts(self) -> frozenset[str]:
-        """The facts that tell of it, by number."""
+        """The numbers of the facts that state it."""
         return frozenset(number for element in self.elements for number in element.facts)
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """The lines to be added, and what is said of the rows that are totals of them."""
+    """The lines to add, and notes on the rows that were recognised as totals."""
 
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Amount:
-        """What the lines come to."""
+        """The sum of the lines."""
         return _sum(self.lines)
 
 
 def summed(found: Sequence[Element], read: Callable[[Element], Amount], facts: Mapping[str, Remembered]) -> Summed:
-    """Return what is to be added of the elements.
+    """Return the lines to add for the elements, without totals.
+
+    `read` reads the amount of an element.
 
     Raises:
-        UnsettledError: an element is no amount, or one is called the total, and the others come to less.
+        UnsettledError: an element is no amount, or an element is called the total and the others come to less.
     """
     lines = _lines(found, read, facts)
     parts, notes = list(lines), list[str]()
@@ -115,7 +117,7 @@ def summed(found: Sequence[Element], read: Callable[[Element], Amount], facts: M
 
 
 def _lines(found: Sequence[Element], read: Callable[[Element], Amount], facts: Mapping[str, Remembered]) -> list[Line]:
-    """Return a line for each element, or one for several of which a fact says how many there are at the amount."""
+    """Return a line for each element; elements for which a fact gives a count ("three at 20 each") share one line."""
     groups: dict[object, list[Element]] = {}
     counts: dict[object, int] = {}
     for place, element in enumerate(found):
@@ -136,9 +138,9 @@ def _is_each(element: Element, facts: Mapping[str, Remembered]) -> bool:
 
 
 def _count(element: Element, facts: Mapping[str, Remembered]) -> int:
-    """Return how many things the amount is told of each of: three lamps, 20 each; 0 where that is not told.
+    """Return how many things have this amount each ("three lamps, 20 each" -> 3); 0 if that is not said.
 
-    It is not where the sentence has other numbers, or where what the amount was given for is not those things.
+    It is also 0 if the sentence has other numbers, or if the amount was given for other things.
     """
     beside = [words(given.value) for given in element.beside.values() if time_of(given.value, given.said) is None]
     for before, behind in places_told(element, facts):
@@ -156,13 +158,13 @@ _MOST = 1000
 
 
 def _number_of(element: Element) -> str:
-    """Return the first number of a value, in plain digits; nothing where it has none."""
+    """Return the first number of a value in plain digits, or ""."""
     number = _NUMBER.search(" ".join(words(plain_numerals(element.value))))
     return number[0] if number is not None else ""
 
 
 def places_told(element: Element, facts: Mapping[str, Remembered]) -> Iterator[tuple[str, str]]:
-    """Yield the words before and behind the amount, in each sentence that has it."""
+    """Yield the words before and after the amount for each sentence that states it."""
     number = _number_of(element)
     if not number:
         return
@@ -174,19 +176,19 @@ def places_told(element: Element, facts: Mapping[str, Remembered]) -> Iterator[t
 
 
 def _says_total(line: Line, facts: Mapping[str, Remembered]) -> bool:
-    """Say whether what was said calls the amount a total."""
+    """Say whether the text calls the amount a total."""
     places = (place for element in line.elements for place in places_told(element, facts))
     return line.count == 1 and any(_BEHIND.search(behind) or _BEFORE.search(before) for before, behind in places)
 
 
 def _makes(line: Line, facts: Mapping[str, Remembered]) -> bool:
-    """Say whether what was said may mean that others make the amount: that makes 35."""
+    """Say whether the text may mean that other amounts make this one ("that makes 35")."""
     places = (place for element in line.elements for place in places_told(element, facts))
     return line.count == 1 and any(_MAKES.search(before) for before, _ in places)
 
 
 def _echoed(line: Line, lines: Sequence[Line], facts: Mapping[str, Remembered]) -> list[Line]:
-    """Return the lines that somebody answers with this amount and nothing new, and that are no question."""
+    """Return the lines to which this amount is a reply without new content; questions are left out."""
     said = [facts[number] for number in line.facts if number in facts]
     amount = {word for element in line.elements for word in words(plain_numerals(element.value))}
     found: list[Line] = []
@@ -206,8 +208,10 @@ _CURRENCIES = frozenset("euro euros dollar dollars pound pounds bucks cents".spl
 
 
 def _groups(total: Line, parts: Sequence[Line], facts: Mapping[str, Remembered]) -> Iterator[Sequence[Line]]:
-    """Yield the lines that the total may be of: those that it answers; if what was said calls it a total, all, those
-    told with it, or those told last before it; or a count of the same fact, 60 euros beside three at 20 each.
+    """Yield the groups of lines that the total may sum up.
+
+    These are the lines that it replies to. If the text calls it a total: all lines, those of the same facts, or those
+    told last before it. Also a single count of the same fact (60 euros beside three at 20 each).
     """
     groups: list[Sequence[Line]] = [_echoed(total, parts, facts)]
     if _says_total(total, facts) or _makes(total, facts):
@@ -221,7 +225,7 @@ def _groups(total: Line, parts: Sequence[Line], facts: Mapping[str, Remembered])
 
 
 def _told(line: Line, facts: Mapping[str, Remembered]) -> tuple[str, int, str]:
-    """Return when the line was told, as far as its facts tell."""
+    """Return a sort key for when the line was first told, as far as its facts say."""
     known = [number for number in line.facts if number in facts]
     times_said = {number: facts[number].said for number in known}
     return min(
@@ -243,7 +247,7 @@ def _comes_to(group: Sequence[Line], total: Line) -> bool:
 
 
 def _is_of_all(total: Line, parts: Sequence[Line]) -> bool:
-    """Say whether a total may be that of all the lines, and of more: nothing tells it apart, and it is more."""
+    """Say whether a total may cover all the lines and more: it exceeds their sum and nothing sets it apart."""
     try:
         whole = _sum(parts)
         common_unit((whole, total.amount))
@@ -254,7 +258,7 @@ def _is_of_all(total: Line, parts: Sequence[Line]) -> bool:
 
 
 def _is_apart(total: Line, others: Sequence[Line]) -> bool:
-    """Say whether what was given beside the total, a thing or a time, is another than beside each of the others."""
+    """Say whether the values given with the total (a thing or a time) differ from those of all other lines."""
     mine = {name: given for element in total.elements for name, given in element.beside.items()}
     beside = [element.beside for line in others for element in line.elements]
     return any(
@@ -264,7 +268,7 @@ def _is_apart(total: Line, others: Sequence[Line]) -> bool:
 
 
 def _with_unit(parts: Sequence[Line], of: Sequence[Line], total: Line) -> list[Line]:
-    """Return the lines, those that the total is of in its unit where they had none."""
+    """Return the lines; those that the total covers get its unit if they have none."""
     unit = total.amount.unit
     return [
         replace(line, each=replace(line.each, unit=unit)) if line in of and not line.each.unit.key else line

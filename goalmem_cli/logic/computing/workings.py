@@ -1,4 +1,4 @@
-"""What the parts of an expression come to, and how a value is read of them: shared by all that is computed."""
+"""Intermediate results of evaluation, and how a single value is read from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from goalmem_cli.logic.computing.saying import say_amount
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What an expression is evaluated over."""
+    """The data that an expression is evaluated over."""
 
     rows: Sequence[Row]
     now: datetime | None
@@ -27,7 +27,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a part of an expression comes to: things, or one amount, time or word; from which facts, and how."""
+    """The result of a part of an expression: elements, or one amount, time or word; with its facts and calculation."""
 
     elements: tuple[Element, ...] = ()
     facts: tuple[str, ...] = ()
@@ -39,12 +39,12 @@ class Found:
 
 
 def facts_of(found: Sequence[Element]) -> tuple[str, ...]:
-    """Return the facts that tell of the elements, each once."""
+    """Return the numbers of the facts of all elements, each once."""
     return tuple(dict.fromkeys(number for element in found for number in element.facts))
 
 
 def together(parts: Sequence[Found], how: str = "") -> Found:
-    """Return the proof of a result that several parts make."""
+    """Return the combined elements, facts and calculation of several parts, without a result value."""
     facts = tuple(dict.fromkeys(number for part in parts for number in part.facts))
     said = tuple(line for part in parts for line in part.how)
     return Found(tuple(e for part in parts for e in part.elements), facts, (*said, how) if how else said)
@@ -61,19 +61,19 @@ def _read(element: Element, reader: Callable[[Element], _Value | None], lack: st
 
 
 def as_amount(element: Element) -> Amount:
-    """Return the amount that a value is.
+    """Return the element's amount.
 
     Raises:
-        UnsettledError: it is none.
+        UnsettledError: the element is no amount.
     """
     return _read(element, lambda one: read_amount(one.value) or read_stopwatch(one.value), "no amount")
 
 
 def as_time(element: Element) -> Time:
-    """Return the time that a value names.
+    """Return the time that the element names.
 
     Raises:
-        UnsettledError: it names none.
+        UnsettledError: the element names no time.
     """
     return _read(element, lambda one: read_time(one.value, one.said), "no date")
 
@@ -82,7 +82,7 @@ def one_of(found: Found, scene: Scene) -> Element:
     """Return the only value of a part.
 
     Raises:
-        UnsettledError: it has several.
+        UnsettledError: the part has several values.
     """
     first, *others = found.elements
     if not all(alike(first, other, scene.same) for other in others):
@@ -91,17 +91,25 @@ def one_of(found: Found, scene: Scene) -> Element:
 
 
 def amount_of(found: Found, scene: Scene) -> Amount:
-    """Return the amount that a part comes to."""
+    """Return the amount that a part comes to.
+
+    Raises:
+        UnsettledError: the part has several values, or is no amount.
+    """
     return found.amount if found.amount is not None else as_amount(one_of(found, scene))
 
 
 def time_in(found: Found, scene: Scene) -> Time:
-    """Return the time that a part comes to."""
+    """Return the time that a part comes to.
+
+    Raises:
+        UnsettledError: the part has several values, or names no time.
+    """
     return found.time if found.time is not None else as_time(one_of(found, scene))
 
 
 def name_of(found: Found, scene: Scene) -> str:
-    """Return what a part comes to as it stands in a calculation."""
+    """Return the result of a part as it is written in a calculation."""
     if found.amount is not None:
         return say_amount(found.amount)
     return str(found.time) if found.time is not None else found.word or str(one_of(found, scene))

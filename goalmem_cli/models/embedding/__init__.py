@@ -1,1 +1,1 @@
-"""Texts to vectors: the static table, sentence-transformers, GGUF models, and making a table from any of them."""
+"""Embedders: a static table, sentence-transformers and GGUF models; and distilling a table from any of them."""

@@ -1,4 +1,4 @@
-"""A defined place for a text in which an embedder finds nothing to embed: a lone symbol, an empty text."""
+"""Fixed vectors for texts that an embedder cannot embed, such as a lone symbol or an empty text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ DISTANCE = 2.0
 
 
 def direction_of(text: str, dimension: int, common: Vectors | None = None) -> Vectors:
-    """Return a unit vector of shape (dimension,) that the text alone decides; white space at its ends is no part of it.
+    """Return a unit vector of shape (dimension,) that depends on the text only, without white space at its ends.
 
-    Equal texts meet and different ones are told apart. `common` is the unit vector that ordinary texts of the embedder
-    have in common, where they have: the result then points away from it, so that a symbol is not taken for near to
-    texts that have nothing to do with it.
+    Equal texts get equal vectors, different texts different ones. `common` is the unit vector that the embedder's
+    ordinary texts share, if any. The result points away from it, so that a symbol is not near to unrelated texts.
     """
     digest = hashlib.shake_128(encodable(text).strip().encode()).digest(-(-dimension // 8))
     signs = 2.0 * np.unpackbits(np.frombuffer(digest, np.uint8))[:dimension] - 1.0

@@ -1,8 +1,8 @@
-"""Makes a static embedding table from a sentence-transformers model, so that embedding needs no network of layers.
+"""Distil a static embedding table from a sentence-transformers model, so that embedding runs no neural network.
 
-The recipe is the one published with Model2Vec: the model's output for every token of its vocabulary on its own,
-principal components, and a weight that falls with the token's frequency (smooth inverse frequency, the frequency
-estimated by Zipf's law from the token's rank in the vocabulary). The folder written is read by Model2Vec.
+The recipe is Model2Vec's. The model embeds each token of its vocabulary alone; principal components reduce the vectors;
+a weight falls with the token's frequency (smooth inverse frequency, with Zipf's law over the vocabulary rank).
+Model2Vec can read the folder.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Matrix = NDArray[np.float32]
 
 
 def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False) -> Path:
-    """Write the static table of the model `name` to `out_dir`, and return that folder.
+    """Write the static table of the model `name` to `out_dir` and return the folder.
 
-    `name` is ``minilm``, a path or a sentence-transformers name; `dimension` is the length of the vectors written, at
-    most that of the model's. The same model gives the same table on the same machine; another machine's arithmetic
-    may move single entries by one step of their 8 bits.
+    `name` is ``minilm``, a path or a sentence-transformers name. `dimension` is the length of the vectors, at most the
+    model's. The same model gives the same table on the same machine. On another machine, single entries may differ by
+    one of their 8-bit steps.
 
     Raises:
-        ModelMissing: nothing is there under that name, and `may_download` is False.
-        ModelUnreadable: the model is not one whose vocabulary can be read token by token.
+        ModelMissing: there is no such model, and `may_download` is False.
+        ModelUnreadable: the model's vocabulary cannot be embedded token by token.
         ModelError: the dimension does not fit, or the folder cannot be written.
     """
     model = load_transformer(name, may_download=may_download)
@@ -64,7 +64,7 @@ def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool
 
 
 def _vocabulary(name: str, model: SentenceTransformer) -> tuple[dict[str, Any], list[str]]:
-    """Return the tokenizer as JSON, without what it adds around a text, and its tokens in the order of their ids."""
+    """Return the tokenizer as JSON, without the tokens that it adds around a text, and its tokens by id."""
     backend = getattr(model.tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise ModelUnreadable(f"{name} has no tokenizer that can be stored", "distil a model with a fast tokenizer")
@@ -99,7 +99,7 @@ def _token_outputs(name: str, model: SentenceTransformer, tokens: range) -> Matr
 
 
 def _principal_components(outputs: Matrix, dimension: int) -> Matrix:
-    """Return the rows along their `dimension` directions of most variance, each direction's sign made definite."""
+    """Return the rows in their `dimension` directions of most variance, with a defined sign for each direction."""
     centred = outputs.astype(np.float64) - outputs.mean(axis=0, dtype=np.float64)
     _, directions = np.linalg.eigh(centred.T @ centred)
     scores = centred @ directions[:, ::-1][:, :dimension]
@@ -109,7 +109,7 @@ def _principal_components(outputs: Matrix, dimension: int) -> Matrix:
 
 
 def _frequency_weights(count: int) -> Matrix:
-    """Return a (count, 1) weight per token by rank: nearly 1 for a rare one, a small fraction for the most frequent."""
+    """Return a (count, 1) weight per token by rank: nearly 1 for rare tokens, small for the most frequent."""
     frequency = 1.0 / np.arange(2, count + 2)
     frequency /= frequency.sum()
     weights: Matrix = (SMOOTHING / (SMOOTHING + frequency))[:, None].astype(np.float32)
@@ -117,7 +117,7 @@ def _frequency_weights(count: int) -> Matrix:
 
 
 def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -> None:
-    """Write the folder: each row as 8-bit steps of its own size, so that frequent tokens lose no precision."""
+    """Write the folder; each row is scaled to 8 bits by its own maximum, so that frequent tokens lose no precision."""
     from safetensors.numpy import save
 
     steps = np.abs(table).max(axis=1, keepdims=True) / 127.0

@@ -1,4 +1,4 @@
-"""Embedders by name: the static table that ships with the package, sentence-transformers models, and GGUF models."""
+"""Load embedders by name: the static table of the package, sentence-transformers models and GGUF models."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
 from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
 from goalmem_cli.models.embedding.sentence import SentenceEmbedder, load_transformer
+from goalmem_cli.models.servers.address import is_address
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
 
@@ -34,7 +35,7 @@ COMMON_WORDS = ("the", "a", "i", "you", "it", "is", "was", "and", "to", "of", "i
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A vector per token, kept as small as it was stored: spread out, it takes longer to fill than to be asked once."""
+    """A vector per token, kept in its stored form: converting the whole table takes longer than one search."""
 
     rows: NDArray[Any]
     weights: NDArray[Any] | None
@@ -42,11 +43,11 @@ class Table:
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, NDArray[Any]], tokens: int) -> Table:
-        """Return the table of a Model2Vec file, for a tokenizer of so many tokens.
+        """Return the table of a Model2Vec file for a tokenizer of `tokens` tokens.
 
         Raises:
-            KeyError: it holds no rows.
-            ValueError: there are not as many of them as there are tokens.
+            KeyError: the file holds no rows.
+            ValueError: the number of rows does not match the tokens.
         """
         table = cls(tensors["embeddings"], tensors.get("weights"), tensors.get("mapping"))
         rows = len(table.rows if table.mapping is None else table.mapping)
@@ -58,7 +59,7 @@ class Table:
         return table
 
     def of_tokens(self, ids: NDArray[np.int64]) -> Vectors:
-        """Return the vectors of the tokens, of shape (n, dimension)."""
+        """Return the (n, dimension) vectors of the tokens."""
         vectors = self.rows[ids if self.mapping is None else self.mapping[ids]].astype(np.float32)
         if self.weights is not None:
             vectors *= self.weights[ids, None].astype(np.float32)
@@ -66,10 +67,10 @@ class Table:
 
 
 class StaticEmbedder:
-    """Embeds by averaging a table's rows over a text's tokens: no layers, no torch, thousands of texts a second."""
+    """Embeds a text as the mean of its tokens' table rows: thousands of texts a second, without torch."""
 
     def __init__(self, name: str, tokenizer: Tokenizer, unknown: int | None, table: Table) -> None:
-        """Take a tokenizer that cuts long texts short, its token for what it does not know, and the tokens' vectors."""
+        """Take a tokenizer that truncates long texts, its id for unknown tokens, and the table of token vectors."""
         self.name = name
         self.dimension: int = table.rows.shape[1]
         self._tokenizer = tokenizer
@@ -78,16 +79,16 @@ class StaticEmbedder:
 
     @classmethod
     def from_folder(cls, name: str, folder: Path) -> StaticEmbedder:
-        """Return the embedder of a folder that `distil` wrote, or any other of Model2Vec's form.
+        """Load the embedder from a folder that `distil` wrote, or from another folder in Model2Vec's form.
 
         Raises:
-            ModelUnreadable: a file of the folder is missing or garbled.
+            ModelUnreadable: a file of the folder is missing or damaged.
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
         try:
-            # Put together here, since Model2Vec's own loading takes longer than all the rest of a search.
+            # Loaded here, because Model2Vec's own loading takes longer than the rest of a search.
             described = (folder / "tokenizer.json").read_text("utf-8")
             tokenizer = _read_tokenizer(described)
             unknown = _unknown_token(tokenizer, described)
@@ -100,11 +101,11 @@ class StaticEmbedder:
         return cls(name, tokenizer, unknown, table)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows; of a long line the first 2048 tokens count.
+        """Return an (n, dimension) matrix of unit-length rows; only the first 2048 tokens of a line count.
 
-        A line that stands in several texts is read once: of a turn and its neighbours, each turn is a line of five.
-        A text without a known word has a direction of its own, that of its hash, on the far side of ordinary texts: the
-        same symbol finds itself, and a symbol that the table does not know is not near to whatever was said.
+        A line that occurs in several texts is tokenised once; with its neighbours, a turn's line occurs in five texts.
+        A text without a known word gets a vector from its hash that points away from ordinary texts. So equal symbols
+        match, and an unknown symbol is not near to other texts.
         """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
@@ -122,7 +123,7 @@ class StaticEmbedder:
         return rows
 
     def _sums(self, lines: Sequence[str]) -> Vectors:
-        """Return for each line the sum of its tokens' rows: of shape (lines, dimension)."""
+        """Return the (lines, dimension) sums of each line's token rows."""
         sums = np.zeros((len(lines), self.dimension), dtype=np.float32)
         for first, last in _batches(lines):
             tokens = self._tokens(lines[first:last])
@@ -134,13 +135,13 @@ class StaticEmbedder:
         return sums
 
     def _tokens(self, lines: Sequence[str]) -> list[list[int]]:
-        """Return the known tokens of each line, the first 2048 of it."""
+        """Return the known tokens of each line, at most its first 2048."""
         read = self._tokenizer.encode_batch_fast(lines, add_special_tokens=False)
         return [[token for token in line.ids if token != self._unknown] for line in read]
 
     @cached_property
     def _common(self) -> Vectors | None:
-        """What ordinary texts have in common, as a unit vector; None where the table knows none of the words."""
+        """The mean direction of common words, as a unit vector; None if the table knows none of them."""
         words = self._sums(COMMON_WORDS)
         lengths = np.linalg.norm(words, axis=1, keepdims=True)
         middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)
@@ -149,21 +150,21 @@ class StaticEmbedder:
 
 
 def _read_tokenizer(described: str) -> Tokenizer:
-    """Return the tokenizer of that description.
+    """Return the tokenizer of a JSON description.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the description is invalid.
     """
     from tokenizers import Tokenizer
 
     try:
         return Tokenizer.from_str(described)
-    except Exception as error:  # the library's own error has no type to catch
+    except Exception as error:  # the library raises bare Exception
         raise ValueError(str(error)) from error
 
 
 def _unknown_token(tokenizer: Tokenizer, described: str) -> int | None:
-    """Return the token for what the tokenizer does not know; only some kinds say it without reading all of it again."""
+    """Return the id of the unknown token; for some tokenizers the description must be parsed again."""
     named: object = getattr(tokenizer.model, "unk_token", None)
     if isinstance(named, str):
         return tokenizer.token_to_id(named)
@@ -172,7 +173,7 @@ def _unknown_token(tokenizer: Tokenizer, described: str) -> int | None:
 
 
 def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last place of runs of lines that are neither too many nor too long together."""
+    """Yield the first and last index of runs of lines, limited in number and total length."""
     first = characters = 0
     for place, line in enumerate(lines):
         if place > first and (characters + len(line) > CHARACTERS_PER_BATCH or place - first >= LINES_PER_BATCH):
@@ -183,28 +184,34 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def load_embedder(name: str = "static", *, may_download: bool = False, threads: int | None = None) -> Embedder:
-    """Return the embedder called `name`.
+    """Return the embedder of that name.
 
-    `name` is ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:`` and the
-    path of a GGUF model, a folder that `distil` or sentence-transformers wrote, or the name of a sentence-transformers
-    model on the Hugging Face hub, which is fetched only when `may_download` is True and must be in the local cache
-    otherwise. `threads` is how many threads a GGUF model computes with (None: one a core).
+    `name` is one of: ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:``
+    with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or
+    sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub. A model of the
+    hub must be in the local cache unless `may_download` is True. `threads` is the number of threads of a GGUF model
+    (None: one per core).
 
     Raises:
-        ModelMissing: nothing is there under that name.
-        ModelUnreadable: something is there, but it cannot be loaded.
+        ModelMissing: there is no embedder of that name.
+        ModelUnreadable: there is one, but it cannot be loaded.
     """
     if name == "static":
         return StaticEmbedder.from_folder(name, STATIC_FOLDER)
+    if is_address(name):
+        from goalmem_cli.models.embedding.served import ServedEmbedder
+
+        return ServedEmbedder.from_address(name)
     if name.startswith(GGUF):
         return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
     try:
         folder = Path(name).expanduser()
         is_folder = name not in ("", "minilm") and folder.is_dir()
-    except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+    except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
-            f"no embedder is there under the name {name}: {reason}", "use static, minilm, gguf:PATH or a model's folder"
+            f"no embedder is there under the name {name}: {reason}",
+            "use static, minilm, gguf:PATH, a model's folder or a server",
         ) from error
     if is_folder:
         name = str(folder.resolve())

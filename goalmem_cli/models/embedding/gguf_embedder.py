@@ -1,7 +1,7 @@
-"""Knows llama.cpp's embedding mode: a GGUF model that turns texts into vectors, in a context of its own.
+"""Embed texts with a GGUF model through llama.cpp, in a context of its own.
 
-One text is evaluated at a time. Many in one batch are no faster on a processor, cost memory for the scores of every
-token in them, and change a row's last digits with its neighbours.
+Texts are evaluated one at a time. Batches are no faster on a CPU and take memory for the scores of every token. They
+also change a row's last digits with its neighbours.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from goalmem_cli.records import encodable
 PREFIX = "gguf:"
 MAX_CONTEXT = 1024
 DEFAULT_CONTEXT = 512
-CHARACTERS_PER_TOKEN = 256  # more than any token has on average, so that cutting a huge text short loses nothing
+CHARACTERS_PER_TOKEN = 256  # more than any token has on average, so that truncating a huge text loses nothing
 MEAN, CLS, LAST, RANK = 1, 2, 3, 4  # llama.cpp's numbers for how tokens become one vector
 HINT = "use --embedder static, or another GGUF embedding model"
 
 
 class GgufEmbedder:
-    """Embeds with a GGUF model, in this process. Not thread-safe: one thread owns it.
+    """Embeds with a GGUF model in this process. Not thread-safe: one thread owns it.
 
-    `context` is how many tokens of a text count: what the model was trained for, at most 1024.
+    `context` is how many tokens of a text count: the model's own context, at most 1024.
     """
 
     def __init__(self, name: str, model: Any, native_context: Any, resources: ExitStack) -> None:
@@ -51,12 +51,12 @@ class GgufEmbedder:
     def from_file(cls, path: Path, *, threads: int | None = None) -> GgufEmbedder:
         """Load the model at `path`; its name is ``gguf:`` and the absolute path.
 
-        How a text's tokens become one vector is what the file says; their mean, where it says nothing. `threads` is how
-        many threads compute (default, and at most: every core this process may use).
+        The file states how token vectors are pooled; the default is their mean. `threads` is the number of threads
+        (default and maximum: the cores that this process may use).
 
         Raises:
-            ModelMissing: nothing is there.
-            ModelUnreadable: it is not a whole GGUF file of a model that embeds and that this llama.cpp knows.
+            ModelMissing: there is no file.
+            ModelUnreadable: it is not a complete GGUF file of an embedding model that this llama.cpp knows.
             ModelError: the model's context does not fit into memory.
         """
         from goalmem_cli.models.in_process.llama import usable_threads
@@ -71,16 +71,16 @@ class GgufEmbedder:
             return cls(f"{PREFIX}{path}", model, context, resources.pop_all())
 
     def close(self) -> None:
-        """Give the model's memory back; the embedder refuses texts afterwards."""
+        """Free the model's memory; the embedder cannot be used afterwards."""
         self._release()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows; of a long text the first `context` tokens count.
+        """Return an (n, dimension) matrix of unit-length rows; only the first `context` tokens of a text count.
 
-        A text without a single token, such as the empty text of many models, gets the direction that its hash gives.
+        A text without tokens, such as the empty text in many models, gets a vector from its hash.
 
         Raises:
-            ModelError: llama.cpp cannot go on, or the embedder was closed.
+            ModelError: llama.cpp fails, or the embedder was closed.
         """
         if not self._release.alive:
             raise ModelError(f"the embedder {self.name} was closed", "load it again")
@@ -91,7 +91,7 @@ class GgufEmbedder:
         return rows
 
     def _tokens(self, text: str) -> list[int]:
-        """Return the tokens that count, within the model's own start and end tokens; no text becomes one of those."""
+        """Return the text's tokens, truncated, with the model's start and end tokens; the text cannot forge those."""
         data = encodable(text[: self.context * CHARACTERS_PER_TOKEN]).encode()
         size = len(data) + 8
         buffer = (self._native.llama_token * size)()
@@ -106,7 +106,7 @@ class GgufEmbedder:
         return [*tokens[: self.context - 1], tokens[-1]] if has_end else tokens[: self.context]
 
     def _evaluated(self, tokens: list[int]) -> Vectors:
-        """Return the vector of the tokens, of unit length where it has any; what is no number stays one to be found."""
+        """Return the vector of the tokens, scaled to unit length if its length is finite and not 0; NaN is kept."""
         native = self._native
         memory = native.llama_get_memory(self._native_context)
         if memory:
@@ -122,17 +122,17 @@ class GgufEmbedder:
 
 
 def _absolute(path: Path) -> Path:
-    """Return where the path leads.
+    """Return the absolute path.
 
     Raises:
-        ModelMissing: nothing can be there.
-        ModelUnreadable: llama.cpp and the store take names as UTF-8 only, and this is not.
+        ModelMissing: there is no file.
+        ModelUnreadable: the path is not UTF-8, which llama.cpp and the store require.
     """
     hint = f"name a GGUF file: {PREFIX}PATH"
     try:
         found = path.expanduser().resolve()
         is_there = found.exists()
-    except (OSError, RuntimeError, ValueError) as error:  # too long for a path; nobody's home; a null character
+    except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user's home, or a null character
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(f"no embedder is there under the name {PREFIX}{path}: {reason}", hint) from error
     if not is_there:
@@ -143,10 +143,10 @@ def _absolute(path: Path) -> Path:
 
 
 def _pooling(header: GgufHeader) -> int:
-    """Return how tokens become one vector.
+    """Return the pooling type, as llama.cpp's number.
 
     Raises:
-        ModelUnreadable: the model ranks pairs of texts, and embeds none.
+        ModelUnreadable: the model is a reranker, which does not embed.
     """
     stated = header.values.get(f"{header.architecture}.pooling_type")
     if stated == RANK:
@@ -155,7 +155,7 @@ def _pooling(header: GgufHeader) -> int:
 
 
 def _model(path: Path, resources: ExitStack) -> Any:
-    """Load the weights, to be freed with the resources."""
+    """Load the weights; the resources free them."""
     log = native_log()
     import llama_cpp
 
@@ -172,7 +172,7 @@ def _model(path: Path, resources: ExitStack) -> Any:
 
 
 def _context(model: Any, path: Path, size: int, pooling: int, threads: int, resources: ExitStack) -> Any:
-    """Make a context whose every text is evaluated at once, to be freed with the resources."""
+    """Create a context that evaluates a whole text at once; the resources free it."""
     import llama_cpp
 
     parameters = llama_cpp.llama_context_default_params()

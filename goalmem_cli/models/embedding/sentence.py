@@ -1,4 +1,4 @@
-"""Knows sentence-transformers: finds a model by name, loads it without noise or network, embeds with it."""
+"""Find and load sentence-transformers models without output or network, and embed with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIBRARIES = ("sentence_transformers", "transformers", "huggingface_hub")
 
 
 class SentenceEmbedder:
-    """Embeds with a sentence-transformers model: slower than a static table, but it reads words in their context."""
+    """Embeds with a sentence-transformers model: slower than a static table, but it reads words in context."""
 
     def __init__(self, name: str, model: SentenceTransformer) -> None:
         dimension = model.get_embedding_dimension()
@@ -36,25 +36,36 @@ class SentenceEmbedder:
         self._model = model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows; of a long text the model reads its first tokens."""
+        """Return an (n, dimension) matrix of unit-length rows; the model truncates long texts.
+
+        If the model has a prompt for documents, it precedes each text.
+        """
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         readable = [encodable(text) for text in texts]
         with _quiet():
-            rows = self._model.encode(
+            rows = self._model.encode_document(
                 readable, batch_size=TEXTS_PER_BATCH, show_progress_bar=False, normalize_embeddings=True
             )
         return np.asarray(rows, dtype=np.float32)
 
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,), read behind the model's prompt for queries if it
+        has one.
+        """
+        with _quiet():
+            row = self._model.encode_query(encodable(text), show_progress_bar=False, normalize_embeddings=True)
+        return np.asarray(row, dtype=np.float32)
+
 
 def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransformer:
-    """Return the sentence-transformers model called `name`: ``minilm``, a folder, or a name of the Hugging Face hub.
+    """Return the sentence-transformers model called `name`: ``minilm``, a folder, or a name on the Hugging Face hub.
 
-    A name of the hub is looked up in the local cache, and fetched only when `may_download` is True.
+    A model of the hub must be in the local cache unless `may_download` is True.
 
     Raises:
-        ModelMissing: nothing is there under that name.
-        ModelUnreadable: something is there, but it cannot be loaded.
+        ModelMissing: there is no model of that name.
+        ModelUnreadable: there is one, but it cannot be loaded.
     """
     source = minilm_folder() if name == "minilm" else name
     if not name:
@@ -86,7 +97,7 @@ def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
 
 
 def minilm_folder() -> Path:
-    """Return where the installed package keeps all-MiniLM-L6-v2; found without importing the package."""
+    """Return the folder of all-MiniLM-L6-v2 in the installed package, without importing the package."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -100,7 +111,7 @@ def minilm_folder() -> Path:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the libraries' progress bars and warnings off the terminal, and leave their settings as they were."""
+    """Silence the libraries' progress bars and warnings, and restore their settings afterwards."""
     from transformers.utils import logging as bars
 
     levels = {library: logging.getLogger(library).level for library in LIBRARIES}

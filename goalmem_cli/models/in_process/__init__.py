@@ -1,1 +1,1 @@
-"""llama.cpp in this process: prompts to tokens, evaluated once and kept, replies held to a grammar."""
+"""llama.cpp in this process: tokenise prompts, cache what was evaluated, and constrain replies by a grammar."""

@@ -1,7 +1,7 @@
-"""Decodes several requests together: what their prompts share is evaluated once, their replies grow in one batch.
+"""Decode several requests together: shared beginnings are evaluated once, and replies grow in one batch.
 
-Every call starts from an empty cache, so that where things lie in it, and with that each last bit of the arithmetic, is
-decided by the call's requests alone. What earlier calls left is restored there as if it had just been evaluated.
+Every call starts with an empty cache. So the positions in the cache, and with them every bit of the arithmetic, depend
+on the call's requests only. States kept from earlier calls are restored as if they had just been evaluated.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from goalmem_cli.models.in_process.sharing import Plan, plan
 from goalmem_cli.models.in_process.vocabulary import Vocabulary
 from goalmem_cli.ports import Completion, Request
 
-# Flash attention computes fewer tokens at a time than these by another kernel, which rounds differently. So nothing is
-# kept that was evaluated as fewer after the fixed part, and as many are always left to evaluate after what was kept.
+# Flash attention uses another kernel, which rounds differently, for batches of fewer tokens than this. So shorter runs
+# after the fixed part are not kept, and at least this many tokens are always evaluated after a kept state.
 LEAST_ROWS = 64
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One request on its way: its prompt's tokens, of which the first `fixed` are those of every prompt of its step."""
+    """One request in progress; the first `fixed` tokens of its prompt are the same in every prompt of its step."""
 
     request: Request
     prompt: Tokens
@@ -43,12 +43,12 @@ class Job:
 
     @classmethod
     def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int) -> Job:
-        """Return the job of a request whose reply may have `limit` tokens."""
+        """Return the job of a request whose reply may have up to `limit` tokens."""
         return cls(request, np.array(prompt, dtype=np.int32), fixed, limit)
 
 
 class Decoder:
-    """Runs jobs over one cache, at most `parallel` together. What they evaluated is kept for the calls that follow."""
+    """Runs jobs over one cache, at most `parallel` at a time, and keeps evaluated states for later calls."""
 
     def __init__(
         self, cache: KvCache, states: PromptStates, grammars: Grammars, vocabulary: Vocabulary, parallel: int
@@ -63,7 +63,7 @@ class Decoder:
         """Return the completions of the jobs, in order.
 
         Raises:
-            ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
+            ModelError: llama.cpp rejects the shape of a reply, or fails.
         """
         for job in jobs:
             self._grammars.check(job.request.shape)
@@ -76,14 +76,14 @@ class Decoder:
         return [self._completion(job) for job in jobs]
 
     def _admit(self, waiting: deque[Job]) -> list[Job]:
-        """Take the jobs from the queue that there is room for together, in order: one at least."""
+        """Take from the queue, in order, the jobs that fit into the cache together; at least one."""
         admitted = [waiting.popleft()]
         while waiting and len(admitted) < self._parallel and self._do_fit([*admitted, waiting[0]]):
             admitted.append(waiting.popleft())
         return admitted
 
     def _do_fit(self, jobs: Sequence[Job]) -> bool:
-        """Say whether the cache holds the jobs' prompts and the longest replies to them."""
+        """Say whether the cache can hold the jobs' prompts and their longest replies."""
         room = self._cache.cells - sum(job.limit for job in jobs)
         return sum(len(job.prompt) for job in jobs) <= room or self._plan(jobs).cells <= room
 
@@ -91,7 +91,7 @@ class Decoder:
         return plan([job.prompt for job in jobs], [job.fixed for job in jobs], can_fork=self._cache.can_cut)
 
     def _decode(self, replies: Sequence[tuple[Job, ReplyGrammar]], outcomes: Sequence[Logits]) -> None:
-        """Let the replies grow, all by one token at a time, until each has ended."""
+        """Extend all replies by one token at a time until each has ended."""
         while replies:
             going: list[tuple[Job, ReplyGrammar]] = []
             for (job, grammar), logits in zip(replies, outcomes, strict=True):
@@ -103,8 +103,8 @@ class Decoder:
             outcomes = self._cache.evaluate([(job.sequence, job.reply[-1:]) for job, _ in replies])
 
     def _says_more(self, job: Job, grammar: ReplyGrammar, logits: Logits) -> bool:
-        """Add the next token to a job's reply; say whether more may come after it."""
-        given = logits.copy()  # the grammar takes away what may not stand
+        """Add the next token to a job's reply; return whether the reply goes on."""
+        given = logits.copy()  # the grammar masks tokens in place
         token = grammar.choose(logits)
         job.is_complete = self._vocabulary.is_end(token)
         if job.is_complete or len(job.reply) == job.limit:
@@ -116,7 +116,7 @@ class Decoder:
         return not job.is_complete
 
     def _evaluate(self, jobs: Sequence[Job]) -> list[Logits]:
-        """Evaluate the jobs' prompts, what several share first, and return the logits after each."""
+        """Evaluate the jobs' prompts, shared beginnings first, and return the logits after each."""
         planned = self._plan(jobs)
         self._begin_roots([(jobs[root.place], root.end) for root in planned.roots], is_alone=len(jobs) == 1)
         for level in planned.levels:
@@ -133,9 +133,9 @@ class Decoder:
         return outcomes
 
     def _begin_roots(self, roots: Sequence[tuple[Job, int]], *, is_alone: bool) -> None:
-        """Give each job a sequence that holds its prompt as far as its end, from what is known of it already.
+        """Give each root job a sequence with its prompt up to its end, using kept states.
 
-        Each is evaluated in an empty cache and put beside the others afterwards, so that none depends on the others.
+        Each is evaluated in an empty cache and then restored beside the others, so that none depends on the others.
         """
         states: list[bytes] = []
         for job, end in reversed(roots):
@@ -150,7 +150,7 @@ class Decoder:
             job.sequence = restored
 
     def _begin(self, job: Job, end: int, *, is_alone: bool) -> None:
-        """Give the job a sequence that holds its prompt as far as `end`, of one that is alone perhaps further."""
+        """Give the job a sequence with its prompt up to `end`; a job that runs alone may get more of it."""
         cache, fixed = self._cache, job.prompt[: min(job.fixed, end)]
         until = len(job.prompt) if is_alone else end
         known = self._states.continued(job.prompt, len(fixed), until - LEAST_ROWS)

@@ -1,7 +1,7 @@
-"""Turns the shape of a reply into a GBNF grammar. Imports llama.cpp's converter, so import this only to use it.
+"""Turn the shape of a reply into a GBNF grammar. This imports llama.cpp's converter, so import it only on use.
 
-The converter is corrected where its grammars would let a reply through that is no JSON: raw line breaks in strings,
-numbered escapes that leave half a surrogate pair, enumerated values with quotes in them, empty enumerations.
+The converter is fixed where its grammars would allow invalid JSON: raw line breaks in strings, numeric escapes with
+half a surrogate pair, enumerated values that contain quotes, and empty enumerations.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ EMPTY_LIST = '"[" space "]" space'
 
 
 def grammar_text(shape: JsonShape | GrammarShape) -> str:
-    """Return the GBNF grammar of a shape. JSON is spaced as `json.dumps` does it: ``{"a": 1, "b": []}``.
+    """Return the GBNF grammar of a shape. JSON is spaced as by `json.dumps`: ``{"a": 1, "b": []}``.
 
-    Of a schema, types, properties in their order, required, enum, const, pattern, the lengths of strings and lists, and
-    anyOf are expressed; what is more (minimum, uniqueItems ...) is left to whoever validates the reply. A list whose
-    items have nothing to choose from is empty.
+    The grammar covers types, properties in order, required, enum, const, pattern, lengths of strings and lists, and
+    anyOf. The rest of a schema (minimum, uniqueItems ...) must be validated on the reply. A list whose items have an
+    empty enumeration is empty.
 
     Raises:
-        ModelError: the grammar is empty, or the schema uses what a grammar cannot express.
+        ModelError: the grammar is empty, or it cannot express the schema.
     """
     if isinstance(shape, GrammarShape):
         if not shape.grammar.strip():
@@ -54,7 +54,7 @@ def grammar_text(shape: JsonShape | GrammarShape) -> str:
 
 
 class _NothingToChoose(ValueError):
-    """An enumeration without values, which no reply can satisfy."""
+    """An enumeration without values; no reply can satisfy it."""
 
 
 class _Converter(SchemaConverter):

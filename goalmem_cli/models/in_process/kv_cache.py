@@ -1,7 +1,7 @@
-"""The key-value cache of one llama.cpp context: several sequences of evaluated tokens that share what they begin with.
+"""The key-value cache of one llama.cpp context: sequences of evaluated tokens that share their beginnings.
 
-What a sequence shares with the one it was forked from is stored once. So many prompts that begin alike cost their
-common beginning once, both in time and in room.
+A sequence shares its beginning with the one that it was forked from. So the common beginning of several prompts takes
+time and space once.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ Logits: TypeAlias = NDArray[np.float32]
 
 
 def shared_length(left: Tokens, right: Tokens) -> int:
-    """Return how many tokens the two begin with alike."""
+    """Return how many tokens both have in common at the start."""
     length = min(len(left), len(right))
     differing = np.flatnonzero(left[:length] != right[:length])
     return int(differing[0]) if len(differing) else length
 
 
 class KvCache:
-    """Evaluates tokens into numbered sequences. `cells` is how many tokens all of them together may hold,
-    `context` is llama.cpp's own form of it.
+    """Evaluates tokens into numbered sequences.
 
-    With `can_cut` False (a recurrent model, which keeps one state a sequence) none can be forked from its middle.
+    `cells` is the total number of tokens that fit, `context` llama.cpp's handle. `can_cut` is False for recurrent
+    models, which keep one state per sequence; their sequences cannot be forked in the middle.
     """
 
     def __init__(self, native: Any, context: Any, *, most: int, batch: int, vocabulary: int, can_cut: bool) -> None:
@@ -44,7 +44,7 @@ class KvCache:
         self._batch_size = batch
         self._vocabulary = vocabulary
         self._tokens: dict[int, Tokens] = {}
-        self._held: dict[int, list[int]] = {}  # the cells of each sequence, by a number of our own
+        self._held: dict[int, list[int]] = {}  # the cells of each sequence, numbered here
         self._users: Counter[int] = Counter()
         self._next_cell = 0
         self._most = most
@@ -52,11 +52,11 @@ class KvCache:
 
     @property
     def room(self) -> int:
-        """How many more tokens fit."""
+        """The number of tokens that still fit."""
         return self.cells - len(self._users)
 
     def close(self) -> None:
-        """Give the memory back; the cache cannot be used afterwards."""
+        """Free the memory; the cache cannot be used afterwards."""
         self._native.llama_batch_free(self._batch)
         self._native.llama_free(self.context)
 
@@ -65,7 +65,7 @@ class KvCache:
         return self._tokens[sequence]
 
     def clear(self) -> None:
-        """Forget every sequence, so that what comes next lies as in a new cache."""
+        """Drop every sequence, so that the cache behaves like a new one."""
         self._native.llama_memory_clear(self._memory, False)
         self._free = list(range(self._most))
         self._tokens.clear()
@@ -73,21 +73,21 @@ class KvCache:
         self._users.clear()
 
     def begin(self) -> int:
-        """Return a new sequence that holds nothing."""
+        """Return a new empty sequence."""
         sequence = self._free.pop()
         self._tokens[sequence] = np.zeros(0, dtype=np.int32)
         self._held[sequence] = []
         return sequence
 
     def fork(self, source: int, length: int) -> int:
-        """Return a new sequence that begins with the first tokens of another, which keeps what it has."""
+        """Return a new sequence that holds the first `length` tokens of another, which stays unchanged."""
         sequence = self.begin()
         self._native.llama_memory_seq_cp(self._memory, source, sequence, 0, length)
         self._hold(sequence, self._tokens[source][:length], self._held[source][:length])
         return sequence
 
     def cut(self, sequence: int, length: int) -> bool:
-        """Forget what a sequence holds after its first tokens; say whether the model allows that."""
+        """Drop the tokens of a sequence after the first `length`; return False if the model does not allow it."""
         if not self._native.llama_memory_seq_rm(self._memory, sequence, length, -1):
             return False
         self._release(self._held[sequence][length:])
@@ -96,21 +96,21 @@ class KvCache:
         return True
 
     def drop(self, sequence: int) -> None:
-        """Forget a sequence."""
+        """Drop a sequence."""
         self._native.llama_memory_seq_rm(self._memory, sequence, -1, -1)
         self._release(self._held.pop(sequence))
         del self._tokens[sequence]
         self._free.append(sequence)
 
     def state(self, sequence: int) -> bytes:
-        """Return what llama.cpp needs to go on from the sequence later, in this process or another."""
+        """Return llama.cpp's state of the sequence, from which this or another process can continue."""
         size = self._native.llama_state_seq_get_size(self.context, sequence)
         buffer = (ctypes.c_uint8 * size)()
         written = self._native.llama_state_seq_get_data(self.context, buffer, size, sequence)
         return bytes(memoryview(buffer)[:written])
 
     def restore(self, tokens: Tokens, state: bytes) -> int | None:
-        """Return a new sequence that holds the tokens, from the state that they left; None where it does not fit."""
+        """Return a new sequence with the tokens, restored from their state; None if the state does not fit."""
         sequence = self.begin()
         buffer = (ctypes.c_uint8 * len(state)).from_buffer_copy(state)
         read = self._native.llama_state_seq_set_data(self.context, buffer, len(state), sequence)
@@ -122,12 +122,12 @@ class KvCache:
         return sequence
 
     def evaluate(self, parts: Sequence[tuple[int, Sequence[int]]]) -> list[Logits]:
-        """Append tokens to sequences, all in as few batches as they fit into, of about the same length.
+        """Append tokens to sequences in as few batches as possible, of about equal length.
 
         Returns for each part the (vocabulary,) logits after its last token.
 
         Raises:
-            ModelError: llama.cpp cannot go on; the sequences of the parts must then be dropped.
+            ModelError: llama.cpp fails; the sequences of the parts must then be dropped.
         """
         items = [
             (token, len(self._tokens[sequence]) + place, sequence, number if place == len(tokens) - 1 else -1)

@@ -1,7 +1,7 @@
-"""Knows llama.cpp: runs a GGUF model in this process, its replies held to a grammar, several requests in one batch.
+"""Run a GGUF model in this process with llama.cpp: grammar-constrained replies, several requests per batch.
 
-Decoding is greedy. What prompts begin with alike is evaluated once: the fixed part of a step's prompt once for all
-processes (`prompt_states`), what further requests share once within a process (`kv_cache`).
+Decoding is greedy. Common beginnings of prompts are evaluated once: the fixed part of a step's prompt once for all
+processes (`prompt_states`), the other shared parts once within a process (`kv_cache`).
 """
 
 from __future__ import annotations
@@ -33,9 +33,7 @@ PARALLEL = 8
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
-    """A LoRA adapter beside the weights: llama.cpp's form of it, how much it counts, in which steps (None: in all), and
-    the states that prompts leave without it.
-    """
+    """A LoRA adapter in use: its handle, its scale, its steps (None: all), and the prompt states without it."""
 
     pointer: Any
     scale: float
@@ -81,20 +79,24 @@ class LlamaModel:
         flash_attention: bool = True,
         batch: int = TOKENS_PER_BATCH,
     ) -> LlamaModel:
-        """Load the model at `path`.
+        """Load the model at `path`. Greedy decoding is deterministic, so there is no seed.
 
-        `context` is how many tokens prompt and reply may have together (default: what the model was trained for, at
-        most 8192); `threads` how many threads compute (default, and at most: every core this process may use, as
-        further ones would only wait for one another); `parallel` how many requests are decoded at a time; `batch` how
-        many tokens are evaluated at a time. `states` keeps evaluated prompts for other processes (default: none are
-        kept), where `name` says whose they are. `adapter` is the GGUF file of a LoRA adapter, whose change of the
-        weights counts `scale` times, in the steps `adapted` alone (None: in all). Greedy decoding draws no random
-        numbers, so that there is no seed.
+        Args:
+            context: the most tokens of prompt and reply together (default: the model's own context, at most 8192).
+            threads: the number of threads (default and maximum: the cores that this process may use).
+            parallel: the most requests decoded at a time.
+            states: keeps evaluated prompts for other processes (default: none are kept).
+            name: the model's name in those states.
+            adapter: the GGUF file of a LoRA adapter.
+            scale: the factor of the adapter's change to the weights.
+            adapted: the steps that use the adapter (None: all).
+            flash_attention: whether to use flash attention.
+            batch: the most tokens evaluated at a time.
 
         Raises:
-            ModelMissing: nothing is there.
-            ModelUnreadable: it is not a whole GGUF file of a chat model that this llama.cpp knows; AdapterUnreadable
-                where that is so of the adapter, or where it was made for another model.
+            ModelMissing: there is no file.
+            ModelUnreadable: it is not a complete GGUF file of a chat model that this llama.cpp knows.
+            AdapterUnreadable: the same for the adapter, or it was made for another model.
             ModelError: the context does not fit into memory.
         """
         template, size = _template_and_context(path, context)
@@ -119,7 +121,7 @@ class LlamaModel:
         return loaded
 
     def close(self) -> None:
-        """Give the model's memory back; the model cannot be used afterwards."""
+        """Free the model's memory; the model cannot be used afterwards."""
         self._grammars.close()
         self._cache.close()
         if self._adaptation is not None:
@@ -129,12 +131,12 @@ class LlamaModel:
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return one completion per request, in order; the same requests in the same order give the same completions.
 
-        The requests are decoded together. `cached_tokens` of a completion are those at the head of its prompt that had
-        not to be evaluated for it, since an earlier prompt, or another one of these, begins alike.
+        The requests are decoded together. `cached_tokens` of a completion counts the first tokens of its prompt that
+        were not evaluated for it, because an earlier or another prompt begins with them.
 
         Raises:
-            ContextOverflow: a prompt leaves no room in the context; nothing was evaluated then.
-            ModelError: llama.cpp rejects the shape of a reply, or cannot go on.
+            ContextOverflow: a prompt leaves no room in the context; nothing was evaluated.
+            ModelError: llama.cpp rejects the shape of a reply, or fails.
         """
         jobs = [self._job(request) for request in requests]
         groups = {wants: [job for job in jobs if self._wants_adapter(job.request) is wants] for wants in (True, False)}
@@ -144,7 +146,7 @@ class LlamaModel:
         return [found[id(job)] for job in jobs]
 
     def _wants_adapter(self, request: Request) -> bool:
-        """Say whether the adapter, if there is one, was trained for the request's step."""
+        """Say whether the request's step uses the adapter."""
         adapted = self._adaptation.steps if self._adaptation else None
         return adapted is None or request.step in adapted
 
@@ -160,7 +162,7 @@ class LlamaModel:
         return (self._decoder if is_adapted else self._plain_decoder).run(jobs)
 
     def count_tokens(self, text: str) -> int:
-        """Return how many tokens the text takes in a prompt."""
+        """Return the number of tokens of the text in a prompt."""
         return len(self._vocabulary.tokens(Piece(text, is_content=True)))
 
     def _job(self, request: Request) -> Job:
@@ -175,7 +177,7 @@ class LlamaModel:
 
 
 def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:
-    """Return what the states of a model's prompts depend on, beside its context."""
+    """Return everything except the context that a prompt's state depends on."""
     import llama_cpp as native
 
     return {
@@ -185,7 +187,7 @@ def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:
 
 
 def load_weights(path: Path, *, vocabulary_only: bool = False) -> Any:
-    """Return llama.cpp's model of the file, to be freed by whoever asked for it.
+    """Return llama.cpp's model of the file; the caller must free it.
 
     Raises:
         ModelUnreadable: llama.cpp cannot load it.
@@ -219,7 +221,7 @@ def _template_and_context(path: Path, context: int | None) -> tuple[str, int]:
 
 
 def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None, *, is_flash: bool) -> KvCache:
-    """Return the cache of a new context of the model."""
+    """Create a context of the model and return its cache."""
     import llama_cpp as native
 
     wanted = native.llama_context_default_params()
@@ -237,19 +239,19 @@ def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None
 
 
 def computes_on_gpu() -> bool:
-    """Say whether this llama.cpp was built to compute on a GPU (or Metal), where all layers of a model then go."""
+    """Say whether this llama.cpp was built for a GPU (or Metal); all layers of a model then run there."""
     import llama_cpp as native
 
     return bool(native.llama_supports_gpu_offload())
 
 
 def default_context(header: GgufHeader) -> int:
-    """Return how many tokens of context a model gets where none were wished for: its own, at most 8192."""
+    """Return the default context of a model in tokens: its own, at most 8192."""
     return min(header.context or MAX_DEFAULT_CONTEXT, MAX_DEFAULT_CONTEXT)
 
 
 def usable_threads(wanted: int | None) -> int:
-    """Return how many threads to compute with: as many as wanted, at most one for each core this process may use."""
+    """Return the number of threads to use: as many as wanted, at most the cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
     return cores if wanted is None else min(wanted, cores)

@@ -1,7 +1,7 @@
-"""Calls llama.cpp as its Python library is commonly used: what goalmem's own way is measured against, and not used for.
+"""Call llama.cpp as its Python library is commonly used, as the baseline for measuring goalmem's own way.
 
-Every request is a chat completion of its own, whose prompt is evaluated from the first token on; the weights are taken
-as they are, and everything not said otherwise is the library's default.
+Every request is a separate chat completion, evaluated from the first token. The weights are used as they are, and all
+other settings are the library's defaults.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _CUT_OFF = "length"
 
 
 class PlainModel:
-    """A GGUF model in this process, called the plain way. Not thread-safe: one thread owns it."""
+    """A GGUF model in this process, called the common way. Not thread-safe: one thread owns it."""
 
     def __init__(self, llama: Llama) -> None:
         self._llama = llama
 
     @classmethod
     def from_file(cls, path: Path, *, context: int, threads: int | None = None) -> PlainModel:
-        """Load the model at `path` with so many tokens of context; `threads` None leaves their number to the library.
+        """Load the model at `path` with `context` tokens; with `threads` None, the library chooses their number.
 
         Raises:
             ModelUnreadable: the library cannot load it.
@@ -42,23 +42,23 @@ class PlainModel:
             raise ModelUnreadable(f"llama.cpp cannot load {path}: {error}", "name a model that it knows") from error
 
     def close(self) -> None:
-        """Give the model's memory back; the model cannot be used afterwards."""
+        """Free the model's memory; the model cannot be used afterwards."""
         self._llama.close()
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return one completion per request, in order, of which none has cached tokens.
+        """Return one completion per request, in order; none has cached tokens.
 
         Raises:
             ContextOverflow: a prompt leaves no room in the context.
-            ModelError: llama.cpp cannot go on.
+            ModelError: llama.cpp fails.
         """
         return [self._complete(request) for request in requests]
 
     def compile_grammar(self, shape: JsonShape | GrammarShape) -> None:
-        """Have llama.cpp compile a shape's grammar, and let it go: for the time that this takes.
+        """Compile a shape's grammar and free it again, to measure the time.
 
         Raises:
-            ModelError: it is none.
+            ModelError: llama.cpp rejects the grammar.
         """
         import llama_cpp
 
@@ -95,7 +95,7 @@ def _messages(request: Request) -> Any:
 
 
 def _form(shape: JsonShape | GrammarShape) -> dict[str, Any]:
-    """Return what the library is told about the form of the reply."""
+    """Return the library's arguments for the form of the reply."""
     if isinstance(shape, JsonShape):
         return {"response_format": {"type": "json_object", "schema": dict(shape.schema)}}
     from llama_cpp.llama_grammar import LlamaGrammar

@@ -1,7 +1,7 @@
-"""The states that prompts left: of fixed parts in memory and on disk, of the last whole prompts in memory.
+"""Keep states of evaluated prompts: fixed parts in memory and on disk, the last whole prompts in memory.
 
-A state is restored into an empty part of the cache, where it lies as if it had just been evaluated. So a reply is the
-same, to the bit, whether its prompt's beginning was evaluated or restored.
+A state is restored into an empty part of the cache, as if it had just been evaluated. So a reply is the same, to the
+bit, whether the beginning of its prompt was evaluated or restored.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from itertools import chain
 from goalmem_cli.models.in_process.kv_cache import KvCache, Tokens, shared_length
 from goalmem_cli.models.state_cache import StateCache
 
-LEAST_TOKENS = 16  # what takes less time to evaluate than to read from a disk
-KEPT_BYTES = 2**30  # in memory, of both kinds together
-KEPT_PROMPTS = 8  # a question with several kinds of calls, or as many questions at a time
+LEAST_TOKENS = 16  # fewer are faster to evaluate than to read from a disk
+KEPT_BYTES = 2**30  # in memory, both kinds together
+KEPT_PROMPTS = 8  # enough for a question with several kinds of calls, or for as many questions at a time
 
 
 class PromptStates:
-    """The states that one model, as it is set up, has after prompts and their fixed parts.
+    """The states of one model, in one setup, after prompts and their fixed parts.
 
-    `setup` is everything that a state depends on beside the tokens: weights, key-value type, flash attention, length
-    of the context, version of the library. `disk` None keeps states in memory only.
+    `setup` holds everything that a state depends on besides its tokens: weights, key-value type, flash attention,
+    context length and library version. `disk` None keeps states in memory only.
     """
 
     def __init__(self, cache: KvCache, setup: Mapping[str, object], disk: StateCache | None, model: str) -> None:
@@ -36,7 +36,7 @@ class PromptStates:
         self._prompts: OrderedDict[bytes, tuple[Tokens, bytes]] = OrderedDict()
 
     def begin(self, fixed: Tokens) -> int | None:
-        """Return a new sequence that holds the fixed part, None where its state is not kept or cannot be used."""
+        """Return a new sequence with the fixed part, or None if its state is not kept or not usable."""
         if len(fixed) < LEAST_TOKENS:
             return None
         key = self._key(fixed)
@@ -54,7 +54,7 @@ class PromptStates:
         return sequence
 
     def keep(self, sequence: int, step: str) -> None:
-        """Keep the state of a sequence, which holds the fixed part of the step's prompts and nothing else."""
+        """Keep the state of a sequence that holds exactly the fixed part of the step's prompts."""
         tokens = self._cache.tokens(sequence)
         key = self._key(tokens)
         if len(tokens) < LEAST_TOKENS or key in self._fixed:
@@ -65,9 +65,10 @@ class PromptStates:
             self._disk.save(key, state, step=step, model=self._model, tokens=len(tokens))
 
     def continued(self, prompt: Tokens, least: int, most: int) -> int | None:
-        """Return a new sequence that holds as much of the prompt's beginning as an earlier one left.
+        """Return a new sequence with the longest beginning of the prompt that an earlier prompt left.
 
-        That is more than `least` tokens and at most `most`; None where none left so many, or there is no room.
+        It has more than `least` and at most `most` tokens. None if no kept prompt shares that many, or if there is no
+        room.
         """
         if not self._cache.can_cut:
             return None
@@ -83,7 +84,7 @@ class PromptStates:
         return sequence
 
     def keep_prompt(self, sequence: int) -> None:
-        """Keep the state of a sequence in memory, for prompts that go on from there; what it continues goes."""
+        """Keep the state of a sequence in memory for later prompts; states that it extends are dropped."""
         if not self._cache.can_cut:
             return
         tokens = self._cache.tokens(sequence)
@@ -100,7 +101,7 @@ class PromptStates:
         self._bound()
 
     def _bound(self) -> None:
-        """Let the least recently used states go until the rest fits: whole prompts first, the disk has the others."""
+        """Drop the least recently used states until the rest fits: whole prompts first, as fixed parts are on disk."""
         while self._size() > KEPT_BYTES and len(self._prompts) > 1:
             self._prompts.popitem(last=False)
         while self._size() > KEPT_BYTES and len(self._fixed) > 1:

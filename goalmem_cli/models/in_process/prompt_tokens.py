@@ -1,4 +1,4 @@
-"""Prompts and replies as the tokens that a GGUF file's model sees: what training and its checks need of llama.cpp."""
+"""Tokenise prompts and replies as a GGUF model does at run time, for training and its checks."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from goalmem_cli.ports import Request
 
 
 class PromptTokens:
-    """Tokenises as the model of a file does at run time. Only the vocabulary is loaded, not the weights."""
+    """Tokenises as a file's model does. Only the vocabulary is loaded, not the weights."""
 
     def __init__(self, path: Path) -> None:
         """Load the vocabulary.
 
         Raises:
-            ModelError: the file is no GGUF file of a chat model.
+            ModelError: the file is not a GGUF file of a chat model.
         """
         template = read_header(path).values.get("tokenizer.chat_template")
         if not isinstance(template, str):
@@ -43,29 +43,29 @@ class PromptTokens:
 
     @property
     def size(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens in the vocabulary."""
         return self._vocabulary.size
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self._grammars.close()
         self._native.llama_model_free(self._model)
 
     def prompt(self, request: Request) -> list[int]:
-        """Return the tokens of a request, up to where the reply starts."""
+        """Return the tokens of a request up to the start of the reply."""
         return self._vocabulary.prompt(self._template.pieces(request))[0]
 
     def reply(self, text: str) -> list[int]:
-        """Return the tokens of a reply, with the one that ends it."""
+        """Return the tokens of a reply with its end token."""
         end = self._vocabulary.tokens(Piece(self._vocabulary.eos, is_content=False))
         return self._vocabulary.tokens(Piece(text, is_content=True)) + end
 
     def count(self, text: str) -> int:
-        """Return how many tokens a text has within a prompt."""
+        """Return the number of tokens of a text in a prompt."""
         return len(self._vocabulary.tokens(Piece(text, is_content=True)))
 
     def allows(self, request: Request, reply: str) -> bool:
-        """Say whether the request's grammar lets the model say just that.
+        """Say whether the request's grammar allows exactly this reply.
 
         Raises:
             ModelError: llama.cpp rejects the grammar.
@@ -88,7 +88,7 @@ class PromptTokens:
 def next_logits(
     path: Path, adapter: Path | None, prompts: Sequence[Sequence[int]], threads: int | None = None
 ) -> Logits:
-    """Return the (prompts, vocabulary) logits of what follows each prompt, by llama.cpp, with the adapter if any.
+    """Return the (prompts, vocabulary) logits after each prompt, computed by llama.cpp, with the adapter if given.
 
     Raises:
         ModelError: the model or the adapter cannot be used.

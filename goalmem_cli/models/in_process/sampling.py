@@ -1,7 +1,7 @@
-"""Greedy sampling under a grammar, by llama.cpp's own grammar engine.
+"""Greedy sampling under a grammar, with llama.cpp's grammar engine.
 
-Not the library's sampler chain: that one hands a grammar that was rejected on to llama.cpp, which ends the process, and
-tries the grammar on the whole vocabulary where trying it on the likeliest tokens suffices.
+The library's own sampler chain is not used. It passes a rejected grammar on to llama.cpp, which ends the process. It
+also tries the grammar on the whole vocabulary, while the likeliest tokens suffice.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ PROBES = [chr(code) for code in range(32, 127)] + ["\n"]
 
 
 def compiled(native: Any, vocabulary: Any, text: str) -> Any:
-    """Return llama.cpp's own form of a GBNF grammar, which whoever asked for it frees.
+    """Compile a GBNF grammar with llama.cpp; the caller must free it.
 
     Raises:
-        ModelError: it is none.
+        ModelError: llama.cpp rejects it.
     """
     with standard_error_closed():
         grammar = native.llama_sampler_init_grammar(vocabulary, text.encode("utf-8", "replace"), b"root")
@@ -44,7 +44,7 @@ def compiled(native: Any, vocabulary: Any, text: str) -> Any:
 
 
 class Grammars:
-    """The grammars of replies, each compiled once and copied for every reply. The least recently used ones go."""
+    """The grammars of replies, each compiled once and copied per reply; the least recently used are dropped."""
 
     def __init__(self, native: Any, vocabulary: Vocabulary) -> None:
         self._native = native
@@ -54,15 +54,15 @@ class Grammars:
         self._endings = _Endings(vocabulary)
 
     def close(self) -> None:
-        """Give the memory of all back."""
+        """Free all grammars."""
         while self._compiled:
             self._native.llama_sampler_free(self._compiled.popitem()[1])
 
     def check(self, shape: JsonShape | GrammarShape) -> None:
-        """Compile the grammar of a shape, so that a wrong one is known before anything is evaluated.
+        """Compile the grammar of a shape, so that an invalid one is found before anything is evaluated.
 
         Raises:
-            ModelError: the shape is none that llama.cpp takes.
+            ModelError: llama.cpp rejects the shape.
         """
         self._compile(self._text(shape))
 
@@ -71,7 +71,7 @@ class Grammars:
         """Yield the grammar of one reply of that shape.
 
         Raises:
-            ModelError: the shape is none that llama.cpp takes.
+            ModelError: llama.cpp rejects the shape.
         """
         text = self._text(shape)
         copy = self._native.llama_sampler_clone(self._compile(text))
@@ -101,7 +101,7 @@ class Grammars:
 
 
 class _Endings:
-    """Where replies are known to be over or not, by grammar and tokens so far; `probes` are tokens of one character."""
+    """Cache of whether a reply is over, by grammar and tokens so far; `probes` are the one-character tokens."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         found = (vocabulary.tokens(Piece(character, is_content=True)) for character in PROBES)
@@ -109,7 +109,7 @@ class _Endings:
         self._known: OrderedDict[tuple[str, tuple[int, ...]], bool] = OrderedDict()
 
     def is_over(self, key: tuple[str, tuple[int, ...]], look: Callable[[], bool]) -> bool:
-        """Return what is known of the key; look where nothing is."""
+        """Return the cached value of the key; call `look` if there is none."""
         if key not in self._known:
             self._known[key] = look()
             if len(self._known) > KEPT_ENDINGS:
@@ -118,7 +118,7 @@ class _Endings:
 
 
 class ReplyGrammar:
-    """What one reply may go on with, given what it has said."""
+    """The grammar of one reply: which tokens may follow the ones so far."""
 
     def __init__(self, native: Any, vocabulary: Vocabulary, sampler: Any, text: str, endings: _Endings) -> None:
         self._native = native
@@ -129,10 +129,10 @@ class ReplyGrammar:
         self._said: list[int] = []
 
     def choose(self, logits: Logits) -> int:
-        """Return the most probable token of those that may come next. The (vocabulary,) logits are used up.
+        """Return the most probable token that may come next. The (vocabulary,) logits are modified.
 
         Raises:
-            ModelError: none may.
+            ModelError: no token may come next.
         """
         likeliest = np.array([logits.argmax()])
         for tokens in (likeliest, None, np.arange(len(logits))):
@@ -144,13 +144,13 @@ class ReplyGrammar:
         raise ModelError("the shape asked for leaves the model no way to go on", "check the prompt's output schema")
 
     def accept(self, token: int) -> None:
-        """Go on after the token, which was admitted."""
+        """Advance past the token, which must be allowed."""
         self._native.llama_sampler_accept(self._sampler, token)
         self._said.append(token)
 
     def is_over(self) -> bool:
-        """Say whether nothing but the end may come next, so that the model need not be asked for it."""
-        if self._admitted(self._endings.probes).size:  # nearly always, and far quicker than trying every token
+        """Say whether only the end may come next, so that the model need not be evaluated again."""
+        if self._admitted(self._endings.probes).size:  # true in most cases, and far quicker than trying every token
             return False
         return self._endings.is_over((self._text, tuple(self._said)), self._has_only_ends)
 
@@ -160,18 +160,18 @@ class ReplyGrammar:
         return bool(sayable) and all(map(self._vocabulary.is_end, sayable))
 
     def _admitted(self, tokens: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return those of the tokens that the grammar admits next."""
+        """Return those of the tokens that the grammar allows next."""
         logits = self._applied(tokens, np.zeros(len(tokens), dtype=np.float32))
         return tokens[np.isfinite(logits)]
 
     def _best(self, tokens: NDArray[np.intp], logits: Logits) -> int | None:
-        """Return the most probable of the tokens that the grammar admits next, None if it admits none of them."""
+        """Return the most probable of the tokens that the grammar allows next, or None if it allows none."""
         admitted = self._applied(tokens, logits[tokens])
         best = int(admitted.argmax())
         return int(tokens[best]) if np.isfinite(admitted[best]) else None
 
     def _applied(self, tokens: NDArray[np.intp], logits: Logits) -> Logits:
-        """Return the logits of the tokens, one each, minus infinity for those that the grammar does not admit next."""
+        """Return the logits of the tokens, with minus infinity for those that the grammar does not allow next."""
         native = self._native
         candidates = np.zeros(len(tokens), dtype=CANDIDATE)
         candidates["id"], candidates["logit"] = tokens, logits
@@ -182,6 +182,6 @@ class ReplyGrammar:
 
 
 def _largest(logits: Logits, count: int) -> NDArray[np.intp]:
-    """Return the places of the largest logits and their equals, in the vocabulary's order: of equals the first wins."""
+    """Return the indices of the `count` largest logits and their ties, in vocabulary order."""
     least = np.partition(logits, -min(count, len(logits)))[-min(count, len(logits))]
     return np.flatnonzero(~(logits < least))

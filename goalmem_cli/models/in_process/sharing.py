@@ -1,7 +1,7 @@
-"""Plans how the prompts of one call are evaluated: what several begin with is evaluated once, the rest together.
+"""Plan the evaluation of a call's prompts: shared beginnings once, the rest together.
 
-A plan depends on the call's prompts alone, never on what earlier calls left. So where things lie in the cache, and with
-that each last bit of the arithmetic, is the same with and without what was kept.
+A plan depends on the call's prompts only, never on earlier calls. So the positions in the cache, and with them every
+bit of the arithmetic, are the same whether states were kept or not.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from goalmem_cli.models.in_process.kv_cache import Tokens, shared_length
 
-# What is evaluated by itself costs as much as this many tokens on top, since all weights are read for it.
+# A separate evaluation costs as much as this many extra tokens, because it reads all weights.
 LEAST_SAVED = 16
-# What a prompt has of its own is evaluated by itself, and so can be kept for later calls, from this length on: what is
-# shorter costs little, and less still where it is evaluated together with others.
+# From this length on, a prompt's own part is evaluated separately, so that it can be kept for later calls. Shorter
+# parts cost little, and even less when evaluated together with others.
 LEAST_KEPT = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A beginning that is evaluated in an empty cache: the first `end` tokens of the prompt at `place`."""
+    """A beginning that is evaluated in an empty cache: the first `end` tokens of the prompt at index `place`."""
 
     place: int
     end: int
@@ -28,9 +28,9 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """The prompt at `place` goes on from the first `start` tokens of the one at `source`, and is evaluated to `end`.
+    """The prompt at `place` continues from the first `start` tokens of the one at `source` and is evaluated to `end`.
 
-    With `end` equal to `start` nothing is evaluated yet; with `source` equal to `place` it goes on by itself.
+    If `end` equals `start`, nothing is evaluated yet. If `source` equals `place`, the prompt continues itself.
     """
 
     place: int
@@ -41,9 +41,9 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """First the roots, each by itself; then the forks, those of a level together; then the rest of every prompt.
+    """The order of evaluation: each root alone, then the forks level by level, then the rest of every prompt.
 
-    `cells` is how many tokens are held in the end.
+    `cells` is the number of tokens held at the end.
     """
 
     roots: tuple[Root, ...]
@@ -52,9 +52,10 @@ class Plan:
 
 
 def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> Plan:
-    """Return how to evaluate the prompts, of each of which the first `fixed` tokens are those of every one of its step.
+    """Return how to evaluate the prompts.
 
-    The last token of a prompt is not shared, as what comes after it is wanted. Without `can_fork` nothing is shared.
+    The first `fixed` tokens of a prompt are the same in all prompts of its step. The last token of a prompt is never
+    shared, because its logits are needed. Without `can_fork` nothing is shared.
     """
     lasts = [len(tokens) - 1 for tokens in prompts]
     size = sum(map(len, prompts))
@@ -74,7 +75,7 @@ def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> 
 
 
 class _Tree:
-    """The roots and forks of a plan while it is made."""
+    """The roots and forks of a plan under construction."""
 
     def __init__(self, prompts: Sequence[Tokens]) -> None:
         self.roots: list[Root] = []
@@ -82,7 +83,7 @@ class _Tree:
         self._prompts = prompts
 
     def add_step(self, places: Sequence[int], fixed: int) -> None:
-        """Plan prompts that begin with the fixed part of one step: long ones as roots, the others as forks of it."""
+        """Plan the prompts of one step: long ones become roots, the others forks of the step's fixed part."""
         long = list(self._long(places, fixed))
         for group in long:
             end = self._shared(group)
@@ -94,7 +95,7 @@ class _Tree:
             self._branch(short, short[0], fixed, 0)
 
     def _long(self, group: Sequence[int], fixed: int) -> Iterator[Sequence[int]]:
-        """Yield the groups whose own common beginning is worth keeping, where their parting loses next to nothing."""
+        """Yield the groups whose common beginning is long enough to keep and whose separation costs next to nothing."""
         shared = self._shared(group)
         if shared - fixed >= LEAST_KEPT:
             yield group
@@ -103,7 +104,7 @@ class _Tree:
                 yield from self._long(part, fixed)
 
     def _branch(self, group: Sequence[int], source: int, start: int, level: int) -> None:
-        """Plan prompts that go on from the first `start` tokens of the one at `source`, which are evaluated by then."""
+        """Plan prompts that continue from the first `start` tokens of the one at `source`, already evaluated."""
         shared = self._shared(group)
         if (len(group) - 1) * (shared - start) >= LEAST_SAVED:
             self._fork(Fork(group[0], source, start, shared), level)
@@ -122,13 +123,13 @@ class _Tree:
         self.levels[level].append(fork)
 
     def _shared(self, group: Sequence[int]) -> int:
-        """Return how many tokens the prompts begin with alike, without the last of any."""
+        """Return how many tokens the prompts have in common at the start, not counting the last of any."""
         first = self._prompts[group[0]]
         lengths = [min(shared_length(first, self._prompts[place]), len(self._prompts[place]) - 1) for place in group]
         return min(lengths)
 
     def _parts(self, group: Sequence[int], shared: int) -> list[list[int]]:
-        """Return the prompts by their next token; one of which only the last token is left is a part by itself."""
+        """Return the prompts grouped by their next token; a prompt with only its last token left is its own group."""
         parts: dict[int, list[int]] = {}
         for place in group:
             is_last = len(self._prompts[place]) - 1 == shared

@@ -1,7 +1,7 @@
-"""Renders a request by a model's own chat template, keeping the template's words apart from the contents.
+"""Render a request with a model's chat template, and keep the template's own text apart from the contents.
 
-Only what the template itself writes may become control tokens: a transcript that contains ``<|im_end|>`` must reach
-the model as those characters. So the template is rendered with a place-holder for each content, and cut there.
+Only the template's own text may become control tokens: a transcript that contains ``<|im_end|>`` must reach the model
+as plain characters. So the template is rendered with placeholders for the contents and split there.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ PLACE = re.compile("\ue000(\\d+)\ue001")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a prompt: the template's own text, or (`is_content`) text that must not act as control tokens."""
+    """A part of a prompt: template text, or (`is_content`) text that must not act as control tokens."""
 
     text: str
     is_content: bool
 
 
 class ChatTemplate:
-    """One model's chat template, as its GGUF file carries it."""
+    """A model's chat template, from its GGUF file."""
 
     def __init__(self, source: str, bos: str = "", eos: str = "") -> None:
-        """Compile the template; `bos` and `eos` are the texts of the model's first and last token.
+        """Compile the template; `bos` and `eos` are the texts of the model's start and end tokens.
 
         Raises:
-            ModelUnreadable: the template is not one that Jinja can compile.
+            ModelUnreadable: Jinja cannot compile the template.
         """
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         environment.globals["raise_exception"] = _refuse
@@ -48,9 +48,9 @@ class ChatTemplate:
         self._eos = eos
 
     def pieces(self, request: Request) -> list[Piece]:
-        """Return the prompt of a request in order, up to where the model's reply starts.
+        """Return the prompt of a request as pieces, up to the start of the model's reply.
 
-        A template without a place for system text gets it at the head of the first message.
+        If the template has no system role, the system text goes before the first message.
 
         Raises:
             ModelUnreadable: the template fails, or leaves a message out.
@@ -86,7 +86,7 @@ def _refuse(message: str) -> None:
 
 
 def _now(form: str) -> str:
-    """Return a fixed date: a prompt that changed from day to day would make no run repeatable."""
+    """Return a fixed date; a real one would change prompts daily and make runs unrepeatable."""
     return datetime(2024, 1, 1).strftime(form)
 
 

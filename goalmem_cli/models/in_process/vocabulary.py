@@ -1,4 +1,4 @@
-"""A model's tokens: text to tokens and back, with what a transcript says kept apart from the model's own markers."""
+"""A model's vocabulary: text to tokens and back, where transcript text never becomes a control token."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Vocabulary:
 
     @property
     def bos(self) -> str:
-        """The text of the token that starts a document; empty where there is none."""
+        """The text of the start token, or "" if there is none."""
         return self._text_of(self._bos)
 
     @property
     def eos(self) -> str:
-        """The text of the token that ends a document; empty where there is none."""
+        """The text of the end token, or "" if there is none."""
         return self._text_of(self._native.llama_vocab_eos(self.pointer))
 
     def is_end(self, token: int) -> bool:
@@ -39,11 +39,11 @@ class Vocabulary:
         return self._is_end[token]
 
     def is_sayable(self, token: int) -> bool:
-        """Say whether a reply may hold the token: one that ends it may, another marker may not."""
+        """Say whether a reply may contain the token: end tokens may, other control tokens may not."""
         return self.is_end(token) or not self._attributes(token) & CONTROL
 
     def tokens(self, piece: Piece) -> list[int]:
-        """Return the tokens of a piece; of content, none is a control token."""
+        """Return the tokens of a piece; content never yields control tokens."""
         data = piece.text.encode("utf-8", "replace")
         room = len(data) + 2
         while True:
@@ -54,9 +54,9 @@ class Vocabulary:
             room = -count
 
     def prompt(self, pieces: Sequence[Piece]) -> tuple[list[int], int]:
-        """Return the tokens of a prompt, in which no content has become a marker, and how many come before its end.
+        """Return the tokens of a prompt and the number of fixed tokens at its start; no content becomes a marker.
 
-        Those before its end are the tokens of all that precedes the last content: what every prompt of a step shares.
+        The fixed tokens are those before the last content, which all prompts of a step share.
         """
         tokenised = [self.tokens(piece) for piece in pieces]
         markers = {
@@ -77,7 +77,7 @@ class Vocabulary:
         return prompt, fixed
 
     def text(self, tokens: Sequence[int]) -> str:
-        """Return the text that the tokens spell; halves of characters become replacement characters."""
+        """Return the text of the tokens; incomplete characters become replacement characters."""
         array = (self._native.llama_token * len(tokens))(*tokens)
         size = 16 * len(tokens) + 16
         while True:
@@ -88,9 +88,9 @@ class Vocabulary:
             size = -length
 
     def _broken(self, piece: Piece, posing: set[int]) -> Piece:
-        """Return the content with an invisible break inside each text that the model would read as a marker.
+        """Return the content with an invisible break in each text that the model would read as a marker.
 
-        Needed for models that declare their markers as ordinary added tokens, which llama.cpp finds in any text.
+        Some models declare their markers as ordinary added tokens, which llama.cpp finds in any text.
         """
         text = piece.text
         for marker in map(self._text_of, sorted(posing)):

@@ -1,1 +1,1 @@
-"""OpenAI-compatible servers as language models: their address, the HTTP around it, what is said and replied."""
+"""OpenAI-compatible servers as language models: addresses, HTTP, requests and replies."""

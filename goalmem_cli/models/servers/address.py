@@ -1,4 +1,4 @@
-"""Where a server is and with which key it is asked: read here, and refused where a secret could leak."""
+"""Read the address and key of a server; refuse those that could leak a secret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BASE_HINT = "the address of an OpenAI-compatible server usually ends in /v1"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is, and the name of a model there, empty for its first."""
+    """The address of a server and the name of a model there; an empty name means its first model."""
 
     base: str
     model: str
@@ -24,10 +24,10 @@ class Address:
 
     @classmethod
     def from_text(cls, text: str) -> Address:
-        """Read ``http(s)://host[:port]/path[#name]``.
+        """Parse ``http(s)://host[:port]/path[#name]``.
 
         Raises:
-            ModelError: it is no such address, or holds a secret; what it holds is not repeated.
+            ModelError: it has another form, or holds a secret; the message does not repeat the secret.
         """
         base, _, model = text.partition("#")
         parts = _split(base)
@@ -40,13 +40,18 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine, so that no proxy stands before it."""
+        """Whether the server is on this machine, so that no proxy is used."""
         if self.host == "localhost" or self.host.endswith(".localhost"):
             return True
         with suppress(ValueError):
             address = ip_address(self.host)
             return address.is_loopback or address.is_unspecified
         return False
+
+
+def is_address(name: str) -> bool:
+    """Return whether the name of a model or embedder is the address of a server."""
+    return name.lower().startswith(("http://", "https://"))
 
 
 def _split(base: str) -> SplitResult:
@@ -62,10 +67,10 @@ def _split(base: str) -> SplitResult:
 
 
 def sound_key(key: str) -> str:
-    """Return the key, if a header can carry it.
+    """Return the key without surrounding blanks.
 
     Raises:
-        ModelError: it cannot.
+        ModelError: an HTTP header cannot carry it.
     """
     stripped = key.strip()
     if not all("!" <= character <= "~" for character in stripped):
@@ -77,7 +82,7 @@ def sound_key(key: str) -> str:
 
 
 def host_of(location: str) -> str:
-    """Return the host of an address that a server names, empty where it is on the same one or no address."""
+    """Return the host of a redirect address, or "" if it names none."""
     with suppress(ValueError):
         return urlsplit(location).hostname or ""
     return ""

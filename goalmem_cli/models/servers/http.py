@@ -1,4 +1,4 @@
-"""Knows httpx2 and tenacity: asks a server over HTTP, again where that may help; what fails becomes our error."""
+"""Send requests to a server with httpx2, retry with tenacity, and translate failures into goalmem's errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from goalmem_cli.models.servers.address import BASE_HINT, KEY_VARIABLE, Address,
 from goalmem_cli.models.servers.replies import Problem, cut, in_one_line, problem_in
 
 TRIES = 5
-LONGEST_WAIT, MOST_WAITING = 60.0, 120.0  # seconds before one more try, and before all of them
+LONGEST_WAIT, MOST_WAITING = 60.0, 120.0  # seconds before one retry, and in total
 CONNECT_SECONDS, LISTING_SECONDS = 10.0, 30.0
 LARGEST_REPLY = 16 * 2**20
 PASSING = frozenset({429, 500, 502, 503, 504})
@@ -32,7 +32,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Refusal(ModelError):
-    """The server answered with an error; `pause` is how many seconds it asks to wait."""
+    """The server answered with an error; `pause` is the number of seconds that it asks to wait."""
 
     def __init__(self, message: str, hint: str, status: int, problem: Problem, pause: float = 0.0) -> None:
         super().__init__(message, hint)
@@ -42,19 +42,19 @@ class Refusal(ModelError):
 
 
 class Unreachable(ModelError):
-    """No connection came about."""
+    """No connection could be made."""
 
 
 class Lost(ModelError):
-    """The connection broke before the reply was whole."""
+    """The connection broke before the reply was complete."""
 
 
 class Late(ModelError):
-    """The server took longer than it may."""
+    """The server exceeded the time limit."""
 
 
 class Connection:
-    """A server to ask, from one event loop, at `place`. Holds the key, which no error of its contains."""
+    """A connection to the server at `place`, for one event loop. It holds the key; its errors never contain it."""
 
     def __init__(
         self, client: httpx2.AsyncClient, place: str, *, key: str = "", timeout: float, sleep: Sleep = anyio.sleep
@@ -70,10 +70,10 @@ class Connection:
     def to(cls, address: Address, key: str | None, timeout: float, sleep: Sleep = anyio.sleep) -> Connection:
         """Return a connection to the server; nothing is sent yet.
 
-        `timeout` is how many seconds a reply may take; `sleep` waits between tries.
+        `timeout` is the most seconds that a reply may take. `sleep` waits between retries.
 
         Raises:
-            ModelError: the key, or what the environment says of proxies and certificates, cannot be used.
+            ModelError: the key, or the environment's proxies and certificates, cannot be used.
         """
         key = sound_key(key or "")
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
@@ -94,16 +94,16 @@ class Connection:
         await self._client.aclose()
 
     async def get(self, path: str) -> object:
-        """Return what is at the path; raises as `post` does."""
+        """Return the JSON document at the path; raises as `post` does."""
         return await self._asked("GET", path, None, min(self._timeout, LISTING_SECONDS), PASSING)
 
     async def post(self, path: str, body: object, passing: frozenset[int] = PASSING) -> object:
-        """Return the JSON document that answers another one, tried again on a status of `passing` or a lost connection.
+        """Send a JSON document and return the reply; retry on a status in `passing` or a lost connection.
 
         Raises:
             ContextOverflow: the prompt is longer than the context.
             Refusal: the server answers with another error.
-            ModelError: it cannot be reached, is too slow, or what it sends is no JSON document.
+            ModelError: the server cannot be reached, is too slow, or sends no JSON document.
         """
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         return await self._asked("POST", path, content, self._timeout, passing)
@@ -124,7 +124,7 @@ class Connection:
             raise ModelError(f"{error.message} (tried {tries} times)", error.hint) from error
 
     def _is_worth_another(self, state: RetryCallState, passing: frozenset[int]) -> bool:
-        """Return whether what failed may pass; an address that never answered is a wrong one."""
+        """Say whether a retry may succeed. If an unreachable address has never answered, it is taken as wrong."""
         error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, Refusal):
             return error.status in passing
@@ -163,7 +163,7 @@ class Connection:
             return response.status_code, response.headers, bytes(data)
 
     def _document(self, status: int, headers: httpx2.Headers, data: bytes) -> object:
-        """Return the JSON document of a reply, or raise what its status stands for."""
+        """Return the JSON document of a reply, or raise the error of its status."""
         try:
             document = json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -181,9 +181,9 @@ class Connection:
         raise self._refusal(status, headers, self._problem_in(document))
 
     def unusable(self, document: object) -> ModelError:
-        """Return the error for a reply that is a JSON document but not what was asked for.
+        """Return the error for a JSON reply that is no chat completion.
 
-        It is a refusal of the status that the document names, where it names one.
+        It is a `Refusal` with the status that the document names, if it names one.
         """
         problem = self._problem_in(document)
         if problem.is_overflow:
@@ -210,22 +210,22 @@ class Connection:
         )
 
     def _without_key(self, text: str) -> str:
-        """Return what a server said without the key, which some repeat in their errors."""
+        """Return the server's text with the key masked; some servers repeat it in errors."""
         return text.replace(self._key, "[key]") if self._key else text
 
     def _cause(self, error: BaseException) -> str:
-        """Return why a connection failed, in the words of the system where it has any."""
+        """Return why a connection failed, in the system's words if possible."""
         deepest = error
         while (deeper := _beneath(deepest)) is not None:
             deepest = deeper
         said = getattr(deepest, "strerror", None) or str(deepest) or str(error) or type(error).__name__
         if isinstance(deepest, OSError) and deepest.errno and not isinstance(deepest, (ssl.SSLError, socket.gaierror)):
-            said = os.strerror(deepest.errno)  # asyncio has words of its own for what the system calls refused
+            said = os.strerror(deepest.errno)  # asyncio words "connection refused" in its own way
         return cut(self._without_key(in_one_line(str(said))))
 
 
 def _beneath(error: BaseException) -> BaseException | None:
-    """Return what an error came from: of several, the first."""
+    """Return the error's cause; of a group, its first error."""
     if isinstance(error, BaseExceptionGroup):
         return error.exceptions[0]
     return error.__cause__ or error.__context__
@@ -239,7 +239,7 @@ def _overflow(problem: Problem) -> ContextOverflow:
 
 
 def _wait(state: RetryCallState) -> float:
-    """Return how many seconds to wait: what the server asks, within bounds, or longer from try to try."""
+    """Return how many seconds to wait: longer after each try, or as long as the server asks, within bounds."""
     error = state.outcome.exception() if state.outcome is not None else None
     asked = error.pause if isinstance(error, Refusal) else 0.0
     return min(max(BACKOFF(state), asked), LONGEST_WAIT)
@@ -250,7 +250,7 @@ def _is_enough(state: RetryCallState) -> bool:
 
 
 def _pause(said: str) -> float:
-    """Return the seconds of a Retry-After header, which has a number or a date; 0 where it has neither."""
+    """Return the seconds of a Retry-After header (a number or a date), or 0."""
     with suppress(ValueError):
         if said.strip().isdecimal():
             return float(said)

@@ -1,4 +1,4 @@
-"""What is said to an OpenAI-compatible server and what it says back, as plain data: nothing here reaches a network."""
+"""Build requests for an OpenAI-compatible server and read its replies, as plain data without network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from goalmem_cli.ports import Completion, GrammarShape, JsonShape, Request
 from goalmem_cli.records import encodable
 
-# No model says this of itself, so a reply that has it was held to the schema.
+# No model says this by itself, so a reply with it shows that the server enforces the schema.
 PROBED_WORD = "quokka-7391"
 PROBE = Request(
     step="probe", system="", examples=(), growing="Hello.", tail="",
@@ -38,7 +38,7 @@ _FENCED = re.compile(r"\s*```[\w-]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?\s*```\s*", r
 
 
 class Form(Enum):
-    """How a server is told the schema of a reply; `PLAIN` is within the prompt, and holds the model to nothing."""
+    """How the server receives the schema of a reply; `PLAIN` puts it into the prompt, where it is not enforced."""
 
     JSON_SCHEMA = "json_schema"
     JSON_OBJECT = "json_object"
@@ -50,7 +50,7 @@ HELD_FORMS = (Form.JSON_SCHEMA, Form.JSON_OBJECT)
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model of a server; `context` is its length in tokens, `trained` the most it could be, None where not said."""
+    """A model of a server; `context` is its length in tokens, `trained` its maximum; None if not stated."""
 
     name: str
     context: int | None = None
@@ -59,7 +59,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a server says is wrong, in one line, and which parameter and status it names in that; 0 for none."""
+    """An error that a server reports: one line, the parameter that it names, and its status (0 if none)."""
 
     reason: str = ""
     parameter: str = ""
@@ -67,30 +67,30 @@ class Problem:
 
     @property
     def is_overflow(self) -> bool:
-        """Whether the prompt, with its reply, is longer than the context."""
+        """Whether prompt and reply are longer than the context."""
         return _OVERFLOW.search(self.reason) is not None
 
     @property
     def is_of_schema(self) -> bool:
-        """Whether the server cannot work with the schema of the reply."""
+        """Whether the server cannot handle the schema of the reply."""
         return _SCHEMA.search(f"{self.parameter} {self.reason}") is not None
 
     def is_of(self, parameter: str) -> bool:
-        """Return whether the server does not take the parameter."""
+        """Return whether the server does not accept the parameter."""
         is_named = parameter == self.parameter or re.search(rf"\b{parameter}\b", self.reason) is not None
         return is_named and _UNWANTED.search(self.reason) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a model's server takes, as far as its refusals have shown: parameters, and messages of the system's role."""
+    """The parameters and roles that a server accepts, as learnt from its refusals."""
 
     limit: str = OLD_LIMIT
     refused: frozenset[str] = field(default_factory=frozenset)
     has_system: bool = True
 
     def body(self, model: str, request: Request, form: Form, seed: int) -> dict[str, object]:
-        """Return the request as a server takes it."""
+        """Return the body of the request in this dialect."""
         body: dict[str, object] = {"model": model, "messages": self._messages(request, form)}
         body[self.limit] = request.max_tokens
         optional: dict[str, object] = {"temperature": 0, "seed": seed}
@@ -102,7 +102,7 @@ class Dialect:
         return body
 
     def after(self, problem: Problem) -> Dialect | None:
-        """Return the dialect without what the server does not take, None where the problem is another."""
+        """Return the dialect without what the server refused, or None if the problem is another."""
         if self.limit == OLD_LIMIT and NEW_LIMIT in problem.reason:
             return replace(self, limit=NEW_LIMIT)
         if self.has_system and _NO_SYSTEM.search(problem.reason):
@@ -128,7 +128,7 @@ def _response_format(shape: JsonShape, form: Form) -> dict[str, object]:
 
 
 def is_held(text: str) -> bool:
-    """Return whether the reply to `PROBE` shows that the server holds the model to the schema."""
+    """Return whether the reply to `PROBE` shows that the server enforces the schema."""
     try:
         return bool(json.loads(text) == {"word": PROBED_WORD})
     except (ValueError, RecursionError):
@@ -136,10 +136,10 @@ def is_held(text: str) -> bool:
 
 
 def completion_from(reply: object, request: Request, form: Form) -> Completion | None:
-    """Return the reply's text and cost, None where it is no chat completion.
+    """Return the reply's text and cost, or None if it is no chat completion.
 
-    A refusal, a call of a tool and a reply that never got beyond its reasoning have no text, which whoever reads the
-    completion finds unusable. A plain reply loses the fence that models put around JSON.
+    A refusal, a tool call, or a reply that only has reasoning gives an empty text, which the reader rejects. In a
+    `PLAIN` reply, the code fence around the JSON is removed.
     """
     body = _mapping(reply)
     choices = body.get("choices")
@@ -160,9 +160,9 @@ def completion_from(reply: object, request: Request, form: Form) -> Completion |
 
 
 def _strict_json(text: str) -> str:
-    """Return JSON as `json.dumps` writes it, other text as it is.
+    """Return JSON as `json.dumps` writes it; other text unchanged.
 
-    The grammars of some servers let raw line breaks into strings, and halves of surrogate pairs as escapes.
+    The grammars of some servers allow raw line breaks in strings, and escapes of half a surrogate pair.
     """
     try:
         return json.dumps(json.loads(text, strict=False), ensure_ascii=False)
@@ -171,9 +171,9 @@ def _strict_json(text: str) -> str:
 
 
 def served_models(reply: object) -> list[ServedModel] | None:
-    """Return the models that a server lists, None where the reply is no such list."""
+    """Return the models that a server lists, or None if the reply is no such list."""
     listed = reply if isinstance(reply, list) else _mapping(reply).get("data", reply)
-    if listed is None:  # how Ollama lists none
+    if listed is None:  # Ollama's empty list
         return []
     if not isinstance(listed, list):
         return None
@@ -189,13 +189,13 @@ def served_models(reply: object) -> list[ServedModel] | None:
 
 
 def named_among(models: Sequence[ServedModel], name: str) -> ServedModel | None:
-    """Return the model of that name, or the first where none is named; a name without a tag has Ollama's ``latest``."""
+    """Return the model of that name (the first if ""), or None; "name" also matches Ollama's ``name:latest``."""
     wanted = {name, f"{name}:latest"}
     return next((model for model in models if not name or model.name in wanted), None)
 
 
 def problem_in(reply: object) -> Problem:
-    """Return what a reply says is wrong, in any of the ways that servers do."""
+    """Return the problem that a reply reports, in any of the forms that servers use."""
     body = _mapping(reply)
     error = body.get("error", body)
     if isinstance(error, str):
@@ -210,18 +210,18 @@ def problem_in(reply: object) -> Problem:
 
 
 def in_one_line(text: str) -> str:
-    """Return the head of foreign text as one line of printable characters."""
+    """Return the beginning of foreign text as one line of printable characters."""
     head = text[:READ_LENGTH]
     return " ".join("".join(character if character.isprintable() else " " for character in head).split())
 
 
 def cut(text: str) -> str:
-    """Return a line no longer than an error may have it."""
+    """Return the line, truncated to the length allowed in an error."""
     return text if len(text) <= SHOWN_LENGTH else f"{text[:SHOWN_LENGTH]}..."
 
 
 def _text(content: object) -> str:
-    """Return a message's text, which some servers give in parts."""
+    """Return a message's text; some servers give it in parts."""
     if isinstance(content, list):
         return "".join(_text(_mapping(part).get("text")) for part in content)
     return content if isinstance(content, str) else ""

@@ -1,8 +1,8 @@
-"""Knows how to work with an OpenAI-compatible server as a language model: what it holds, its dialect, many at once.
+"""Use an OpenAI-compatible server as a language model: find its model, learn its dialect, send requests in parallel.
 
-All of a model's exchanges run in one event loop in a thread of their own, whoever asks from wherever. So the bound on
-how many run at once holds over all callers; and what is no longer wanted, after Ctrl-C or because another request of
-the same call failed, ends at once, on this side and on the server's.
+All requests of a model run in one event loop, in a thread of its own. So the limit on parallel requests holds over all
+callers. Requests that are no longer needed, after Ctrl-C or after another request of the call failed, are cancelled at
+once here and on the server.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = ["KEY_VARIABLE", "ServerModel"]
 DEFAULT_CONTEXT = 8192
 SHOWN_MODELS = 5
 CLOSED = "the connection to the server is closed"
-# What servers answer to a parameter or a form that they do not know; llama-cpp-python's own says 500, and some say 200
-# with an error in the document.
+# Statuses for an unknown parameter or form; llama-cpp-python's server says 500, and some say 200 with an error in the
+# document.
 MISUNDERSTOOD = frozenset({400, 422})
 FORM_UNKNOWN = MISUNDERSTOOD | {200, 500, 501}
 
@@ -48,20 +48,20 @@ Announce = Callable[[str], None]
 
 
 def _say_nothing(note: str) -> None:
-    """Stand in for an announcement that nobody reads."""
+    """Ignore the note."""
 
 
 class ServerModel:
     """A model of a server. Thread-safe: several threads may call `complete` at once.
 
-    `name` is what the server calls it, `address` where it is, with the name, and `context` its length in tokens.
+    `name` is the server's name for it, `address` the server's address with that name, `context` its length in tokens.
     """
 
     def __init__(
         self, connection: Connection, portal: BlockingPortal, served: ServedModel, *, context: int | None = None,
         parallel: int, seed: int = 0, announce: Announce = _say_nothing, closing: ExitStack | None = None,
     ) -> None:  # fmt: skip
-        """Work with a model over a connection whose event loop is the portal's; `closing` ends both with the model."""
+        """Use a model over a connection whose event loop belongs to the portal; `closing` closes both."""
         self.name = served.name
         self.address = f"{connection.place}#{served.name}"
         self.context = context or served.context or min(DEFAULT_CONTEXT, served.trained or DEFAULT_CONTEXT)
@@ -83,25 +83,25 @@ class ServerModel:
         cls, text: str, *, key: str | None, parallel: int, timeout: float, seed: int = 0, context: int | None = None,
         announce: Announce = _say_nothing, sleep: Sleep = anyio.sleep,
     ) -> ServerModel:  # fmt: skip
-        """Find the model of an address ``http(s)://host[:port]/path[#name]``, by default the server's first.
+        """Return the model at ``http(s)://host[:port]/path[#name]``; without a name, the server's first.
 
         Args:
-            key: sent to that server alone, as a bearer's token.
-            parallel: how many requests the server gets at a time.
-            timeout: how many seconds the server may take for one.
-            context: how many tokens prompt and reply may have together; by default what the server says.
-            announce: is told, in the thread that asks, what the server does not hold the model to.
-            sleep: waits some seconds between tries.
+            key: sent only to that server, as a bearer token.
+            parallel: the most requests that the server gets at a time.
+            timeout: the most seconds that one request may take.
+            context: the most tokens of prompt and reply together; by default what the server states.
+            announce: receives notes about schemas that the server does not enforce, in the calling thread.
+            sleep: waits between retries.
 
         Raises:
             ModelMissing: the server has no model of that name, or none at all.
-            ModelError: the address or the key cannot be used, or the server does not answer as such servers do.
+            ModelError: the address or key cannot be used, or the server does not answer as such servers do.
         """
         address = Address.from_text(text)
         connection = Connection.to(address, key, timeout, sleep)
         with ExitStack() as opening:
             portal = opening.enter_context(start_blocking_portal(name="goalmem-server"))
-            opening.callback(portal.call, portal.stop, True)  # cancels what is left, where a plain exit waits for it
+            opening.callback(portal.call, portal.stop, True)  # cancels requests; a plain exit would wait for them
             opening.callback(portal.call, connection.aclose)
             served = _chosen(address, portal.call(connection.get, "models"))
             return cls(
@@ -110,17 +110,17 @@ class ServerModel:
             )  # fmt: skip
 
     def close(self) -> None:
-        """End what is under way, whose callers get a ModelError, and the connections; closing twice is no error."""
+        """Cancel running requests (their callers get a ModelError) and close the connections; may be called twice."""
         for future in tuple(self._running):
             future.cancel()
         self._closing.close()
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return one completion per request, in order; the requests are sent at once, as far as the bound allows.
+        """Return one completion per request, in order; they are sent in parallel up to the limit.
 
         Raises:
             ContextOverflow: a prompt is longer than the server's context.
-            ModelError: the server cannot be used, or goes on failing; the requests that remain are given up.
+            ModelError: the server cannot be used or keeps failing; the remaining requests are cancelled.
         """
         try:
             future = self._portal.start_task_soon(self._complete, requests)
@@ -134,20 +134,20 @@ class ServerModel:
         except CancelledError as error:
             raise ModelError(CLOSED, "load the model again") from error
         finally:
-            future.cancel()  # what an interrupt leaves behind
+            future.cancel()  # if it was interrupted
             self._running.discard(future)
 
     def _say_notes(self) -> None:
-        """Announce what has not been said yet: here, and not in the event loop, which knows nothing of screens."""
+        """Announce pending notes in the calling thread; the event loop must not write to the screen."""
         while True:
             try:
-                note = self._unsaid.popleft()  # by one thread, whoever else asks
+                note = self._unsaid.popleft()  # each note is taken by one thread only
             except IndexError:
                 return
             self._announce(note)
 
     def _note(self, note: str) -> None:
-        """Keep in the event loop what is to be announced, once."""
+        """Queue a note for announcement, once."""
         if note not in self._noted:
             self._noted.add(note)
             self._unsaid.append(note)
@@ -172,7 +172,7 @@ class ServerModel:
         return [completions[number] for number in range(len(requests))]
 
     async def _answer(self, request: Request) -> Completion:
-        """Return the reply to one request; a schema that the server cannot work with goes into the prompt instead."""
+        """Return the reply to one request; if the server refuses the schema, put it into the prompt instead."""
         form = await self._known_form() if isinstance(request.shape, JsonShape) else Form.PLAIN
         try:
             return await self._ask(request, form)
@@ -183,7 +183,7 @@ class ServerModel:
         return await self._ask(request, Form.PLAIN)
 
     async def _known_form(self) -> Form:
-        """Return how the server is told a schema, found out by trying when it is first needed."""
+        """Return how the server takes a schema; found by a probe on first use."""
         async with self._probing:
             if self._form is None:
                 self._form = await self._probed()
@@ -203,7 +203,7 @@ class ServerModel:
         return Form.PLAIN
 
     async def _ask(self, request: Request, form: Form, passing: frozenset[int] = PASSING) -> Completion:
-        """Return the reply to a request in the server's dialect, which is learnt from what the server refuses."""
+        """Return the reply to a request in the server's dialect, adapting the dialect to its refusals."""
         while True:
             dialect = self._dialect
             body = dialect.body(self.name, request, form, self._seed)
@@ -226,8 +226,8 @@ def _chosen(address: Address, listing: object) -> ServedModel:
     """Return the model that the address names.
 
     Raises:
-        ModelMissing: it is not among those listed.
-        ModelError: the listing is none.
+        ModelMissing: the server does not list it.
+        ModelError: the reply is no list of models.
     """
     models = served_models(listing)
     if models is None:

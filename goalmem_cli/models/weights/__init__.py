@@ -1,1 +1,1 @@
-"""The files that models come in: GGUF headers, LoRA adapters, and the bundled weights repacked."""
+"""Model files: GGUF headers, LoRA adapters, and joining and repacking the bundled weights."""

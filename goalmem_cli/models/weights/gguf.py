@@ -1,7 +1,7 @@
-"""Reads the header of a GGUF file: enough to know what model it is, and that the file is whole.
+"""Read the header of a GGUF file to identify the model and check that the file is complete.
 
-A header is checked here before llama.cpp sees the file, so that a truncated or foreign file is a clear error at once.
-Only the header is read, whatever the size of the file.
+The header is checked before llama.cpp sees the file, so that a truncated or foreign file gives a clear error. Only the
+header is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goalmem_cli.errors import ModelMissing, ModelUnreadable
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 MAX_DIMENSIONS = 4
-MAX_ENTRIES = 1 << 22  # above any real vocabulary, so that a garbled length cannot keep the walk going for hours
+MAX_ENTRIES = 1 << 22  # above any real vocabulary, so that a damaged length cannot make the loop run for hours
 STRING, ARRAY = 8, 9
 SCALARS = {
     number: struct.Struct(form)
@@ -31,12 +31,12 @@ UINT32, UINT64 = SCALARS[4], SCALARS[10]
 UINT64_BYTES = UINT64.size
 
 Value = int | float | bool | str
-ALIGNMENT = 32  # where a file does not say otherwise
+ALIGNMENT = 32  # unless the file states another
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Where a tensor lies: its type by llama.cpp's number, its shape (rows last), its first byte in the file."""
+    """A tensor in a file: llama.cpp's type number, its shape (rows last) and its first byte in the file."""
 
     kind: int
     shape: tuple[int, ...]
@@ -45,7 +45,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """What a GGUF file says of itself: its size in bytes, its metadata without the lists, its tensors by name."""
+    """The header of a GGUF file: its size in bytes, its metadata without lists, and its tensors by name."""
 
     path: Path
     size: int
@@ -54,17 +54,17 @@ class GgufHeader:
 
     @property
     def parameters(self) -> int:
-        """How many numbers all tensors have together."""
+        """The total number of values in all tensors."""
         return sum(math.prod(tensor.shape) for tensor in self.tensors.values())
 
     @property
     def architecture(self) -> str:
-        """The family of models, such as ``llama``; empty when the file does not say."""
+        """The model family, such as ``llama``; "" if not stated."""
         return str(self.values.get("general.architecture", ""))
 
     @property
     def context(self) -> int:
-        """The number of tokens that the model was trained to read; 0 when the file does not say."""
+        """The context in tokens that the model was trained for; 0 if not stated."""
         value = self.values.get(f"{self.architecture}.context_length", 0)
         return value if isinstance(value, int) else 0
 
@@ -73,8 +73,8 @@ def read_header(path: Path) -> GgufHeader:
     """Return the header of the GGUF file at `path`.
 
     Raises:
-        ModelMissing: nothing is there.
-        ModelUnreadable: what is there is not a file, not GGUF, GGUF of another version, or not whole.
+        ModelMissing: there is no file.
+        ModelUnreadable: it is not a file, not GGUF, GGUF of another version, or incomplete.
     """
     if not path.exists():
         raise ModelMissing(f"no model is there: {path}", "check the path, or see what is there: goalmem models")
@@ -95,7 +95,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Walk:
-    """Goes through one header. Reading past the end raises struct.error; nothing is allocated by a stated length."""
+    """Parses one header. Reading past the end raises struct.error; no memory is allocated by a stated length."""
 
     def __init__(self, path: Path, data: mmap.mmap) -> None:
         self._path = path
@@ -122,7 +122,7 @@ class _Walk:
         if not isinstance(alignment, int) or alignment < 1:
             raise self._garbled()
         begin = -(-self._place // alignment) * alignment
-        # The last tensor's own bytes depend on its quantisation: llama.cpp refuses a file that ends within them.
+        # The size of the last tensor depends on its quantisation: llama.cpp itself refuses a file that ends within it.
         if any(begin + tensor.start >= len(self._data) for tensor in found.values()):
             raise _truncated(self._path)
         placed = {name: replace(tensor, start=begin + tensor.start) for name, tensor in found.items()}
@@ -150,7 +150,7 @@ class _Walk:
         if kind != STRING:
             self._move(self._scalar(kind).size * self._number(UINT64))
             return
-        # The longest part of the walk, some hundred thousand tokens and merges: no calls of our own.
+        # The slowest part, some hundred thousand tokens and merges: no method calls here.
         count, data, place, size = self._count(), self._data, self._place, len(self._data)
         length_at = UINT64.unpack_from
         for _ in range(count):
@@ -160,7 +160,7 @@ class _Walk:
         self._place = place
 
     def _tensor(self) -> tuple[str, Tensor]:
-        """Return one tensor's name and what it is, its start counted from the end of the header."""
+        """Return a tensor's name and description, with its start counted from the end of the header."""
         name = self._text()
         dimensions = self._number(UINT32)
         if dimensions > MAX_DIMENSIONS:
@@ -187,9 +187,9 @@ def _truncated(path: Path) -> ModelUnreadable:
 
 
 def file_digest(path: Path) -> str:
-    """Return what tells the file from others: a hash of its size, its first and last megabyte, and samples between.
+    """Return a fingerprint of the file: a hash of its size, its first and last megabyte, and samples between.
 
-    The samples lie close enough that none of a model's larger tensors is left out.
+    The samples are close enough to touch every larger tensor of a model.
 
     Raises:
         ModelUnreadable: it cannot be read.

@@ -1,4 +1,4 @@
-"""LoRA adapters in GGUF: which one a model gets, what a file says of itself, and llama.cpp's own form of it."""
+"""LoRA adapters in GGUF form: choose one for a model, read its metadata and load it into llama.cpp."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HINT = "name a LoRA adapter in GGUF form that was made for this model, or none (
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A file that is an adapter. `digest` is its SHA-256.
+    """The file of a LoRA adapter. `digest` is its SHA-256.
 
-    `base` is what `file_digest` gives of the weights that it was trained for, blank where it does not say; `scale` is
-    what its change of the weights is multiplied by.
+    `base` is the `file_digest` of the weights that it was trained for, or "" if not stated. `scale` multiplies its
+    change of the weights.
     """
 
     path: Path
@@ -34,15 +34,15 @@ class Adapter:
 
     @classmethod
     def from_file(cls, path: Path, scale: float = 1.0) -> Adapter:
-        """Return what the file says of itself; whether it fits a model is seen when it is loaded.
+        """Read the file's metadata; whether it fits a model shows only when it is loaded.
 
         Raises:
-            AdapterUnreadable: nothing is there, or it is not a whole GGUF file of a LoRA adapter.
+            AdapterUnreadable: there is no file, or it is not a complete GGUF file of a LoRA adapter.
         """
         try:
             path = path.expanduser()
             is_there = path.exists()
-        except (OSError, RuntimeError) as error:  # a name too long for a path; a home that nobody has
+        except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
             raise AdapterUnreadable(f"no adapter is there: {path}: {error}", HINT) from error
         if not is_there:
             raise AdapterUnreadable(f"no adapter is there: {path}", HINT)
@@ -58,19 +58,19 @@ class Adapter:
         return cls(path, digest, str(values.get(BASE_DIGEST, "")), scale)
 
     def is_for(self, weights: str) -> bool:
-        """Say whether it was trained for the weights with that `file_digest`, or does not say for which."""
+        """Say whether it was trained for the weights with that `file_digest`, or does not state its weights."""
         return self.base in ("", weights)
 
 
 def chosen_adapter(
     named: str | None, shipped: Path | None, weights: Path, note: Callable[[str], None]
 ) -> Adapter | None:
-    """Return the adapter that a model gets: the one that is named, if not ``none``, else the one shipped for it.
+    """Return the adapter for a model: the named one (None for ``none``), else the shipped one.
 
-    A shipped one that was trained for other weights than those of the model is left out, and that is said.
+    A shipped adapter that was trained for other weights is not used, and `note` says so.
 
     Raises:
-        AdapterUnreadable: the file is missing, or no adapter.
+        AdapterUnreadable: the file is missing, or is no adapter.
     """
     path = shipped if named is None else Path(named)
     if named == NONE or path is None:
@@ -86,7 +86,7 @@ def chosen_adapter(
 
 
 def load(native: Any, model: Any, adapter: Adapter) -> Any:
-    """Return llama.cpp's form of the adapter, which must be loaded before the context that it is set on is made.
+    """Load the adapter into llama.cpp; this must happen before the context that uses it is created.
 
     Raises:
         AdapterUnreadable: it was made for another architecture, or for weights of other shapes.
@@ -101,7 +101,7 @@ def load(native: Any, model: Any, adapter: Adapter) -> Any:
 
 
 def leave_off(native: Any, context: Any) -> None:
-    """Have everything that the context evaluates from now on computed with the weights alone.
+    """Take the adapter off the context, so that later evaluations use the plain weights.
 
     Raises:
         AdapterUnreadable: llama.cpp refuses.
@@ -111,7 +111,7 @@ def leave_off(native: Any, context: Any) -> None:
 
 
 def apply(native: Any, context: Any, pointer: Any, scale: float) -> None:
-    """Have everything that the context evaluates from now on changed by the adapter.
+    """Set the adapter on the context, so that later evaluations use it.
 
     Raises:
         AdapterUnreadable: llama.cpp refuses.

@@ -1,6 +1,7 @@
-"""Adds what a LoRA adapter changes to weights in Q8_0, so that nothing is computed beside them.
+"""Merge a LoRA adapter into weights in Q8_0, so that it costs nothing at run time.
 
-llama.cpp computes an adapter's matrices for every token, by which prompts take a quarter to a half longer to read.
+Otherwise llama.cpp multiplies the adapter's matrices for every token. Reading prompts then takes a quarter to a half
+longer.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ HINT = "apply the adapter as it is"
 
 
 def merge(weights: Path, adapter: Adapter) -> None:
-    """Change the weights of the file, all of them in Q8_0 that the adapter changes, by the adapter, in place.
+    """Apply the adapter to the weights in the file, in place. All weights that it changes must be Q8_0.
 
     Raises:
-        ModelError: the adapter changes what the file has not, or not in Q8_0 and in that shape.
+        ModelError: the file lacks a tensor that the adapter changes, or has it in another type or shape.
         OSError: the file cannot be written.
     """
     header, changes = read_header(weights), read_header(adapter.path)
@@ -47,7 +48,7 @@ def merge(weights: Path, adapter: Adapter) -> None:
 
 
 def _floats(header: GgufHeader, name: str) -> NDArray[np.float32]:
-    """Return the (rows, columns) numbers of an adapter's tensor."""
+    """Return an adapter's tensor as a (rows, columns) matrix."""
     tensor = header.tensors.get(name)
     if tensor is None or tensor.kind not in FLOATS or len(tensor.shape) != 2:
         raise ModelError(f"{header.path} has no matrix {name} of plain numbers", HINT)
@@ -57,20 +58,20 @@ def _floats(header: GgufHeader, name: str) -> NDArray[np.float32]:
 
 
 def _blocks(whole: NDArray[np.uint8], tensor: Tensor) -> NDArray[np.void]:
-    """Return the (rows, columns / 32) blocks of a tensor, which change with what is written to them."""
+    """Return a writable view of a tensor's blocks, of shape (rows, columns / 32)."""
     columns, rows = tensor.shape
     shape = rows, columns // len(np.zeros((), BLOCK)["values"])
     return whole[tensor.start :][: shape[0] * shape[1] * BLOCK.itemsize].view(BLOCK).reshape(shape)
 
 
 def _plain(blocks: NDArray[np.void]) -> NDArray[np.float32]:
-    """Return the (rows, columns) numbers that the blocks stand for."""
+    """Return the (rows, columns) numbers that the blocks encode."""
     numbers = blocks["values"].astype(np.float32) * blocks["scale"].astype(np.float32)[..., None]
     return numbers.reshape(len(blocks), -1)
 
 
 def _quantized(numbers: NDArray[np.float32]) -> NDArray[np.void]:
-    """Return the blocks nearest to (rows, columns) numbers, the largest of each 127, as llama.cpp does it."""
+    """Return the blocks nearest to (rows, columns) numbers; the largest of each block becomes 127, as in llama.cpp."""
     parts = numbers.reshape(len(numbers), -1, 32)
     scale = np.abs(parts).max(axis=-1) / np.float32(MOST)
     factor = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)

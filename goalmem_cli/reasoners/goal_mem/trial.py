@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
+from typing import Literal
 
+from goalmem_cli.errors import StoreError
 from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
@@ -15,6 +21,11 @@ from goalmem_cli.reasoners.goal_mem.provers.together import Together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Task
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
+from goalmem_cli.store.files import replace_file
+
+Suited = Literal["together", "stepwise"]
+OUTCOMES = "planning.json"
+OUTCOMES_SCHEMA = 1
 
 SAID = datetime(2023, 5, 7, 18, 30)
 LIMITS = Limits(max_breadth=1, max_depth=0)
@@ -111,3 +122,29 @@ class _Told:
     def retrieve(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - all of it is shown
         """Return the first `k` lines, in order."""
         return self._hits[:k]
+
+
+# The outcomes, kept in the user's cache so that each model is asked once
+
+
+def kept_outcomes() -> dict[str, Suited]:
+    """Return the prover that suits each model asked so far; empty without a readable file."""
+    try:
+        document = json.loads(_outcomes_file().read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    models = document.get("models") if isinstance(document, dict) else None
+    if not isinstance(models, dict) or document.get("schema_version") != OUTCOMES_SCHEMA:
+        return {}
+    return {str(key): found for key, found in models.items() if found in ("together", "stepwise")}
+
+
+def keep_outcome(key: str, found: Suited) -> None:
+    """Keep an outcome. If nothing can be written, the model is asked again the next time."""
+    document = {"schema_version": OUTCOMES_SCHEMA, "models": {**kept_outcomes(), key: found}}
+    with suppress(StoreError):
+        replace_file(_outcomes_file(), json.dumps(document, ensure_ascii=False, indent=1).encode())
+
+
+def _outcomes_file() -> Path:
+    return model_cache() / OUTCOMES

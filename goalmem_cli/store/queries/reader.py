@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from goalmem_cli.errors import EmbedderMismatch
 from goalmem_cli.memory_records import FLAT, Ranking, Scored
-from goalmem_cli.ports import Embedder
+from goalmem_cli.ports import Embedder, query_vector
 from goalmem_cli.records import Hit, Query
 from goalmem_cli.stages import EMBEDDING, stage
 from goalmem_cli.store.database import tables, unit_rows
@@ -150,7 +150,7 @@ class Reader:
         snapshot = self._vectors.snapshot()
         allowed = self._filters.rows(self._connection, snapshot, query, backbone, kinds)
         with stage(EMBEDDING):
-            vector = self._embedder.embed([query.text])[0]
+            vector = query_vector(self._embedder, query.text)
         return partial(snapshot.search, vector, allowed=allowed, depth=depth)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:

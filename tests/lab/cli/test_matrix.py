@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.lab.evaluation.runs.folder import read_run
 from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
@@ -112,6 +113,20 @@ def test_an_interrupted_matrix_goes_on(goalmem: Goalmem, tmp_path: Path, stops_a
     assert model.calls <= whole_model.calls
 
 
+def test_a_reasoner_is_varied_in_its_own_settings(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Without further retrievals `reflect` asks once a question; a setting of all goes with it."""
+    factories, _ = answering()
+    words = ("matrix", *FEW, "--backbone", "bm25", "--reasoner", "reflect", "--vary", "reflect:turns=0,budget=5")
+    document(goalmem, *words, "--out", str(tmp_path / "m"), factories=factories)
+    runs = {path.parent.name: read_run(path.parent) for path in (tmp_path / "m" / "parts").glob("*/run.json")}
+    (varied,) = (run for name, run in runs.items() if name != "plain")
+    assert (varied.manifest.settings["reflect.turns"], varied.manifest.settings["budget"]) == ("0", "5")
+    assert "reflect.turns" not in runs["plain"].manifest.settings
+    assert {len(result.trace.actions) for result in varied.answered} == {2}
+    assert all(action.name != "reflect" for result in varied.answered for action in result.trace.actions)
+    assert any(action.name == "reflect" for result in runs["plain"].answered for action in result.trace.actions)
+
+
 def test_shards_merge_to_the_whole(goalmem: Goalmem, tmp_path: Path) -> None:
     """A matrix in two parts is the matrix."""
     words = ("matrix", *FEW, *PAIRS, "--vary", "direct:budget=5")
@@ -192,6 +207,9 @@ def test_answers_of_all_parts_are_judged(goalmem: Goalmem, tmp_path: Path) -> No
         (("--vary", "goal-mem:depth=1"), "has no setting 'depth'"),
         (("--vary", "goal-mem:max_depth=many"), "max_depth"),
         (("--vary", "remem:top=0"), "top is below 1"),
+        (("--vary", "reflect:turns=-1"), "turns is below 0"),
+        (("--vary", "reflect:depth=1"), "reflect has no setting 'depth'"),
+        (("--vary", "reflect:turns=1"), "reflect is not in the matrix"),
         (("--vary", "bm25:max_depth=1"), "bm25 is not in the matrix"),
         (("--backbone", "flat"), "there is no 'flat'"),
     ],

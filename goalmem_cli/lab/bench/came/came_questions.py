@@ -1,4 +1,4 @@
-"""Makes questions of what was said in each place, and chooses among them: evenly over types and forms."""
+"""Generate questions from what was said in each place, and choose among them evenly over types and forms."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from goalmem_cli.lab.bench.came.wording import TYPES, Words
 
 
 class Domain(NamedTuple):
-    """What the generator takes of a domain: its words, the threads of its topics, what can be asked of a trajectory.
+    """The generator's interface to a domain: its words, the threads of its topics, and the questions on a trajectory.
 
-    `topics` yields one topic after another, without end, in the world of a seed.
+    `topics` yields topics without end, in the world of a seed.
     """
 
     words: Words
@@ -25,19 +25,19 @@ class Domain(NamedTuple):
 
 
 class TurnList(list[StoryTurn]):
-    """Turns in their order."""
+    """Turns in order."""
 
     def of(self, *kinds: str, **fields: str) -> TurnList:
-        """Return those whose events are of these kinds and have these values of their fields."""
+        """Return the turns whose events have these kinds and these field values."""
         found = (turn for turn in self if turn.event.kind in kinds)
         return TurnList(turn for turn in found if all(getattr(turn.event, key) == fields[key] for key in fields))
 
     def by(self, field: str) -> dict[str, StoryTurn]:
-        """Return the turns by this field of their events, the last one of each value."""
+        """Return the last turn for each value of this field of the events."""
         return {getattr(turn.event, field): turn for turn in self}
 
     def by_thing(self) -> dict[tuple[str, str], TurnList]:
-        """Return the turns by what they tell of: the thing and the attribute."""
+        """Return the turns by the thing and attribute that they are about."""
         found: dict[tuple[str, str], TurnList] = {}
         for turn in self:
             found.setdefault((turn.event.other or turn.event.target, turn.event.attribute), TurnList()).append(turn)
@@ -45,10 +45,10 @@ class TurnList(list[StoryTurn]):
 
 
 class Asker:
-    """Makes questions: has the turns of each place of a trajectory, and all values that were told of a thing."""
+    """Makes questions from the turns of each place in a trajectory and all values given for a thing."""
 
     def __init__(self, words: Words, turns: Sequence[StoryTurn], telling: tuple[str, ...]) -> None:
-        """Take a trajectory, and the kinds of events by which values are told."""
+        """Take a trajectory, and the kinds of events that give values."""
         self._words = words
         self._order = {turn.id: number for number, turn in enumerate(turns)}
         self._named: dict[tuple[Place, str], StoryTurn] = {}
@@ -61,14 +61,14 @@ class Asker:
         self._values = {key: {turn.event.value for turn in found} for key, found in told.items()}
 
     def topics(self) -> dict[str, dict[Place, TurnList]]:
-        """Return the places by their topics."""
+        """Return the places by topic."""
         found: dict[str, dict[Place, TurnList]] = {}
         for place, turns in self.places.items():
             found.setdefault(place.topic, {})[place] = turns
         return found
 
     def is_told_elsewhere(self, told: TurnList) -> bool:
-        """Return whether other values are told elsewhere of what these turns tell."""
+        """Return whether other turns give other values for what these turns are about."""
         ((key, _),) = told.by_thing().items()
         return len(self._values[key]) > len(told)
 
@@ -77,9 +77,9 @@ class Asker:
         target: str = "", attribute: str = "", owner: str = "", about: Iterable[str] = (), answer: str | None = None,
         is_hard: bool = True, **words: str,
     ) -> StoryQuestion:  # fmt: skip
-        """Return a question of a form; `holding` are the turns that hold its answer.
+        """Return a question of a form; `holding` are the turns with its answer.
 
-        Its evidence has beside these what names the answers, the target and what else it is `about`.
+        Its evidence also includes the turns that name the answers, the target and the entities in `about`.
         """
         kind, distinct = self._words.questions[form], tuple(dict.fromkeys(answers))
         evidence = self._with_names(list(holding), {*distinct, target, *about})
@@ -94,7 +94,7 @@ class Asker:
         )  # fmt: skip
 
     def _with_names(self, holding: Sequence[StoryTurn], entities: Iterable[str]) -> list[StoryTurn]:
-        """Return the turns, and those that name what of the entities they only refer to, in their order."""
+        """Return the turns, plus those that name entities that they only refer to, in order."""
         found = {turn.id: turn for turn in holding}
         named = {(turn.event.place, one.entity) for turn in holding for one in turn.mentions if one.form is Form.NAME}
         for turn in holding:
@@ -111,7 +111,7 @@ class Asker:
 
 
 def chosen(questions: Iterable[StoryQuestion], per_type: int, chance: random.Random) -> tuple[StoryQuestion, ...]:
-    """Return at most so many questions of each type, hard ones first, every form of the type in its turn."""
+    """Return at most `per_type` questions of each type, hard ones first, alternating over the type's forms."""
     forms: dict[tuple[str, str], list[StoryQuestion]] = {}
     for one in questions:
         forms.setdefault((one.type, one.form), []).append(one)

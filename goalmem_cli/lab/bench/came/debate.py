@@ -1,4 +1,4 @@
-"""Debate: two sides argue several motions at once, under several aspects each, and meet again for rematches."""
+"""Debates: two sides argue several motions at once, each under several aspects, with rematches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHER = {PRO: CON, CON: PRO}
 
 
 def _topics(world: str, chance: random.Random) -> Iterator[list[Thread]]:
-    """Yield the threads of one round after another, each aspect of its motion: new motions and rematches."""
+    """Yield the threads of one round after another, one per aspect of its motion: new motions and rematches."""
     rounds: Counter[str] = Counter()
     while True:
         motion = chance.choice(list(rounds) if rounds and chance.random() < _REMATCH else words.MOTIONS)
@@ -36,14 +36,14 @@ def _topics(world: str, chance: random.Random) -> Iterator[list[Thread]]:
 
 
 class _Dispute:
-    """What both sides say under one aspect; a study is cited once at most in it."""
+    """What both sides say under one aspect; a study is cited at most once in it."""
 
     def __init__(self, world: str, place: Place, chance: random.Random) -> None:
         self._world, self._place, self._chance = world, place, chance
         self._studies = chance.sample(_STUDIES, len(_STUDIES))
 
     def moves(self) -> list[Move]:
-        """Return the moves in their order: background, the arguments with what becomes of them, and two summaries."""
+        """Return the moves in order: background, the arguments with their replies, and two summaries."""
         chance = self._chance
         opening = []
         for side in SIDES:
@@ -58,7 +58,7 @@ class _Dispute:
         return [*chance.sample(opening, chance.randint(0, 2)), *merged(chains, chance), *ending]
 
     def _about(self, owner: str, claim: str) -> list[Move]:
-        """Return what is said of one argument: a concession comes after an attack and a defence."""
+        """Return the moves about one argument; a concession follows an attack and a defence."""
         moves = self._cited(words.ARGUE, owner, claim, owner)
         if self._chance.random() < 0.75:
             moves += self._cited(words.ATTACK, _OTHER[owner], claim, owner)
@@ -69,7 +69,7 @@ class _Dispute:
         return moves
 
     def _cited(self, kind: str, role: str, claim: str, owner: str) -> list[Move]:
-        """Return a move that cites a study, with more words, and what becomes of the study at times."""
+        """Return a move that cites a study, with elaborations, and sometimes a correction or withdrawal of it."""
         study, place = self._studies.pop(), self._place
         value = FIGURE.value(self._world, study, place.label)
         more = Event(words.ELABORATE, role, place, claim, owner=owner)
@@ -107,7 +107,7 @@ def _questions(turns: Sequence[StoryTurn]) -> Iterator[StoryQuestion]:
 
 
 def _about_side(asker: Asker, place: Place, said: TurnList, side: str) -> Iterator[StoryQuestion]:
-    """Yield what became of a side's arguments and evidence."""
+    """Yield questions on the fate of a side's arguments and evidence."""
     argued, conceded = said.of(words.ARGUE, owner=side), said.of(words.CONCEDE, owner=side)
     standing = argued.by("target").keys() - conceded.by("target").keys()
     if conceded and standing:
@@ -122,7 +122,7 @@ def _about_side(asker: Asker, place: Place, said: TurnList, side: str) -> Iterat
 
 
 def _about_arguments(asker: Asker, place: Place, said: TurnList, side: str) -> Iterator[StoryQuestion]:
-    """Yield what was cited on the nth argument of a side."""
+    """Yield questions on the evidence about a side's nth argument."""
     argued = said.of(words.ARGUE, owner=side)
     corrected = said.of(words.CORRECT).by("other")
     for number, turn in enumerate(argued, 1):

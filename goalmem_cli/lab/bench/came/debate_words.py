@@ -1,4 +1,4 @@
-"""The tables of debate: what is argued about, what is given as background, and the words for every event."""
+"""The tables of debates: motions, background facts, and the words for every event."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CLAIMS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "jobs": ("would lose their posts", "would work odd hours", "would earn less by the hour"),
     },
 }
-"""What each side may claim of a subject, by the aspects."""
+"""The claims that each side may make about a subject, by aspect."""
 
 FIGURE = Attribute("Figure", "the figure", tuple(f"{share} percent" for share in range(11, 90)))
 BACKGROUND = (

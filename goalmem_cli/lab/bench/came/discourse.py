@@ -1,7 +1,7 @@
-"""Chooses how turns refer to entities (CAME-Bench's referential remodelling), so that every reference can be resolved.
+"""Choose how turns refer to entities (CAME-Bench's referential remodelling), so that each reference can be resolved.
 
-An entity may be a pronoun only right after a turn of the same place that spoke of no other one like it; a number
-counts those introduced in the place that the turns before have turned to.
+An entity may be a pronoun only right after a turn in the same place that mentioned no similar entity. A number counts
+the entities introduced in the place that the conversation has moved to.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TypeAlias
 from goalmem_cli.lab.bench.came.records import Form, Mention
 
 Group: TypeAlias = tuple[str, ...]
-"""What the entities of one count have in common, such as being options for one dinner; alike are those of one [0]."""
+"""What the entities of one numbering share, such as being options for one dinner; [0] is their sort."""
 
 _WEIGHTS = {Form.PRONOUN: 3.0, Form.ORDINAL: 3.0, Form.NAME: 2.0}
 
 
 class Discourse:
-    """What has been introduced so far, and what the turn before alone spoke of, by what it is like."""
+    """The entities introduced so far, and the only one of each sort in the previous turn."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
@@ -28,9 +28,9 @@ class Discourse:
         self._before: dict[str, str] = {}
 
     def refer(self, entities: Sequence[tuple[str, Group]], *, is_elsewhere: bool) -> tuple[Mention, ...]:
-        """Return how a turn refers to its entities; one that is not introduced yet is named, and then is.
+        """Return how a turn refers to its entities; a new entity is named and thereby introduced.
 
-        Nothing that was spoken of elsewhere can be a pronoun, nor can two that are alike.
+        After a change of place nothing can be a pronoun, nor can two similar entities.
         """
         likes = Counter(group[0] for _, group in entities)
         alone = {group[0]: entity for entity, group in entities if likes[group[0]] == 1}

@@ -1,4 +1,4 @@
-"""Writes trajectories in CAME-Bench's layout, a folder each, with the gold labels in a file beside; reads labels."""
+"""Write trajectories in CAME-Bench's layout, one folder each, with gold labels in a separate file; read the labels."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GoldLabels:
-    """The labels of one trajectory: of its turns and of its questions, by the ids that its other files give them."""
+    """The labels of a trajectory's turns and questions, by their ids."""
 
     turns: dict[str, TurnLabels] = field(default_factory=dict)
     questions: dict[str, QuestionLabels] = field(default_factory=dict)
 
 
 def write_trajectory(out: Path, trajectory: Trajectory) -> Path:
-    """Write a trajectory's three files to a folder called after it, and return that folder.
+    """Write a trajectory's three files into a folder of its name, and return the folder.
 
     Raises:
         StoreError: a file cannot be written.
@@ -50,7 +50,7 @@ def read_labels(folder: Path) -> GoldLabels:
     """Return the gold labels of the trajectory in a folder.
 
     Raises:
-        InputError: there are none, or a line has not the layout.
+        InputError: there are none, or a line has another layout.
     """
     found = GoldLabels()
     for node in json_lines(Source.from_path(folder / LABELS)):

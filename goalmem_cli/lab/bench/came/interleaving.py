@@ -1,4 +1,4 @@
-"""Interleaves the goals of several open topics, so that turns about one goal are scattered among those of its likes."""
+"""Interleave the goals of several open topics, so that turns about one goal are scattered among similar ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TypeAlias, TypeVar
 from goalmem_cli.lab.bench.came.records import Event, Place, Shift
 
 Move: TypeAlias = tuple[Event, ...]
-"""Events that follow one another without a change of topic between them."""
+"""Consecutive events without a change of topic."""
 
 _STAYS = 0.8
 _WEIGHTS: Mapping[Shift, float] = {Shift.NONE: 0.1, Shift.SLOT: 8.0, Shift.SCOPE: 2.0, Shift.TOPIC: 0.7}
-_BEGUN = 4.0  # how much likelier a goal that was left is taken up again than a new one is begun
+_BEGUN = 4.0  # how much likelier it is to resume a goal than to begin a new one
 _SAME_CHAIN = 0.6
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Thread:
-    """One goal: the moves towards it that are left, in their order, all in one place."""
+    """One goal, in one place, with its remaining moves in order."""
 
     place: Place
     moves: list[Move]
@@ -32,10 +32,10 @@ class Thread:
 def interleave(
     topics: Iterator[Sequence[Thread]], open_topics: int, chance: random.Random
 ) -> Iterator[tuple[Event, Shift]]:
-    """Yield the events of the topics' threads and what each changes of its place, without end.
+    """Yield the events of the topics' threads, each with its change of place, without end.
 
-    So many topics are under way at a time; a finished one makes room for the next. A thread is left for another one of
-    its scope, of its topic, or of another topic, and taken up again later.
+    `open_topics` topics are active at a time; the next begins when one ends. A thread is interrupted by another thread
+    of its scope, its topic, or another topic, and resumed later.
     """
     waiting = [list(next(topics)) for _ in range(open_topics)]
     here: Place | None = None
@@ -50,7 +50,7 @@ def interleave(
 
 
 def merged(chains: Sequence[Sequence[T]], chance: random.Random) -> list[T]:
-    """Return the chains' members as one list in which each chain keeps its order; a chain is often gone on with."""
+    """Return the chains merged into one list that keeps each chain's order; it often continues with the same chain."""
     left = [list(reversed(chain)) for chain in chains if chain]
     members: list[T] = []
     last: list[T] | None = None

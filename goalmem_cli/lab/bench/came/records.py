@@ -1,4 +1,4 @@
-"""What a made-up trajectory consists of: the storyboard's events, the turns that say them, questions, gold labels."""
+"""The parts of a generated trajectory: storyboard events, turns, questions and gold labels."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import datetime
 from enum import StrEnum
 
 FOCUS = "turn to a topic"
-"""The event of a turn that says nothing but what the next turns are about."""
+"""The event of a turn that only announces what the next turns are about."""
 
 
 class Form(StrEnum):
-    """How a turn refers to an entity: by its name, by its number among those like it, or as what was just spoken of."""
+    """How a turn refers to an entity: by name, by number among similar ones, or by a pronoun."""
 
     NAME = "name"
     ORDINAL = "ordinal"
@@ -19,7 +19,7 @@ class Form(StrEnum):
 
 
 class Shift(StrEnum):
-    """What of its place a turn changes against the turn before, from the smallest to the greatest."""
+    """How much of the place a turn changes from the previous turn, from the least to the most."""
 
     NONE = "none"
     SLOT = "slot"
@@ -29,7 +29,7 @@ class Shift(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a storyboard is: a topic (a trip, a round of debate), a scope in it (a day, an aspect), a slot there."""
+    """A place in the storyboard: a topic (a trip, a round of debate), a scope in it (a day, an aspect), and a slot."""
 
     topic: str
     scope: str
@@ -37,7 +37,7 @@ class Place:
 
     @property
     def label(self) -> str:
-        """The gold thematic scope: two slots of one scope share it, two scopes or topics never do."""
+        """The gold thematic scope; slots of one scope share it, different scopes or topics do not."""
         return f"{self.topic}, {self.scope}"
 
 
@@ -45,8 +45,8 @@ class Place:
 class Event:
     """One symbolic operation: who does what to which entities, where, and with which value.
 
-    `target` is what it is about, `other` a second entity (what it is compared with, what it replaces, what is cited);
-    `attribute` and `value` are what it says of them; `owner` is the side whose argument the target is.
+    `target` is the main entity, `other` a second one (compared, replaced or cited). `attribute` and `value` are what is
+    said of them. `owner` is the side whose argument the target is.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """How a turn refers to an entity; `number` counts from 1 among the entities that were introduced like it."""
+    """How a turn refers to an entity; `number` counts similar entities from 1 in the order of introduction."""
 
     entity: str
     form: Form
@@ -70,7 +70,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class TurnLabels:
-    """The contextual intent that the storyboard gives a turn, and the turn in words that name everything (`note`)."""
+    """A turn's gold contextual intent from the storyboard, and a `note`: the turn in words that name everything."""
 
     scope: str
     event: str
@@ -81,7 +81,7 @@ class TurnLabels:
 
 @dataclass(frozen=True, slots=True)
 class StoryTurn:
-    """One turn: the event, what it says, and how it refers to the event's entities."""
+    """One turn: its event, its text, and how it refers to the event's entities."""
 
     id: str
     role: str
@@ -92,16 +92,16 @@ class StoryTurn:
     labels: TurnLabels
 
     def names(self, entity: str) -> bool:
-        """Return whether the turn calls the entity by its name."""
+        """Return whether the turn names the entity."""
         return any(mention.entity == entity and mention.form is Form.NAME for mention in self.mentions)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionLabels:
-    """What a selector that makes no mistake would choose for a question.
+    """The choices of a perfect selector for a question.
 
-    `scopes` are those of the evidence, `named_scopes` those of them that the question's words give; `events` the types
-    of the events that hold the answer, and not of those that only name what they refer to.
+    `scopes` are those of the evidence, `named_scopes` those that the question names. `events` are the types of the
+    events that hold the answer, without those that only name entities.
     """
 
     scopes: tuple[str, ...]
@@ -112,11 +112,11 @@ class QuestionLabels:
 
 @dataclass(frozen=True, slots=True)
 class StoryQuestion:
-    """One question with its gold answer and evidence (ids of turns).
+    """One question with its gold answer and evidence (turn ids).
 
-    `form` says which kind of question it is and `place`, `target`, `attribute` and `owner` what it was made from, so
-    that its answer can be worked out again from the events alone. `answer` is how the file writes the `answers`. It is
-    hard if it has like facts of other places to be mistaken for.
+    `form` is its kind; `place`, `target`, `attribute` and `owner` are its parameters, from which the answer can be
+    recomputed from the events alone. `answer` is the written form of `answers`. A question is hard if similar facts in
+    other places can be confused with it.
     """
 
     id: str
@@ -136,7 +136,7 @@ class StoryQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One made-up conversation with its questions."""
+    """One generated conversation with its questions."""
 
     name: str
     domain: str

@@ -1,4 +1,4 @@
-"""Puts trajectories together: the storyboard's events as turns, with times and gold labels, and questions on them."""
+"""Assemble trajectories: turns from the storyboard's events, with times and gold labels, and questions."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from goalmem_cli.lab.bench.came.records import FOCUS, Event, Shift, StoryTurn, T
 from goalmem_cli.lab.bench.came.travel import TRAVEL
 
 PER_TYPE = 25
-"""How many questions of each type a trajectory has at most."""
+"""The most questions of each type per trajectory."""
 DOMAINS: Mapping[str, Domain] = {"travel": TRAVEL, "debate": DEBATE}
 
 _START = datetime(2025, 3, 3, 9)
 _TURNS_A_SITTING = (40, 70)
 _MOST_OPEN = 3
 _TURNS_A_TOPIC = 150
-_OWN_TURN = 0.5  # how often a change of place takes a turn of its own, and is not said with what follows
-_ROLES = (0.7, 0.3)  # how often each of the two roles takes that turn
+_OWN_TURN = 0.5  # how often a change of place gets its own turn
+_ROLES = (0.7, 0.3)  # how often each role takes that turn
 
 
 def made_up_trajectories(
     domain: str, turns: int, count: int, seed: int = 0, per_type: int = PER_TYPE
 ) -> Iterator[Trajectory]:
-    """Yield trajectories of exactly so many turns in one closed world, the same for the same arguments.
+    """Yield `count` trajectories of exactly `turns` turns in one closed world; equal arguments give equal results.
 
-    They are called after domain, turns, seed and number, so that those of different runs can share a store.
+    Names contain domain, turns, seed and number, so that trajectories of different runs can share a store.
     """
     made = DOMAINS[domain]
     for number in range(count):
@@ -41,7 +41,7 @@ def made_up_trajectories(
 
 
 def _turns(made: Domain, world: str, name: str, number: int, chance: random.Random) -> Iterator[StoryTurn]:
-    """Yield so many turns; where a change of place has no turn of its own, it is said before what follows."""
+    """Yield `number` turns; a change of place without its own turn is said at the start of the next one."""
     discourse, times = Discourse(chance), _times(chance)
     open_topics = max(2, min(_MOST_OPEN, number // _TURNS_A_TOPIC))
     count = 0
@@ -63,7 +63,7 @@ def _turns(made: Domain, world: str, name: str, number: int, chance: random.Rand
 
 
 def _times(chance: random.Random) -> Iterator[datetime]:
-    """Yield times a minute or two apart, in sittings of which there is one a day."""
+    """Yield times one or two minutes apart, in one sitting per day."""
     day = _START
     while True:
         now = day

@@ -1,4 +1,4 @@
-"""Travel planning: a user and an assistant put several trips together at once, day by day."""
+"""Travel planning: a user and an assistant plan several trips at once, day by day."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from goalmem_cli.lab.bench.came.wording import ordinal
 
 _MONTHS = """January February March April May June July August September October November December""".split()
 _TOWNS = ("Marrowby", "Saltmere", "Quillhaven", "Ostrand", "Velmora", "Tarnfield")
-_TOWNS_A_YEAR = 3  # so few that trips go to one town again, where the same places come up
+_TOWNS_A_YEAR = 3  # few, so that trips return to a town and its places
 _FIRST_YEAR = 2026
 _FIRST = "Amber Cedar Copper Heron Juniper Lantern Linden Marble Olive Orchard Pearl Poplar Saffron Swallow".split()
 _SECOND = "Anchor Arch Bridge Court Fountain Gate Harbour Hill Meadow Mill Quay Spire Terrace Well".split()
@@ -27,12 +27,12 @@ _KINDS: Mapping[str, Sequence[str]] = {
 }
 _PLACES_A_TOWN = 14
 _DAYS = (2, 4)
-_AT_ONCE = 0.5  # how often an answer follows its question without anything between them
+_AT_ONCE = 0.5  # how often an answer directly follows its question
 _BY_ASSISTANT = (words.DESCRIBE, words.TELL, words.CORRECT, words.COMPARE)
 
 
 def _places(world: str) -> dict[tuple[str, str], list[str]]:
-    """Return what there is in each town, by its noun: names share their words, so that none of these gives one away."""
+    """Return the names in each town by noun; names share words, so that no word identifies one."""
     chance = random.Random(f"{world} places")  # noqa: S311 - these are no secrets
     pairs = [f"{first} {second}" for first in _FIRST for second in _SECOND]
     found: dict[tuple[str, str], list[str]] = {}
@@ -60,7 +60,7 @@ def _topics(world: str, chance: random.Random) -> Iterator[list[Thread]]:
 
 
 class _Decision:
-    """What is said on the way to one decision: options come up, are asked about, compared, chosen and replaced."""
+    """The moves towards one decision: options are proposed, asked about, compared, chosen and replaced."""
 
     def __init__(self, world: str, place: Place, names: Sequence[str], chance: random.Random) -> None:
         self._world, self._place, self._chance = world, place, chance
@@ -70,7 +70,7 @@ class _Decision:
         self._prices: dict[str, int] = {}
 
     def moves(self) -> list[Move]:
-        """Return the moves in their order: the decision comes after all options, at times but one, are up."""
+        """Return the moves in order; the decision comes after all options, or sometimes all but one."""
         chance = self._chance
         late = self._options[-1:] if chance.random() < 0.4 else []
         first = [name for name in self._options if name not in late]
@@ -91,7 +91,7 @@ class _Decision:
         return moves + self._changes(chosen[-1], [name for name in left if name not in rejected] + late)
 
     def _about(self, name: str) -> list[Move]:
-        """Return what is said of one option, from its proposal on."""
+        """Return the moves about one option, starting with its proposal."""
         chance = self._chance
         proposal = self._event(words.PROPOSE, name, role=USER if chance.random() < 0.35 else ASSISTANT)
         moves = [proposal + self._event(words.DESCRIBE, name) * chance.randint(1, 2)]
@@ -110,14 +110,14 @@ class _Decision:
         return moves
 
     def _compared(self) -> list[Move]:
-        """Return the comparison of the two options with the greatest difference in price, at times and if any."""
+        """Sometimes return a comparison of the cheapest and the most expensive option, if prices differ."""
         prices = sorted((price, name) for name, price in self._prices.items())
         if len(prices) < 2 or prices[0][0] == prices[-1][0] or self._chance.random() < 0.4:
             return []
         return [self._event(words.COMPARE, prices[0][1], prices[-1][1], PRICE)]
 
     def _changes(self, chosen: str, left: list[str]) -> list[Move]:
-        """Return what replaces the choice, the last one that is left first; what is given up may come back."""
+        """Return the replacements of the choice; an option that was given up may return."""
         moves = []
         for _ in range(self._chance.choice((0, 0, 1, 1, 2)) if left else 0):
             new = left.pop()
@@ -138,7 +138,7 @@ def _euros(value: str) -> int:
 
 
 def _decided(said: TurnList) -> dict[str, StoryTurn]:
-    """Return what is chosen in the end, and where it was."""
+    """Return the final choices with the turns of their decisions."""
     found: dict[str, StoryTurn] = {}
     for turn in said.of(*words.DECISIONS):
         found.pop(turn.event.other, None)

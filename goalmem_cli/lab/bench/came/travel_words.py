@@ -1,4 +1,4 @@
-"""The tables of travel planning: what is planned, what is told of it, and the words for every event."""
+"""The tables of travel planning: options, their attributes, and the words for every event."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Puts events into words by the tables of a domain, with its references or in full.
+"""Put events into words with the tables of a domain, with references or with full names.
 
-A template is filled with the words of an event (`{role}`, `{target}`, `{value}` ...); what stands in it in brackets is
-drawn from the pool of that name.
+A template is filled with the words of an event (`{role}`, `{target}`, `{value}` ...); a name in brackets is replaced by
+a draw from the pool of that name.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Templates = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Something that is told: its name (a gold entity type), and its values.
+    """An attribute of an entity: its name (a gold entity type) and its possible values.
 
-    `phrase` names it in a question, `told` says it of something with `{value}` in place.
+    `phrase` names it in a question; `told` states it, with `{value}` for the value.
     """
 
     name: str
@@ -42,15 +42,15 @@ class Attribute:
     told: str = ""
 
     def value(self, *occasion: str) -> str:
-        """Return the value that is given on an occasion: always the same one, and on another one another."""
+        """Return the value on an occasion; the same occasion always gives the same value."""
         return random.Random(", ".join((self.name, *occasion))).choice(self.values)  # noqa: S311 - no secret
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What the goal of a place is about: its gold entity types, a noun for one of its entities, and what is told.
+    """The subject of a place's goal: its gold entity types, a noun for an entity, and the attributes.
 
-    `where` says in a note or a question which place of which topic it is, and `label` what the talk turns to.
+    `where` names the place and topic in a note or question, `label` what the conversation turns to.
     """
 
     types: tuple[str, ...]
@@ -60,7 +60,7 @@ class Slot:
     attributes: tuple[Attribute, ...]
 
     def attribute(self, name: str) -> Attribute:
-        """Return the attribute that has the name."""
+        """Return the attribute of that name."""
         return next(attribute for attribute in self.attributes if attribute.name == name)
 
 
@@ -78,10 +78,11 @@ class AskForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The tables of a domain, most of them by kinds of events.
+    """The tables of a domain, most of them by kind of event.
 
-    `types` are the gold entity types of events that tell no attribute, or more. `references` are for `target` and
-    `other`; where the other one `is_cited` on the target, each is counted among its own likes. `questions` are by form.
+    `types` are the gold entity types of events without an attribute, or additional ones. `references` are for `target`
+    and `other`. With `is_cited`, the other entity is cited about the target and numbered separately. `questions` are by
+    form.
     """
 
     roles: tuple[str, str]
@@ -94,16 +95,16 @@ class Words:
     is_cited: bool = False
 
     def entities(self, event: Event) -> list[tuple[str, Group]]:
-        """Return the entities of an event, each with what it is counted among in its place."""
+        """Return the entities of an event, each with its numbering group."""
         place = (event.place.label, event.place.slot)
         own = ("target", *place, event.owner)
         other = ("other", *place, event.role, event.target) if self.is_cited else own
         return [(name, group) for name, group in ((event.target, own), (event.other, other)) if name]
 
     def said(self, event: Event, mentions: Sequence[Mention], chance: random.Random) -> tuple[str, str]:
-        """Return what the turn of an event says, its entities as the mentions refer to them, and a note.
+        """Return the text of an event's turn, using the mentions, and a note.
 
-        The note says the same with all names, and who says it where.
+        The note says the same with full names, and adds who says it and where.
         """
         words = self._words(event)
         template = chance.choice(self.texts[event.kind])
@@ -118,11 +119,11 @@ class Words:
         return _sentences(template.format(**referring)), _sentences(f"{event.role}, {words['where']}: {named}")
 
     def turned(self, event: Event, shift: Shift, chance: random.Random) -> str:
-        """Return how a turn says that the talk goes to the place of an event, naming no more of it than changed."""
+        """Return the words with which a turn moves to the place of an event, naming only what changed."""
         return _sentences(chance.choice(_SHIFTS[shift]).format(**self._words(event)))
 
     def entity_types(self, event: Event) -> tuple[str, ...]:
-        """Return the gold entity types of an event: those of its slot, and those of what it says."""
+        """Return the gold entity types of an event: those of its slot and of what it says."""
         told = (event.attribute,) if event.attribute else ()
         return (*self.slots[event.place.slot].types, *self.types.get(event.kind, told))
 
@@ -141,7 +142,7 @@ class Words:
 
 
 def ordinal(number: int) -> str:
-    """Return the number's ordinal: a word up to twelve, digits from there on."""
+    """Return the ordinal: a word up to twelfth, digits after that."""
     if number <= len(_ORDINALS):
         return _ORDINALS[number - 1]
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -1,1 +1,1 @@
-"""Made-up histories of facts that change, what a model should decide about them, and what backbones find of them."""
+"""Generated histories of changing facts, the right decisions about them, and what backbones find."""

@@ -1,4 +1,4 @@
-"""What backbones know of what is so now, and was so at a time, and what it costs them."""
+"""Measure what backbones know about the present and past states of facts, and their cost."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from goalmem_cli.store import Store
 
 DEPTH = 10
 AT_ONCE = 64
-"""Of how many things the model is asked at once, so that all conversations are gone through side by side."""
+"""How many things the model is asked at once, so that all conversations progress side by side."""
 FLAT = "reranked"
 OF_ONE_TURN = ("turn", "note", "event")
-"""The kinds of unit that tell what their first turn tells."""
+"""The kinds of units that say the same as their first turn."""
 DECIDING = ("mem0", "mem0-graph", "a-mem", "magma", "graphiti")
-"""Backbones in which a model decides what turns do to what is known; in `magma` only what has to do with what."""
+"""Backbones in which a model decides how turns change the memory; in `magma`, only what is related."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeFigures:
-    """What one backbone knows where the share `wrong` of decisions is wrong: shares of so many questions of each kind.
+    """The results of one backbone when the share `wrong` of the model's decisions is wrong.
 
-    `now` and `as_of` are right where the first of ten hits that tells of what is asked has the answer, `latest_now` and
-    `latest_as_of` where the one said last has. `calls` and `tokens` are those of indexing a turn, by what the model is
-    asked one thing at a time; `late_calls` are those of indexing once more, after a session was put in between two that
-    were indexed, and `late_turns` the turns of that session.
+    - `questions`: the number of questions of each kind.
+    - `now`, `as_of`: the shares for which the first of ten hits about the question has the answer.
+    - `latest_now`, `latest_as_of`: the same for the hit that was said last.
+    - `calls`, `tokens`: per indexed turn, with one call per item.
+    - `late_calls`, `late_turns`: the calls of indexing again after a session was inserted between two indexed ones, and
+      that session's turns.
     """
 
     backbone: str
@@ -55,7 +57,7 @@ def measure_changes(
     seed: int,
     report: Progress = unwatched,
 ) -> Iterator[ChangeFigures]:
-    """Yield what `reranked` knows, then each of the backbones with each share of wrong decisions.
+    """Yield the results of `reranked`, then of each backbone with each share of wrong decisions.
 
     Raises:
         ModelError: there are no replies for a backbone.
@@ -76,7 +78,7 @@ def measure_changes(
 def _measured(
     store: Store, asking: _Asking, histories: Sequence[History], name: str, model: DecidingModel
 ) -> ChangeFigures:
-    """Index all but a session in the middle of the first history, then that too, and ask everything."""
+    """Index everything except a session in the middle of the first history, then that session, and ask everything."""
     first, *others = [history.conversation for history in histories]
     middle = first.turns[len(first.turns) // 2].session
     early = tuple(turn for turn in first.turns if turn.session != middle)
@@ -97,13 +99,13 @@ def _measured(
 
 @dataclass(frozen=True)
 class _Asking:
-    """The questions, and what turns tell, by their ids."""
+    """The questions, and what each turn tells, by turn id."""
 
     questions: Sequence[tuple[Asked, Asked]]
     of_turns: dict[str, Telling]
 
     def figures(self, name: str, wrong: float, backbone: Backbone) -> ChangeFigures:
-        """Ask everything."""
+        """Ask every question and return the results."""
         right = [[0, 0], [0, 0]]
         for pair in self.questions:
             for when, asked in enumerate(pair):
@@ -117,9 +119,9 @@ class _Asking:
         return ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
 
     def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
-        """Return when it was said, and what is so by it, for each hit that tells of what is asked, best first.
+        """Return the time and the value of each hit about the question, best first.
 
-        What says of itself that it had ended by then tells of something else.
+        Hits that state an end before the asked time are skipped.
         """
         found = []
         for hit in hits:

@@ -1,4 +1,4 @@
-"""What a model should reply that keeps what is so of people, right but for as many decisions as are wished."""
+"""Replies of a model that keeps facts about people up to date, with a given share of wrong decisions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERED = re.compile(r"^(\d+)\. ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A statement about a person: the value that holds, or, where it ended, None."""
+    """A statement about a person: the value that holds, or None if it ended."""
 
     person: str
     slot: Slot
@@ -43,7 +43,7 @@ _PATTERNS = _patterns()
 
 
 def stated_in(text: str) -> list[Stated]:
-    """Return what the statements in a text say, in their order."""
+    """Return the statements in a text, in order."""
     found = [
         (match.start(), Stated(match[1], slot, None if is_end else match[2]))
         for slot, is_end, pattern in _PATTERNS
@@ -53,15 +53,15 @@ def stated_in(text: str) -> list[Stated]:
 
 
 class DecidingModel:
-    """Replies to the steps of `mem0`, `mem0-graph`, `a-mem`, `magma` and `graphiti`, with the full prompts.
+    """Replies to the steps of `mem0`, `mem0-graph`, `a-mem`, `magma` and `graphiti` with full prompts.
 
-    Of its decisions the share `wrong` is not what it should be: nothing is done instead of something, what is known is
-    added again, what is new replaces nothing or something else; of `magma`, which decides nothing, a cause is seen
-    where there is none. The same request always gets the same reply. `asked` counts the requests.
+    The share `wrong` of its decisions is wrong: it does nothing instead of something, adds known facts again, or
+    replaces nothing or something else. In `magma`, which makes no such decisions, it states a cause where there is
+    none. Equal requests get equal replies. `asked` counts the requests.
     """
 
     def __init__(self, histories: Iterable[History], wrong: float = 0.0, seed: int = 0) -> None:
-        """Take the histories, whose turns are all that can be asked about."""
+        """Take the histories; only their turns can be asked about."""
         self._statements = {
             (told.person, told.turn.text): told.statement for history in histories for told in history.tellings
         }
@@ -86,10 +86,10 @@ class DecidingModel:
         }
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return the replies, with estimates of their tokens.
+        """Return the replies with estimated token counts.
 
         Raises:
-            ModelError: there is none for the step.
+            ModelError: there is no reply for the step.
         """
         replies = []
         for request in requests:
@@ -105,7 +105,7 @@ class DecidingModel:
         return {"facts": [statement for statement in told if statement]}
 
     def _of_lines(self, request: Request) -> list[tuple[str, Stated, str]]:
-        """Return the label of each line that tells something, what is so by it, and the statement."""
+        """Return, for each line that tells something, its label, the statement parsed, and its text."""
         lines = [line for line in request.growing.split("\n") if _LINE.match(line)]
         told = [(f"T{place}", self._statements.get(_LINE.findall(line)[0])) for place, line in enumerate(lines, 1)]
         return [(label, stated_in(text)[0], text) for label, text in told if text]
@@ -118,7 +118,7 @@ class DecidingModel:
         return {"names": [name for pair in told for name in pair if name] + asked}
 
     def _relations(self, request: Request) -> object:
-        """Return what is stated as triples, whose words are those of the statement; an end states nothing."""
+        """Return the statements as triples in their own words; an end has no triple."""
         triples = []
         for label, stated, text in self._of_lines(request):
             if stated.value is not None:
@@ -150,7 +150,7 @@ class DecidingModel:
         return {"keywords": words, "context": " ".join(told) or "Small talk.", "tags": words[1::2]}
 
     def _link(self, request: Request) -> object:
-        """Link a note to those of the same matter; there is no event that says what ended."""
+        """Link a note to the notes about the same matter; this step has no event for an end."""
         known = [(number, each) for number, text in _KNOWN.findall(request.growing) for each in stated_in(text)]
         acts = []
         for label, text in _NEW.findall(request.tail):
@@ -163,7 +163,7 @@ class DecidingModel:
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0", "text": ""}]}
 
     def _weave(self, request: Request) -> object:
-        """Return who and what an event is about; nothing here is the cause of anything, but for what is wrong."""
+        """Return the entities of an event; causes are stated only as wrong decisions."""
         told = [statement for line in _EVENT.findall(request.tail) if (statement := self._statements.get(line))]
         of = [stated for statement in told for stated in stated_in(statement)]
         names = [name for stated in of for name in (stated.person, stated.value) if name]
@@ -175,7 +175,7 @@ class DecidingModel:
         return {"entities": names, "causal": causal}
 
     def _dated(self, request: Request) -> list[tuple[str, str, str, str, str]]:
-        """Return the label of each message that tells something, the thing told of, by whom, what and on which day."""
+        """Return label, thing, person, statement and day of each message that tells something."""
         return [
             (label, stated.value or f"no {stated.slot.name}", person, statement, day)
             for label, person, text, day in _DATED.findall(request.growing)
@@ -192,7 +192,7 @@ class DecidingModel:
         return {"facts": facts}
 
     def _contradict(self, request: Request) -> object:
-        """Contradict what was so of the same matter; words that are known are never asked about."""
+        """Contradict earlier values of the same matter; known statements are never asked about."""
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):
@@ -221,7 +221,7 @@ def _changes(new: Stated, old: Stated) -> bool:
 
 
 def _decision(new: Stated, known: Sequence[tuple[str, Stated]]) -> tuple[str, str]:
-    """Return the event and the number of the memory that it is on; "0" is none."""
+    """Return the event and the number of the memory that it applies to; "0" is none."""
     same = [(number, old) for number, old in known if (old.person, old.slot) == (new.person, new.slot)]
     for number, old in same:
         if old.value == new.value:
@@ -232,7 +232,7 @@ def _decision(new: Stated, known: Sequence[tuple[str, Stated]]) -> tuple[str, st
 
 
 def _other_decision(event: str, numbers: Sequence[str], chance: random.Random) -> tuple[str, str]:
-    """Return another decision than that; on one of these numbers, or on none where there are none."""
+    """Return a different decision, on one of these numbers or, if there are none, on none."""
     others = [each for each in ("ADD", "NONE", *(("UPDATE", "DELETE") if numbers else ())) if each != event]
     chosen = chance.choice(others)
     return chosen, chance.choice(numbers) if chosen in ("UPDATE", "DELETE") else "0"

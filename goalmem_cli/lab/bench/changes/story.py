@@ -1,4 +1,4 @@
-"""What is so of people over months, and the turns that tell it: news, changes, corrections, ends and repeats."""
+"""Facts about people over months, and the turns that tell them: news, changes, corrections, ends and repeats."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _CHATTER = (
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What has one value at a time: the question for it, how it is stated, told and ended, and its values.
+    """A fact with one value at a time: its question, its wordings and its values.
 
-    `statement` and `ended` are of a person, `told`, `corrected`, `repeated` and `left` what the person says.
+    `statement` and `ended` are in the third person; `told`, `corrected`, `repeated` and `left` are what the person
+    says.
     """
 
     name: str
@@ -73,7 +74,7 @@ SLOTS = (
 
 
 class Kind(StrEnum):
-    """What a telling does to what was so: it is new, replaces it, says it again, or ends it."""
+    """How a telling changes the state: it is new, replaces a value, repeats it, or ends it."""
 
     NEW = "new"
     CHANGE = "change"
@@ -84,7 +85,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a turn tells of a person; `value` holds from then on, but for an end, which says that it does not."""
+    """What a turn tells about a person; `value` holds from then on, or ends with `Kind.END`."""
 
     person: str
     slot: Slot
@@ -94,19 +95,19 @@ class Telling:
 
     @property
     def holds(self) -> str | None:
-        """What is so from then on; None after an end."""
+        """The value from then on; None after an end."""
         return None if self.kind is Kind.END else self.value
 
     @property
     def statement(self) -> str:
-        """What is told, in words that can be understood alone."""
+        """The content as a self-contained sentence."""
         form = self.slot.ended if self.kind is Kind.END else self.slot.statement
         return form.format(person=self.person, value=self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the time as of which it is asked (None: now), and what was so then."""
+    """A question, the time that it asks about (None: now), and the right answer."""
 
     text: str
     person: str
@@ -118,13 +119,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One conversation, and what its turns tell, in their order."""
+    """One conversation, and what its turns tell, in order."""
 
     conversation: Conversation
     tellings: tuple[Telling, ...]
 
     def state(self, person: str, slot: Slot, at: datetime | None = None) -> str | None:
-        """Return what was so at a time (None: now); None where nothing was, or where nobody had told."""
+        """Return the value at a time (None: now); None if there was none or nobody had told it."""
         told = [
             each
             for each in self.tellings
@@ -134,7 +135,7 @@ class History:
 
 
 def made_up_histories(facts: int, seed: int) -> list[History]:
-    """Return histories that tell so many facts together, at most 100 each; the same arguments give the same ones."""
+    """Return histories with `facts` facts in total, at most 100 each; equal arguments give equal results."""
     chance = random.Random(seed)  # noqa: S311 - no secret, but the same each time
     sizes = [FACTS_A_CONVERSATION] * (facts // FACTS_A_CONVERSATION)
     if rest := facts % FACTS_A_CONVERSATION:
@@ -143,9 +144,9 @@ def made_up_histories(facts: int, seed: int) -> list[History]:
 
 
 def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
-    """Yield for all that was told of a person, and changed, a question as of now, and one as of an earlier time.
+    """Yield, for every fact of a person that changed, a question about now and one about an earlier time.
 
-    That is the end of a session, drawn among those after which something else came.
+    The earlier time is the end of a session after which the fact changed, drawn at random.
     """
     chance = random.Random(f"{history.conversation.name} {seed}")  # noqa: S311 - no secret
     ends = {turn.session: turn.said for turn in history.conversation.turns}
@@ -192,7 +193,7 @@ def _history(name: str, facts: int, chance: random.Random) -> History:
 
 
 def _told(person: str, now: dict[tuple[str, str], str | None], turn: Turn, chance: random.Random) -> Telling:
-    """Return what a person tells next, and bring what is so now up to it."""
+    """Return what a person tells next, and update the current state."""
     slot = chance.choice(SLOTS)
     before = now.get((person, slot.name))
     kinds: Sequence[Kind] = [Kind.NEW]

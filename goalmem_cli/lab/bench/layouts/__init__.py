@@ -1,1 +1,1 @@
-"""Transcripts of any length in the layout of each format, to measure how fast they are read."""
+"""Transcripts of any length in the layout of each format, to measure reading speed."""

@@ -1,4 +1,4 @@
-"""Made-up turns as the formats in JSON have them: only what each message always has, so that all are comparable."""
+"""Generated turns in the JSON formats, with only the required parts of each message, so that formats are comparable."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from itertools import groupby, zip_longest
 from goalmem_cli.records import Turn
 
 Write = Callable[[Sequence[Turn]], object]
-"""Gives the document; a list that is to be written a line each is in `LINES`."""
+"""Returns the document; the formats in `LINES` write a list one element per line."""
 
 
 def said_at(turn: Turn) -> datetime:
-    """Return when the turn was said, in UTC."""
+    """Return the turn's time in UTC."""
     if turn.said is None:
         raise ValueError("made-up turns have times")
     return turn.said.replace(tzinfo=UTC)
@@ -25,12 +25,12 @@ def _iso(turn: Turn) -> str:
 
 
 def seconds_of(turn: Turn) -> int:
-    """Return when the turn was said, in seconds since 1970."""
+    """Return the turn's time in seconds since 1970."""
     return int(said_at(turn).timestamp())
 
 
 def role_of(turn: Turn) -> str:
-    """Return the side of a talk with a model that says the turn."""
+    """Return the turn's role in a chat with a model."""
     return ("user", "assistant")[turn.ordinal % 2]
 
 
@@ -61,7 +61,7 @@ def _complex_tr(turns: Sequence[Turn]) -> object:
 
 
 def _facts(turns: Sequence[Turn]) -> list[str]:
-    """Return as many facts as there are turns: a benchmark of questions about time has nothing else to say."""
+    """Return as many facts as there are turns; benchmarks about time contain nothing else."""
     return [f"E{place} was the R1 of E0 from {1000 + place % 9000} to 9999." for place in range(1, len(turns) + 1)]
 
 
@@ -188,7 +188,7 @@ def _signal_jsonl(turns: Sequence[Turn]) -> object:
 
 
 def _gemini(turns: Sequence[Turn]) -> object:
-    """Return prompts with their answers, which have one time."""
+    """Return prompts with their answers; each pair has one time."""
     return [
         {
             "header": "Gemini Apps", "title": f"Prompted {asked.text}", "time": _iso(asked),
@@ -310,7 +310,7 @@ LINES = frozenset({"goalmem", "came", "agent-log", "openai-jsonl", "signal-jsonl
 
 
 def document_text(document: object, *, by_line: bool) -> str:
-    """Return a document of a format as text, a list's elements a line each where the format has them so."""
+    """Return a document as text; with `by_line`, a list has one element per line."""
     if by_line and isinstance(document, list):
         return "".join(json.dumps(line) + "\n" for line in document)
     return json.dumps(document)

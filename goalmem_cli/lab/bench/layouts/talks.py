@@ -1,4 +1,4 @@
-"""Made-up turns as talks with models, meetings and programs for interchange have them, in JSON and in Markdown."""
+"""Generated turns in the formats of model chats, meetings and interchange programs, in JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _continue(turns: Sequence[Turn]) -> object:
 
 
 def _vscode_copilot(turns: Sequence[Turn]) -> object:
-    """Return requests with their answers, which tell when they were complete."""
+    """Return requests with their answers and the answers' completion times."""
     requests = [
         {
             "requestId": f"r{asked.ordinal}", "timestamp": 1000 * seconds_of(asked), "message": {"text": asked.text},

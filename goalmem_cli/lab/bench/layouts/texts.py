@@ -1,4 +1,4 @@
-"""Made-up turns as the formats in lines of text, Markdown and HTML have them."""
+"""Generated turns in the text, Markdown and HTML formats."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ _LINES = LINES | talks.LINES
 
 
 def layout_of(name: str, turns: Sequence[Turn]) -> tuple[str, str]:
-    """Return the ending and the text of a transcript of that format that holds the turns."""
+    """Return the file ending and the text of a transcript of that format with these turns."""
     if name in _DOCUMENTS:
         by_line = name in _LINES
         return (".jsonl" if by_line else ".json"), document_text(_DOCUMENTS[name](turns), by_line=by_line)

@@ -1,7 +1,6 @@
-"""Made-up conversations whose questions are answered by counting, adding, ordering and comparing, with exact answers.
+"""Generated conversations with questions that need counting, adding, ordering and comparing, with exact answers.
 
-Who bought what when for how much, who was in which town, and who took which course, over months, among lookalikes: the
-other speaker's purchases, a sister's, and what somebody only wants. `story` makes up what happened and what is said of
-it, `questions` asks of it and works the answers out in plain Python, `files` writes both in the corpus form, and
-`replay` holds the engine's calculation to them.
+Over months, two people buy things at prices, visit towns and take courses. Distractors are the other speaker's
+purchases, a sister's, and wishes. `story` generates the events and the turns, `questions` asks and computes the answers
+in plain Python, `files` writes both in the corpus form, and `replay` compares the engine's calculations with them.
 """

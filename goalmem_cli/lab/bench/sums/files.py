@@ -1,4 +1,4 @@
-"""Writes made-up stories in the corpus form: LoCoMo's conversations and questions, with the gold plans."""
+"""Write generated stories in the corpus form: LoCoMo conversations and questions with gold plans."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from goalmem_cli.store.files import reporting
 
 HINT = "check the folder's permissions and the free space, or name another folder"
 CATEGORIES = {"duration": 2}
-"""LoCoMo's number for a type of question: temporal; everything else takes several turns."""
+"""LoCoMo's category by question type: durations are temporal, all others multi-hop."""
 
 
 def write_story(out: Path, story: Story, questions: Sequence[Sum]) -> Path:
-    """Write one conversation with its questions to a file called after it, and return that file.
+    """Write one conversation with its questions to a file of its name, and return the file.
 
-    Each question has, beside the fields of the corpus form, the `expression` that computes its answer and the
-    `groundings` that give the values, one for each thing.
+    Besides the fields of the corpus form, each question has the `expression` that computes its answer, and the
+    `groundings` of its values, one per thing.
 
     Raises:
         StoreError: it cannot be written.
@@ -57,7 +57,7 @@ def _session(turn: Said) -> str:
 
 
 def _question(question: Sum) -> dict[str, Any]:
-    """Return a question in the corpus form; of several groundings of a subgoal the values are joined with commas."""
+    """Return a question in the corpus form; the values of several groundings of a subgoal are joined with commas."""
     subgoals = []
     for number, text in enumerate(question.subgoals):
         own = [gold for gold in question.groundings if gold.subgoal == number]

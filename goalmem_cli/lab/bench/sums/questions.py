@@ -1,6 +1,6 @@
-"""Questions of a story whose answers no turn says, worked out in plain Python, each with its gold plan.
+"""Questions on a story whose answers no turn states, with answers computed in plain Python, and gold plans.
 
-Nothing here uses `goalmem_cli.logic.computing`: the answers are what that is held to.
+Nothing here uses `goalmem_cli.logic.computing`, because the answers test it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goalmem_cli.logic.days import WEEKDAYS
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """A grounding of the gold plan: its subgoal from 0, the turn that entails it, and what that binds."""
+    """A grounding of the gold plan: its subgoal (from 0), the turn that entails it, and its bindings."""
 
     subgoal: int
     turn: str
@@ -28,9 +28,9 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A question with its exact answer, the values of a list in any order, and the plan and groundings that give it.
+    """A question with its exact answer (a list in any order), its plan and its groundings.
 
-    `type` is what is done: count, total, average, order, comparison, duration or set.
+    `type` is the operation: count, total, average, order, comparison, duration or set.
     """
 
     type: str
@@ -42,7 +42,7 @@ class Sum:
 
 
 def questions_of(story: Story, count: int, seed: int = 0) -> list[Sum]:
-    """Return at most so many questions of a story, of every type in turn; the same arguments give the same ones."""
+    """Return at most `count` questions on a story, alternating over the types; equal arguments give equal results."""
     chance = random.Random(f"{story.name} {seed} questions")  # noqa: S311 - no secret, but the same each time
     lists = [list(asked(story)) for asked in _ASKED]
     for found in lists:
@@ -54,7 +54,7 @@ def questions_of(story: Story, count: int, seed: int = 0) -> list[Sum]:
 
 
 def _purchases(story: Story) -> Iterator[tuple[str, str, list[Purchase]]]:
-    """Yield each person and kind with what was bought, in the order of the days."""
+    """Yield each person and kind with the purchases, by day."""
 
     def key(one: Purchase) -> tuple[str, str]:
         return one.person, one.kind
@@ -64,7 +64,7 @@ def _purchases(story: Story) -> Iterator[tuple[str, str, list[Purchase]]]:
 
 
 def _pairs(story: Story) -> Iterator[tuple[Purchase, Purchase]]:
-    """Yield two purchases of one person, of different kinds, each purchase once at most."""
+    """Yield pairs of a person's purchases of different kinds, each purchase at most once."""
     for person in story.people:
         own = [one for one in story.purchases if one.person == person]
         yield from ((one, other) for one, other in zip(own[::2], own[1::2], strict=False) if one.kind != other.kind)
@@ -204,7 +204,7 @@ _ASKED: tuple[Callable[[Story], Iterator[Sum]], ...] = (
 
 
 def _visits(found: Sequence[Visit], subgoal: int, name: str) -> tuple[Gold, ...]:
-    """Return a grounding for the first visit of each town."""
+    """Return a grounding for the first visit to each town."""
     firsts = {visit.town: visit for visit in reversed(found)}
     return tuple(Gold(subgoal, visit.turn, {name: visit.town}) for visit in firsts.values())
 
@@ -212,14 +212,14 @@ def _visits(found: Sequence[Visit], subgoal: int, name: str) -> tuple[Gold, ...]
 def _two(
     one: Purchase, other: Purchase, text: str, value: Callable[[Purchase], str]
 ) -> tuple[tuple[str, str], tuple[Gold, Gold]]:
-    """Return a subgoal for each of two things, with what its purchase binds."""
+    """Return a subgoal and a grounding for each of two purchases."""
     subgoals = [f"({p.person}) {text.format(p.thing, name)}" for p, name in ((one, "x"), (other, "y"))]
     gold = Gold(0, one.turn, {"x": value(one)}), Gold(1, other.turn, {"y": value(other)})
     return (subgoals[0], subgoals[1]), gold
 
 
 def say_day(day: date) -> str:
-    """Return a day as bindings have it: 7 May 2023."""
+    """Return a day in the form of bindings: 7 May 2023."""
     return f"{day.day} {day:%B %Y}"
 
 

@@ -1,6 +1,6 @@
-"""Gold replay: the engine is given the gold plan and groundings of each question, and its answer held to the exact one.
+"""Gold replay: give the engine each question's gold plan and groundings, and compare its answer with the exact one.
 
-So what is measured is everything but the model: that the checks let through what is right, and that the calculation is.
+So everything but the model is tested: that the checks accept what is right, and that the calculation is right.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _BUDGET = Limits(max_breadth=1, budget=200, max_fact_tokens=20_000)
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A question with what the engine made of its gold groundings."""
+    """A question with the engine's trace for its gold groundings."""
 
     question: Sum
     trace: Trace
 
     @property
     def is_right(self) -> bool:
-        """Say whether the answer is the exact one, with a list in any order."""
+        """Whether the answer is exact, with a list in any order."""
         found = [value for calculation in self.trace.calculations for value in calculation.values]
         return self.trace.answer is not None and sorted(found) == sorted(self.question.answer)
 
 
 def replayed(story: Story, question: Sum, prompts: PromptBook | None = None) -> Replayed:
-    """Return what the engine answers a question of a story."""
+    """Return the engine's answer to a question on a story."""
     book = prompts or replay_prompts()
     turns = {turn.label: turn for turn in story.turns}
     engine = GoalMem(_Evidence(story.name, question, turns), _GoldModel(question, turns), book, _BUDGET)
@@ -44,19 +44,19 @@ def replayed(story: Story, question: Sum, prompts: PromptBook | None = None) -> 
 
 
 def replay_prompts() -> PromptBook:
-    """Return the prompts that a replay fills."""
+    """Return the prompts of a replay."""
     return PromptBook.load(None, "full", steps_of("together"))
 
 
 class _Evidence:
-    """Finds the evidence of one question, and what was said right after it."""
+    """A backbone that always returns the evidence of one question."""
 
     def __init__(self, name: str, question: Sum, turns: Mapping[str, Said]) -> None:
         wanted = dict.fromkeys(gold.turn for gold in question.groundings)
         self._hits = [_hit(name, place, turns[label]) for place, label in enumerate(wanted)]
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Take no turns: what is found was given."""
+        """Ignore the turns; the evidence is fixed."""
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - whatever is asked for
         """Return the evidence."""
@@ -70,7 +70,7 @@ def _hit(name: str, place: int, turn: Said) -> Hit:
 
 
 class _GoldModel:
-    """Replies with the gold plan and its groundings in the first round, and with nothing more after it."""
+    """Replies with the gold plan and groundings in the first round, and with nothing new later."""
 
     def __init__(self, question: Sum, turns: Mapping[str, Said]) -> None:
         self._question = question
@@ -78,7 +78,7 @@ class _GoldModel:
         self._left = list(question.groundings)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return the replies to rounds of `plan_and_prove`, and yes to the last check."""
+        """Return the replies to rounds of `plan_and_prove`, and yes to the final check."""
         return [Completion(self._reply(request), prompt_tokens=0, completion_tokens=0) for request in requests]
 
     def _reply(self, request: Request) -> str:

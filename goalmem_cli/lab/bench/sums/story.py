@@ -1,4 +1,4 @@
-"""What happened to two people over months, and the turns that tell it among others that tell something like it."""
+"""Events in two people's lives over months, and the turns that tell them, among similar distractors."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _CHATTER = (
     "I burnt the soup and had to open all the windows.", "My brother says hello, by the way.",
 )  # fmt: skip
 MOST_OF_A_KIND = 8
-"""How many things of a kind a person buys at most."""
+"""The most things of a kind that a person buys."""
 MOST_TOWNS, MOST_VISITS = 6, 12
-"""How many towns a person is in at most, and how often altogether."""
+"""The most towns that a person visits, and the most visits in total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """A thing that a person bought."""
+    """A thing that a person bought, with its turn."""
 
     person: str
     kind: str
@@ -49,7 +49,7 @@ class Purchase:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A day on which a person was in a town."""
+    """A person's day in a town, with its turn."""
 
     person: str
     town: str
@@ -59,7 +59,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A course that a person took, from its first day to its last."""
+    """A course that a person took, with its first and last day and its turn."""
 
     person: str
     subject: str
@@ -70,7 +70,7 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A turn; `label` is its name, D1:1 being the first of the first session."""
+    """A turn; its `label` has the form D1:1 (session and position)."""
 
     label: str
     speaker: str
@@ -80,7 +80,7 @@ class Said:
 
 @dataclass(slots=True)
 class Story:
-    """One conversation and what happened in it."""
+    """One conversation and the events told in it."""
 
     name: str
     people: tuple[str, str]
@@ -96,14 +96,14 @@ class Story:
 
 
 def made_up_story(name: str, turns: int, seed: int) -> Story:
-    """Return a story of so many turns; the same arguments give the same story."""
+    """Return a story of `turns` turns; equal arguments give equal stories."""
     chance = random.Random(f"{name} {seed}")  # noqa: S311 - no secret, but the same each time
     first, second = chance.sample(PEOPLE, 2)
     return _Teller(Story(name, (first, second)), chance).told(turns)
 
 
 class _Teller:
-    """Makes a story up, session after session."""
+    """Generates a story session by session."""
 
     def __init__(self, story: Story, chance: random.Random) -> None:
         self._story = story
@@ -118,7 +118,7 @@ class _Teller:
         return [f"{look} {kind}" for look in self._chance.sample(LOOKS, MOST_OF_A_KIND)]
 
     def told(self, turns: int) -> Story:
-        """Return the story with so many turns."""
+        """Return the story extended to `turns` turns."""
         moment = datetime(2022, 1, 3, 18, 30) + timedelta(days=self._chance.randrange(300))
         session = 0
         while len(self._story.turns) < turns:
@@ -130,7 +130,7 @@ class _Teller:
         return self._story
 
     def _say(self, label: str, speaker: str, said: datetime) -> None:
-        """Add one turn: of what happened, of something like it, or of nothing."""
+        """Add one turn: an event, a distractor, or small talk."""
         ways = (self._bought, self._was_there, self._learnt, self._lookalike)
         (way,) = self._chance.choices(ways, (30, 18, 4, 30))
         is_telling = self._chance.random() < 0.7
@@ -139,7 +139,7 @@ class _Teller:
         self._story.turns.append(Said(label, speaker, text, said))
 
     def _day(self, speaker: str, said: datetime, *, is_own: bool = True) -> tuple[date, str] | None:
-        """Return a day shortly before, which the speaker has told nothing of yet, and how it is said."""
+        """Return a recent day for which the speaker has told nothing yet, with its wording; None if it is taken."""
         back = self._chance.choice((0, 0, 1, 1, 2, 3))
         day = said.date() - timedelta(days=back)
         if is_own and day in self._days[speaker]:
@@ -200,7 +200,7 @@ class _Teller:
         return f"My {subject} course began on {_said(first)} and ended on {_said(last)}."
 
     def _lookalike(self, label: str, speaker: str, said: datetime) -> str:  # noqa: ARG002 - as the others are called
-        """Say something like what is asked for: of somebody else, of a wish, or of a thing that was not bought."""
+        """Return a distractor: another person's event, a wish, or a thing not bought."""
         look, kind = self._chance.choice(LOOKS), self._chance.choice(KINDS)
         price, town = self._chance.randint(8, 240), self._chance.choice(TOWNS)
         when = self._day(speaker, said, is_own=False)

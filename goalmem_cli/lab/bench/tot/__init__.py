@@ -1,6 +1,6 @@
-"""Made-up questions about time, in the forms of Test of Time and Complex-TR.
+"""Generated questions about time, in the forms of Test of Time and Complex-TR.
 
-`graphs` makes random temporal graphs and is the only module that knows networkx, `telling` puts them into words, and
-`questions` asks of them and works the answers out in plain Python, each with its gold plan. The questions of
-`arithmetic` carry their statements. `files` writes all.
+`graphs` generates random temporal graphs and is the only module that uses networkx. `telling` puts them into words.
+`questions` asks about them and computes the answers in plain Python, with gold plans. `arithmetic` generates questions
+that contain their statements. `files` writes everything.
 """

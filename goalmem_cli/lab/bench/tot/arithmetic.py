@@ -1,6 +1,6 @@
-"""Questions like those of Test of Time's arithmetic part, which carry their statements, with gold plans.
+"""Questions like those of Test of Time's arithmetic part, which contain their statements, with gold plans.
 
-Of its seven types all but time zones. The answers are worked out in plain Python: nothing here uses
+They cover its seven types except time zones. The answers are computed in plain Python, without
 `goalmem_cli.logic.computing`.
 """
 
@@ -26,7 +26,7 @@ _DAYS = tuple(name.title() for name in WEEKDAYS[:7])
 
 
 class Carried(NamedTuple):
-    """A question with the statements in its text, these by themselves, and the benchmark's label for its answer."""
+    """A question that contains its statements, the statements alone, and the benchmark's label for the answer."""
 
     question: Sum
     statements: Sequence[str]
@@ -34,7 +34,7 @@ class Carried(NamedTuple):
 
 
 def carried(seed: int) -> Iterator[tuple[Story, Carried]]:
-    """Yield questions without end, of each type in turn, and their stories; the same seed gives the same ones."""
+    """Yield questions of each type in turn with their stories, without end; equal seeds give equal results."""
     for number, make in enumerate(cycle(_MADE)):
         one = make(random.Random(f"arithmetic {seed} {number}"))  # noqa: S311 - no secret, but the same each time
         turns = [Said(f"S{place}", SPEAKER, text, _TOLD) for place, text in enumerate(one.statements, 1)]
@@ -45,7 +45,7 @@ def _carried(
     type_: str, statements: Sequence[str], asked: str, answer: tuple[str, ...], expression: str,
     subgoals: tuple[str, ...], grounded: Sequence[tuple[int, int, Mapping[str, str]]], *, is_list: bool = False,
 ) -> Carried:  # fmt: skip
-    """Return a question; what grounds its plan are a subgoal, a statement, both from 0, and values of variables."""
+    """Return a question; `grounded` has (subgoal, statement, values of variables), both numbers from 0."""
     gold = tuple(Gold(subgoal, f"S{place + 1}", values) for subgoal, place, values in grounded)
     text = " ".join([*statements, asked])
     values = [int(value) if value.isdigit() else value for value in answer]

@@ -1,4 +1,4 @@
-"""Makes the questions of a file and writes them a row at a time, in the forms that the benchmarks have."""
+"""Generate the questions of a file and write them row by row in the benchmarks' forms."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from goalmem_cli.transcripts.readers.statements import EVIDENCE
 HINT = "check the folder's permissions and the free space, or name another folder"
 TOT, ARITHMETIC, COMPLEX_TR = "tot", "arithmetic", "complex-tr"
 FILES = {TOT: "tot_semantic.jsonl", ARITHMETIC: "tot_arithmetic.jsonl", COMPLEX_TR: "complex_tr.jsonl"}
-"""The forms, and what their files are called."""
+"""The forms and their file names."""
 
-_BARREN = 100  # so many graphs on end without a question, and there will be none
+_BARREN = 100  # give up after so many graphs in a row without a question
 _SORTINGS: Mapping[str, Callable[[Span], tuple[int, ...]]] = {
     "start_time": lambda span: (span.first,),
     "start_time_and_target": lambda span: (span.first, span.object),
@@ -37,7 +37,7 @@ _INTRODUCTION = "The facts below go in one direction only. Reply with JSON that 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A made-up question, the statements that it is asked of, and its row in the benchmark's form."""
+    """A generated question, its story of statements, and its row in the benchmark's form."""
 
     story: Story
     question: Sum
@@ -45,9 +45,9 @@ class Asked:
 
 
 def made_up(form: str, count: int, algorithms: Sequence[str], nodes: int, seed: int = 0) -> Iterator[Asked]:
-    """Yield exactly so many questions, of each type that a graph has one of, graph after graph.
+    """Yield exactly `count` questions, one of each type that a graph allows, graph after graph.
 
-    The same arguments give the same ones. Those of arithmetic are about no graph.
+    Equal arguments give equal results. Arithmetic questions need no graph.
 
     Raises:
         UsageError: networkx is not installed, there is no such algorithm, or such graphs give no questions.
@@ -79,7 +79,7 @@ def _arithmetic(seed: int) -> Iterator[Asked]:
 
 
 def write_rows(out: Path, form: str, asked: Iterable[Asked]) -> Iterator[Asked]:
-    """Write the row of each question to the form's file in the folder, and yield it once it is written.
+    """Write each question's row to the form's file in the folder, and yield the question once it is written.
 
     Raises:
         StoreError: it cannot be written.
@@ -123,6 +123,6 @@ def _complex(told: Told, question: Sum, place: int, chance: random.Random) -> di
 
 
 def _evidence(story: Story, question: Sum) -> dict[str, list[str]]:
-    """Return the statements that the gold plan's groundings cite."""
+    """Return the statements that the gold groundings cite."""
     texts = {turn.label: turn.text for turn in story.turns}
     return {EVIDENCE: [texts[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)]}

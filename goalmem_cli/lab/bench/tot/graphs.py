@@ -1,6 +1,6 @@
-"""Random temporal graphs: edges by the algorithms of Test of Time (arXiv 2406.09170, section 3.1), and when they hold.
+"""Random temporal graphs: edges by Test of Time's algorithms (arXiv 2406.09170, section 3.1) with the years they hold.
 
-An edge holds once or more often, from one year to a later one, in a relation.
+An edge has one relation and holds once or several times, each time from one year to a later one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from goalmem_cli.errors import UsageError
 
 ALGORITHMS = ("er", "ba", "star", "complete", "sfn", "sbm")
-"""Erdos-Renyi, Barabasi-Albert, star, complete, scale-free, and stochastic block, by the benchmark's short names."""
+"""The benchmark's short names of Erdos-Renyi, Barabasi-Albert, star, complete, scale-free and stochastic block."""
 RELATIONS = 4
-"""How many relations a graph has at least."""
-_NODES_A_RELATION = 8  # so that of a large graph, too, few enough have one relation to one node to be asked about
+"""The least number of relations in a graph."""
+_NODES_A_RELATION = 8  # limits how many edges of a large graph share a relation and a node
 YEARS = (1900, 2020)
 _MOST_TIMES = 3
 _LENGTHS = (1, 12)
@@ -29,7 +29,7 @@ _WITHIN, _ACROSS = 0.5, 0.1
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """One node was something to another one from the first year to the last, which is later."""
+    """A relation between two nodes from the first year to the last, which is later."""
 
     subject: int
     relation: int
@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TimedGraph:
-    """A graph with what held when; `number` tells graphs of one seed apart."""
+    """A graph with its spans; `number` distinguishes the graphs of one seed."""
 
     number: int
     algorithm: str
@@ -53,7 +53,7 @@ class TimedGraph:
 
 
 def edges(algorithm: str, nodes: int, chance: random.Random) -> list[tuple[int, int]]:
-    """Return the edges of one graph over the nodes 0 to n - 1, each pair once, in one direction, none to itself.
+    """Return the edges of one graph over the nodes 0 to n - 1, each pair once, in one direction, without loops.
 
     Raises:
         UsageError: networkx is not installed, or there is no such algorithm.
@@ -79,10 +79,10 @@ def edges(algorithm: str, nodes: int, chance: random.Random) -> list[tuple[int, 
 
 
 def timed_graphs(algorithms: Sequence[str], nodes: int, seed: int) -> Iterator[TimedGraph]:
-    """Yield graphs without end, by each of the algorithms in turn; the same arguments give the same ones.
+    """Yield graphs without end, by each algorithm in turn; equal arguments give equal results.
 
-    No two spans of a relation that share an end begin in one year, so that their order is settled, and the spans of
-    one edge in one relation do not touch.
+    Spans of a relation that share a node begin in different years, so that their order is clear. Spans of one edge do
+    not touch.
 
     Raises:
         UsageError: networkx is not installed, or there is no such algorithm.

@@ -1,7 +1,8 @@
-"""Questions about temporal graphs, worked out in plain Python, with gold plans: Test of Time's and Complex-TR's.
+"""Questions about temporal graphs in the forms of Test of Time and Complex-TR, with gold plans.
 
-Nothing here uses `goalmem_cli.logic.computing`: the answers are what that is held to. A span holds in its first and in
-its last year. Each function asks about some spans, by when they began, if they allow its question.
+The answers are computed in plain Python, without `goalmem_cli.logic.computing`, because they test it. A span includes
+its first and last year. Each function asks about some spans, sorted by start; it returns None if they do not allow its
+question.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from goalmem_cli.lab.bench.tot.graphs import Span
 from goalmem_cli.lab.bench.tot.telling import Told, done_by, kind_of, thing_of
 
 TIME_TO_EVENT, EVENT_TO_EVENT = "L2", "L3"
-"""The levels of Complex-TR's questions, as the ids of the published ones begin."""
+"""The levels of Complex-TR's questions, with which the published ids begin."""
 MOST_GROUNDINGS = 12
-"""How many facts one reply of the step `plan_and_prove` grounds at most; questions that need more are not asked."""
+"""The most groundings in one `plan_and_prove` reply; questions that need more are not asked."""
 
 Ask = Callable[[Told, Sequence[Span], random.Random], Sum | None]
 
 _TIMES = ("1st", "2nd", "3rd")
-_TRIES = 20  # of other events, of which few are at a time when just one entity was
+_TRIES = 20  # other events to try; few are at a time with exactly one entity
 
 
 def chosen(told: Told, asks: Sequence[Ask], chance: random.Random) -> list[Sum]:
-    """Return a question of each kind that the graph has one of, which one by chance."""
+    """Return one random question of each kind that the graph allows."""
     found: list[Sum] = []
     for ask in asks:
         groups = told.edges if ask in _OF_EDGES else told.groups
@@ -94,7 +95,7 @@ def _before_after(told: Told, spans: Sequence[Span], chance: random.Random) -> S
 
 
 def _beside(told: Told, spans: Sequence[Span], chance: random.Random, type_: str, text: str) -> Sum | None:
-    """Ask what came right before or after one that came once; the text has places for which, and for its name."""
+    """Ask what came right before or after an item that came once; `text` has places for the direction and its name."""
     names = [told.name(span) for span in spans]
     step, word, function = chance.choice(((-1, "before", "previous"), (1, "after", "next")))
     places = [place for place, name in enumerate(names) if names.count(name) == 1 and 0 <= place + step < len(names)]
@@ -161,7 +162,7 @@ def _begun_beside(told: Told, spans: Sequence[Span], chance: random.Random) -> S
 SEMANTIC: tuple[Ask, ...] = (
     _in_year, _with_another, _number, _timeline, _ends, _before_after, _duration, _when
 )  # fmt: skip
-"""One for each of Test of Time's types."""
+"""One per question type of Test of Time."""
 COMPLEX: tuple[Ask, ...] = (_at_a_time, _while_another, _at_a_time, _begun_beside)
-"""As many of one level as of the other."""
+"""As many questions of one level as of the other."""
 _OF_EDGES = (_duration, _when)

@@ -1,4 +1,4 @@
-"""Puts temporal graphs into words: Test of Time's, without names, or Complex-TR's, of named people; with gold plans."""
+"""Put temporal graphs into words, without names as in Test of Time or with people as in Complex-TR; with gold plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.lab.bench.tot.graphs import Span, TimedGraph
 from goalmem_cli.transcripts.readers.statements import SPEAKER
 
 MOST_NODES = 144
-"""How many nodes can have names of their own."""
+"""The most nodes that can have distinct names."""
 
 _FAMILIES = "Abreu Brandt Castro Dahl Eklund Ferrer Graf Hansen Ivens Jansen Keller Lindqvist".split()
 _SIDES = "North South East West Upper Lower Old New Great Little Inner Outer".split()
@@ -32,36 +32,36 @@ _VERBS: Mapping[str, Sequence[str]] = {
     "team": ("played for", "coached", "scouted for", "trained with", "kept score for"),
     "college": ("taught at", "studied at", "sang at", "gardened at", "guarded"),
 }
-"""What people had to do with things of each kind: enough for the relations of graphs of `MOST_NODES`."""
+"""Verbs for each kind of thing, enough for the relations of graphs of `MOST_NODES`."""
 
 
 def person_of(node: int) -> str:
-    """Return who a node is."""
+    """Return the name of a node as a person."""
     return f"{PEOPLE[node % _SIZE]} {_FAMILIES[(node + node // _SIZE) % _SIZE]}"
 
 
 def thing_of(span: Span) -> str:
-    """Return what the object of a span is, by its relation."""
+    """Return the name of a span's object, by its relation."""
     words, ones, others = _THINGS[kind_of(span)]
     return words.format(ones[span.object % _SIZE], others[(span.object + span.object // _SIZE) % _SIZE])
 
 
 def kind_of(span: Span) -> str:
-    """Return what kind of thing people have to do with by the relation."""
+    """Return the kind of the span's object, by its relation."""
     return _KINDS[span.relation % len(_KINDS)]
 
 
 def done_by(span: Span) -> str:
-    """Return what the person of a span did with a thing, in words: "Amara Dahl worked for"."""
+    """Return the person and verb of a span ("Amara Dahl worked for")."""
     return f"{person_of(span.subject)} {_VERBS[kind_of(span)][span.relation // len(_KINDS)]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the graphs of a form are told: the words of a span, with `{}` for each of its names, and these names.
+    """How a form tells graphs: the words of a span with `{}` for each name, and the names.
 
-    `open` is the place of the name that questions leave open, `kind` what it is a name of, and `shared` what the spans
-    have in common that are asked about together.
+    `open` is the position of the name that questions ask for, and `kind` its kind. `shared` is what the spans asked
+    about together have in common.
     """
 
     form: str
@@ -76,19 +76,19 @@ NAMELESS = Style(
     "tot", lambda _: "{} was the {} of {}", lambda span: (f"E{span.subject}", f"R{span.relation}", f"E{span.object}"),
     0, lambda _: "entity", lambda span: (span.relation, span.object),
 )  # fmt: skip
-"""The benchmark's own: "E12 was the R3 of E40 from 1983 to 1989."."""
+"""The benchmark's own style ("E12 was the R3 of E40 from 1983 to 1989.")."""
 NAMED = Style(
     "complex-tr", lambda span: done_by(span).replace(person_of(span.subject), "{}") + " {}",
     lambda span: (person_of(span.subject), thing_of(span)), 1, kind_of, lambda span: (span.relation, span.subject),
 )  # fmt: skip
-"""Of people: "Amara Dahl worked for Amber Press from 1983 to 1989."."""
+"""The style with people ("Amara Dahl worked for Amber Press from 1983 to 1989.")."""
 
 
 class Told:
     """A graph in words: its story, with a statement for each span, said when it began.
 
-    All spans are in the order in which they began: those of each of the `groups` that are asked about together and of
-    each of the `edges`, and those whose edge held `once`.
+    All lists are sorted by start: the spans of each of the `groups` that are asked about together, those of each of the
+    `edges`, and the spans of edges that held `once`.
     """
 
     def __init__(self, graph: TimedGraph, style: Style, seed: int) -> None:
@@ -103,18 +103,18 @@ class Told:
         self.story = Story(f"{style.form}-{seed}-{graph.number}", (SPEAKER, SPEAKER), turns)
 
     def name(self, span: Span) -> str:
-        """Return the name that questions leave open."""
+        """Return the span's name that questions ask for."""
         return self._style.names(span)[self._style.open]
 
     def names(self, spans: Sequence[Span]) -> tuple[str, ...]:
-        """Return these names of the spans, each once."""
+        """Return these names for all spans, each once."""
         return tuple(dict.fromkeys(map(self.name, spans)))
 
     def ask(
         self, type_: str, text: str, answer: tuple[str, ...], expression: str, spans: Sequence[Span],
         more: tuple[str, Gold] | None = None,
     ) -> Sum:  # fmt: skip
-        """Return a question that is answered by all of the spans, and by one more subgoal with what grounds it."""
+        """Return a question that needs all the spans and, with `more`, one more subgoal with its grounding."""
         subgoal = self.subgoal(spans[0], x=f"x:{self._style.kind(spans[0])}*", star="*")
         gold = [
             Gold(0, self.labels[span], {"x": self.name(span), "y": str(span.first), "z": str(span.last)})
@@ -124,7 +124,7 @@ class Told:
         return Sum(type_, text, answer, expression, (subgoal, *subgoals), (*gold, *others))
 
     def subgoal(self, span: Span, *, x: str = "", star: str = "", years: str = "yz") -> str:
-        """Return the subgoal that a span grounds, with variables for its years; `x` stands for the open name."""
+        """Return the subgoal that a span grounds, with variables for its years; `x` replaces the open name."""
         names = list(self._style.names(span))
         if x:
             names[self._style.open] = x

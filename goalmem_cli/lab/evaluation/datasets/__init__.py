@@ -1,1 +1,1 @@
-"""Benchmarks' questions as cases: one reader a layout, and the choice among them."""
+"""Read benchmark questions as cases: one reader per layout, and the choice of the reader."""

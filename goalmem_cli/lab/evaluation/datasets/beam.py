@@ -1,7 +1,7 @@
-"""Reads BEAM's questions: a folder for each chat, with the chat and its probing questions of ten abilities.
+"""Read BEAM's questions: one folder per chat, with the chat and its probing questions of ten abilities.
 
-Each ability has its own name for the right answer (`ideal_response`, `ideal_summary` ...), and `rubric` lists the
-nuggets that an answer must have. Evidence are the messages that `source_chat_ids` names, however they are nested.
+Each ability has its own key for the right answer (`ideal_response`, `ideal_summary` ...). `rubric` lists the nuggets of
+an answer. `source_chat_ids` names the evidence messages, in any nesting.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _USER = "user"
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions beside a chat, asked by the user when the chat is over, counting what is repaired.
+    """Yield the questions of a chat, asked by the user after its end, and count repairs.
 
     Raises:
-        InputError: a file cannot be read or has not the layout; the place is the path to the value.
+        InputError: a file cannot be read or has another layout; the place is the path to the value.
     """
     *_, draft = drafts_from_batches(source)
     (name,) = names_of_drafts(source, [draft])
@@ -73,7 +73,7 @@ def _case(
 
 
 def _labels(node: Node) -> Iterator[str]:
-    """Yield the ids of messages that a value names: one, or an array or object of whatever names them."""
+    """Yield the message ids in a value: an id, or a nested array or object of ids."""
     if isinstance(node.value, dict):
         for key in node.keys():  # noqa: SIM118
             yield from _labels(node.child(key))

@@ -1,9 +1,9 @@
-"""Reads CAME-Bench's questions: a folder for each trajectory, with `turns.jsonl` and `questions.jsonl`.
+"""Read CAME-Bench's questions: one folder per trajectory, with `turns.jsonl` and `questions.jsonl`.
 
 The layout is that of the published benchmark: `id`, `type` (``type_1`` to ``type_4``), `content`, `answer` with
-`free_form_answer`, `answer_turn_ids` (the evidence), `question_turn_ids` (the turns that the question is about, all of
-them in the published files) and, at times, `date`. Read as well are `question` for `content`, an answer that is a
-string or an array of strings, and types written as ``1``, ``Type 1`` or by their names.
+`free_form_answer`, `answer_turn_ids` (the evidence), `question_turn_ids` (the turns that the question is about; all
+turns in the published files) and sometimes `date`. Also accepted: `question` for `content`, an answer as a string or an
+array of strings, and types written as ``1``, ``Type 1`` or by name.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _VISITS = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+")
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions beside a trajectory's `turns.jsonl`, asked of the whole of it, counting what is repaired.
+    """Yield the questions of a trajectory, given its `turns.jsonl`, and count repairs.
 
-    The user asks, where there is a user.
+    Each question is asked about the whole trajectory, by the user if there is one.
 
     Raises:
-        InputError: a file cannot be read or has not the layout; the place is the line and the path in it.
+        InputError: a file cannot be read or has another layout; the place is the line and the path in it.
     """
     *_, draft = drafts_from_turns(source)
     (name,) = names_of_drafts(source, [draft])
@@ -58,11 +58,11 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def answer_set(text: str) -> tuple[str, ...]:
-    """Return what an answer names, each once: the parts between semicolons or lines, else between commas.
+    """Return the items that an answer names, each once: split at semicolons or lines, else at commas.
 
-    Of a plan ("Stay at A; Breakfast at B; Visit C, D and E") it is the names alone. A part that is a JSON array gives
-    its elements' parts. The published scorer splits at commas even between semicolons, and so within names; a comma
-    without a blank behind it, as in a number, splits nothing here.
+    For a plan ("Stay at A; Breakfast at B; Visit C, D and E") only the names are returned. A part that is a JSON array
+    is split into its elements. The published scorer also splits at commas between semicolons, which splits names; here
+    it does not. A comma without a blank after it, as in a number, does not split.
     """
     parts = [part for item in _listed(text) for part in _parts(item)]
     return tuple(dict.fromkeys(part for part in parts if part))
@@ -89,7 +89,7 @@ def _case(
 
 
 def _answers(node: Node, repairs: Counter[str]) -> list[str]:
-    """Return the answers as the file lists them, most often one; choices by their ids."""
+    """Return the answers in file order, usually one; a multiple-choice question lists the ids of the right choices."""
     if isinstance(node.value, dict):
         key = next((key for key in _ANSWERS if node.has(key)), _ANSWERS[0])
         return _answers(node.required(key), repairs)
@@ -109,7 +109,7 @@ def _category(node: Node) -> str:
 
 
 def _listed(text: str) -> list[str]:
-    """Return the strings of a JSON array, else the text itself."""
+    """Return the strings of a JSON array, or the text itself."""
     if text.startswith("["):
         try:
             value = json.loads(text)

@@ -1,4 +1,4 @@
-"""Reads the questions of Complex-TR, each with its set of answers, asked of its own facts."""
+"""Read Complex-TR's questions; each has a set of answers and its own facts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
 CATEGORIES: Mapping[str, str] = {"L1": "time to time", "L2": "time to event", "L3": "event to event"}
-"""The levels that the ids of the published questions begin with (`L2_...`)."""
+"""The levels with which the ids of the published questions begin (`L2_...`)."""
 
 DOMAIN = "complex-tr"
-"""All facts together are one memory, where the whole domain is searched (REMem, Table 2)."""
+"""The facts of all questions form one memory if the whole domain is searched (REMem, Table 2)."""
 _LEVEL = re.compile(r"(L[0-9])(?![0-9])")
 _TYPES = ("question_type", "type", "level")
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions; one without an id is called by its facts and its place in the file.
+    """Yield the questions; one without an id is named by its facts and its position in the file.
 
     Raises:
-        InputError: the text is not JSON; a row that has not the layout, or the id of another, is skipped where the
+        InputError: the text is not JSON. A row with another layout, or with the id of an earlier row, is skipped if the
             source allows it.
     """
     ids: set[str] = set()
@@ -62,7 +62,7 @@ def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
 
 
 def _category(row: Node, name: str) -> str:
-    """Return the type that the row gives, else the level that its id begins with."""
+    """Return the row's type, else the level with which its id begins."""
     given = next((found for key in _TYPES if (found := row.child(key).optional_name())), "")
     level = _LEVEL.match(name)
     return given or (level[1] if level else UNTYPED)

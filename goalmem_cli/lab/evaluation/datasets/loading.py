@@ -1,4 +1,4 @@
-"""Reads a dataset, whatever its layout: finds its files, reads their questions, and gives back its conversations."""
+"""Read a dataset in any layout: find its files, read the questions, and provide the conversations."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from goalmem_cli.transcripts.reading.texts import clean, quoted
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one benchmark writes its questions; its conversations are read by the transcript format of its name.
+    """How one benchmark writes its questions; the transcript format of the same name reads its conversations.
 
-    `files` are the conversation's file and the questions' beside it, where they are two. `skips` says that a row which
-    cannot be read is left out and named, and does not end the reading.
+    `files` are the conversation's file and the questions' file, if they are separate. With `skips`, unreadable rows are
+    left out and reported instead of ending the reading.
     """
 
     categories: Mapping[str, str]
@@ -43,7 +43,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True),
     "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
 }
-"""The datasets' formats, by name; the corpus form is LoCoMo's with gold plans."""
+"""The dataset formats by name; the corpus form is LoCoMo's with gold plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _File:
 
     @property
     def contents(self) -> tuple[Path, ...]:
-        """The files that the questions and conversations come from."""
+        """The files of the questions and conversations."""
         files = LAYOUTS[self.format].files
         return (self.path,) if files is None else (self.path, self.path.parent / files[1])
 
@@ -64,21 +64,21 @@ class _File:
 def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  # noqa: A002
     """Return the questions of the files and folders as one dataset.
 
-    A trajectory of CAME-Bench or a chat of BEAM is named by its folder, or by either of its two files. From other
-    folders the files are taken that hold a dataset's conversations; files there that are in other formats, or without
-    questions, are passed over and counted. `format` says the format instead of letting it be recognised.
+    A CAME-Bench trajectory or BEAM chat is named by its folder, or by one of its two files. In other folders, all files
+    with a dataset's conversations are used; other files and files without questions are skipped and counted. `format`
+    sets the format instead of detecting it.
 
     Raises:
-        InputError: a path is not there or not a dataset; formats are mixed; two files have conversations of one name;
-            a question does not have the layout; there are no questions at all.
-        UsageError: there is no dataset's format of that name.
+        InputError: a path does not exist or is not a dataset; formats are mixed; two files have a conversation of the
+            same name; a question has another layout; or there are no questions.
+        UsageError: there is no dataset format of that name.
     """
     if format is not None and format not in LAYOUTS:
         raise UsageError(f"no dataset's format is called {format!r}", f"formats: {', '.join(LAYOUTS)}")
     repairs: Counter[str] = Counter()
     files = _files(paths, format, repairs)
     cases: dict[Path, list[Case]] = {}
-    skipped: list[str] = []  # an error itself would hold the row that it is about
+    skipped: list[str] = []  # messages only: an error object would keep its row in memory
     for file in files:
         layout = LAYOUTS[file.format]
         source = Source.from_path(
@@ -113,7 +113,7 @@ def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  
 
 @dataclass(frozen=True, slots=True)
 class _Conversations:
-    """Gives a dataset's conversations from the files that hold them, which are read again each time."""
+    """Yields a dataset's conversations from their files, which are read again each time."""
 
     format: str
     holders: Mapping[str, Path]
@@ -138,20 +138,20 @@ class _Conversations:
 
 
 def _passed_over(_error: InputError) -> None:
-    """Go on behind a row that was named when the questions were read."""
+    """Ignore a row that was reported when the questions were read."""
 
 
 def _categories(layout: Layout, cases: Mapping[Path, Sequence[Case]]) -> dict[str, str]:
-    """Return the layout's categories, and behind them each type of question that it does not know."""
+    """Return the layout's categories, followed by the question types that it does not know."""
     met = dict.fromkeys(case.category for found in cases.values() for case in found)
     return {**layout.categories, **{code: code for code in met if code not in layout.categories}}
 
 
 def _files(paths: Sequence[Path], form: str | None, repairs: Counter[str]) -> list[_File]:
-    """Return the files that hold conversations, all of one format.
+    """Return the files with conversations, all of one format.
 
     Raises:
-        InputError: a path is not there or not a dataset, or the formats are mixed.
+        InputError: a path does not exist or is not a dataset, or the formats are mixed.
     """
     files: dict[Path, _File] = {}
     passed_over: set[Path] = set()
@@ -177,7 +177,7 @@ def _files(paths: Sequence[Path], form: str | None, repairs: Counter[str]) -> li
 
 
 def _cleaned(case: Case) -> Case:
-    """Return the case with text that can be stored and printed, as the conversations' readers give theirs."""
+    """Return the case with its texts cleaned for storage and printing, as the conversations' readers do."""
     return replace(
         case,
         id=clean(case.id),
@@ -191,7 +191,7 @@ def _cleaned(case: Case) -> Case:
 
 
 def _paired(path: Path, form: str | None) -> tuple[Path, str] | None:
-    """Return the conversation's file, and the format, of a pair of files that this is one of; None for any other."""
+    """Return the conversation file and format if this file is one of a pair, else None."""
     for name, layout in LAYOUTS.items():
         if layout.files is None or form not in (None, name):
             continue
@@ -203,15 +203,15 @@ def _paired(path: Path, form: str | None) -> tuple[Path, str] | None:
 
 
 def _is_labels(path: Path) -> bool:
-    """Say whether a file holds the gold labels of a trajectory beside it: no conversations, nor meant to."""
+    """Say whether a file holds only the gold labels of a trajectory next to it."""
     return path.name == came_files.LABELS and _paired(path.with_name(came_files.TURNS), "came") is not None
 
 
 def _format(found: Found, form: str | None) -> str:
-    """Return the format to read a file in; empty for one found in a folder that is in none.
+    """Return the format of a file, or "" if it was found in a folder and has no known format.
 
     Raises:
-        InputError: the file cannot be read, or was named and is in no format.
+        InputError: the file cannot be read, or was named and has no known format.
     """
     if form is not None:
         is_meant = found.is_named or (LAYOUTS[form].files is None and found.path.suffix.lower() == ".json")
@@ -225,10 +225,10 @@ def _format(found: Found, form: str | None) -> str:
 
 
 def _holders(cases: Mapping[Path, Sequence[Case]]) -> dict[str, Path]:
-    """Return which file holds each conversation.
+    """Return the file of each conversation.
 
     Raises:
-        InputError: two files hold conversations of one name, or two questions have one id.
+        InputError: two files hold conversations of the same name, or two questions have the same id.
     """
     holders: dict[str, Path] = {}
     ids: set[str] = set()
@@ -245,7 +245,7 @@ def _holders(cases: Mapping[Path, Sequence[Case]]) -> dict[str, Path]:
 
 
 def _name(paths: Sequence[Path], form: str) -> str:
-    """Return the name of the one folder or file, of the folder that all are in, or of the first and how many follow."""
+    """Return the dataset's name: of the only path, of the common folder, or of the first path and "+" the others."""
     places = [path.resolve() for path in paths]
     files = LAYOUTS[form].files
     places = [path if files is None or path.is_dir() else _folder_of(path, files) for path in places]
@@ -257,7 +257,7 @@ def _name(paths: Sequence[Path], form: str) -> str:
 
 
 def _folder_of(path: Path, files: tuple[str, str]) -> Path:
-    """Return the folder of a pair of files that this is one of."""
+    """Return the folder of a pair of files, given one of them."""
     return path.parents[files[1].count("/")] if path.match(files[1]) else path.parent
 
 

@@ -1,10 +1,10 @@
-"""Reads LoCoMo's questions, repairing what the published file has wrong; the corpus form's gold plans with them.
+"""Read LoCoMo's questions with repairs of errors in the published file, and the corpus form's gold plans.
 
-LoCoMo's own code names its categories 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop. Papers after Mem0 give the
-columns of their tables numbers of questions: multi-hop 282, single-hop 321, temporal 96, open-domain 841 (GOAL-MEM's
-intervals fit the same numbers). Of the ten published conversations' questions 282 have the code 1, 321 have 2, 96 have
-3, 841 have 4 and 446 have 5; so in those papers 2 is single-hop, 3 temporal and 4 open-domain. Mem0's authors name them
-in a third way (mem0ai/mem0, issue 2609: 1 single-hop, 2 temporal, 3 multi-hop), which does not fit the tables.
+The category names differ between papers. LoCoMo's own code says: 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop.
+The ten published conversations have 282 questions of code 1, 321 of 2, 96 of 3, 841 of 4 and 446 of 5. Papers after
+Mem0 report the numbers multi-hop 282, single-hop 321, temporal 96 and open-domain 841; GOAL-MEM's intervals fit these.
+So in those papers 2 is single-hop, 3 temporal and 4 open-domain. Mem0's authors use a third naming (mem0ai/mem0, issue
+2609: 1 single-hop, 2 temporal, 3 multi-hop), which does not fit the tables.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MEM0_CATEGORIES: Mapping[str, str] = {
     "4": "open-domain",
     "5": "adversarial",
 }
-"""What the tables of GOAL-MEM and other papers after Mem0 call the same codes."""
+"""The names of the same codes in the tables of GOAL-MEM and other papers after Mem0."""
 
 _ADVERSARIAL = "5"
 _SPEAKERS = ("speaker_a", "speaker_b")
@@ -44,13 +44,13 @@ _NUMBER = re.compile(r"-[0-9]+$")
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions of the file's samples, counting what is repaired; a sample may have none.
+    """Yield the questions of the file's samples and count repairs; a sample may have none.
 
-    A sample with gold plans belongs to the domain that its id begins with: ``friends`` for ``friends-07``. Who asks its
-    questions about "me" is told by their plans.
+    A sample with gold plans belongs to the domain with which its id begins: ``friends`` for ``friends-07``. The plans
+    tell who asks questions in the first person.
 
     Raises:
-        InputError: the file cannot be read or has not LoCoMo's layout; the place is the path to the value.
+        InputError: the file cannot be read or is not in LoCoMo's layout; the place is the path to the value.
     """
     samples = list(records(source))
     drafts = [draft_from_sample(sample) for sample in samples]
@@ -72,7 +72,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def questions_of(sample: Node) -> list[Node]:
-    """Return the sample's questions; none where it has no `qa`.
+    """Return the sample's questions; none if it has no `qa`.
 
     Raises:
         InputError: `qa` is no array.
@@ -90,12 +90,12 @@ def case_from_question(
     repairs: Counter[str],
     domain: str = "",
 ) -> Case:
-    """Return a question of LoCoMo's layout; `name` is the case's id, `known` are the labels of the turns.
+    """Return a question in LoCoMo's layout; `name` is the case's id, `known` are the turns' labels.
 
-    An adversarial question has no answer: what the file gives it is dropped and counted.
+    An adversarial question has no answer; one that the file gives is dropped and counted.
 
     Raises:
-        InputError: the question does not have the layout; the place is the path to the value.
+        InputError: the question has another layout; the place is the path to the value.
     """
     category = question.required("category")
     code = str(category.value) if type(category.value) is int else ""

@@ -1,7 +1,7 @@
-"""Reads LongMemEval's questions, a record at a time: the published files hold hundreds of megabytes of haystacks.
+"""Read LongMemEval's questions, one record at a time, because the published files are hundreds of megabytes.
 
-A question whose id ends in ``_abs`` asks for something that its haystack does not say. It keeps the type of the
-question that it was made from, and is counted in that category; its answer says what is missing.
+A question whose id ends in ``_abs`` asks for something that its haystack does not contain. It counts in the category of
+the question that it was made from; its answer says what is missing.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _ASKER = "user"
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the file's questions, each under its own id and asked of its own haystack, counting what is repaired.
+    """Yield the file's questions, each with its own id and haystack, and count repairs.
 
-    Their evidence are the turns marked with `has_answer`; they are asked by the user, at their `question_date`.
+    The evidence are the turns with `has_answer`. The user asks at the `question_date`.
 
     Raises:
-        InputError: the file cannot be read or has not the layout; the place is the path to the value.
+        InputError: the file cannot be read or has another layout; the place is the path to the value.
     """
     for question in records(source):
         case = _case(question, repairs)
@@ -73,11 +73,11 @@ def _case(question: Node, repairs: Counter[str]) -> Case | None:
 
 
 def _turns(question: Node) -> tuple[list[str | None], frozenset[str] | None]:
-    """Return the labels of the turns marked as evidence and of all that are not blank, or None where all are."""
+    """Return the labels of the evidence turns, and the labels of all non-blank turns (None if all are blank)."""
     marked: list[str | None] = []
     said: list[str | None] = []
     for turn in placed_turns(Draft(), question):
-        turn.node.required("role").filled_text()  # what the transcript's reader refuses is refused before a run begins
+        turn.node.required("role").filled_text()  # fail before a run begins, as the transcript's reader would
         if turn.node.child("has_answer").value is True:
             marked.append(turn.own_id)
         if turn.node.required("content").optional_text():

@@ -1,4 +1,4 @@
-"""Reads the gold plans of the corpus form: LoCoMo's questions with the reasoning that answers them."""
+"""Read the gold plans of the corpus form, which are LoCoMo questions with the reasoning that answers them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.transcripts.reading.nodes import Node
 
 MACHINE = "Assistant"
-"""The speaker who is nobody."""
+"""The speaker that is not a person."""
 
 
 def plan_from_question(question: Node, known: Collection[str]) -> GoldPlan | None:
-    """Return the question's plan, or None where it has neither goal nor subgoals; `known` are the turns' labels.
+    """Return the question's plan, or None if it has neither goal nor subgoals; `known` are the turns' labels.
 
     Raises:
-        InputError: the plan does not have the form; the place is the path to the value.
+        InputError: the plan has another form; the place is the path to the value.
     """
     if not (question.has("goal") or question.has("subgoals")):
         return None
@@ -42,7 +42,7 @@ def plan_from_question(question: Node, known: Collection[str]) -> GoldPlan | Non
 
 
 def asker_of(question: str, plan: GoldPlan, speakers: Sequence[str]) -> str | None:
-    """Return who asks a question about themselves: the one speaker whom its plan names in place of "I"."""
+    """Return the asker of a first-person question: the one speaker whom its plan names."""
     if not speaks_of_asker(question):
         return None
     people = [speaker for speaker in speakers if speaker != MACHINE]
@@ -52,7 +52,7 @@ def asker_of(question: str, plan: GoldPlan, speakers: Sequence[str]) -> str | No
 
 
 def _step(node: Node, known: Collection[str], subgoals: int | None = None) -> GoldStep:
-    """Return a subgoal, or a refinement of one of that many subgoals."""
+    """Return a subgoal, or a refinement of one of `subgoals` subgoals."""
     bindings = node.required("bindings")
     step = GoldStep(
         text=_atom(node.required("text")),

@@ -1,4 +1,4 @@
-"""What the readers of questions share: evidence and answers, and what they repair on the way, with how often."""
+"""Shared parts of the question readers: evidence, answers, and counted repairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIA_ID = re.compile(r"D([0-9]{1,6}):([0-9]{1,6})")
 
 
 class Repair(StrEnum):
-    """What can be wrong with a question or its file; the value completes `N ...`."""
+    """An error in a question or file that was repaired; the value completes `N ...`."""
 
     NUMBER_ANSWER = "answers that are numbers, read as text"
     ADVERSARIAL_ANSWER = "answers given to adversarial questions, dropped"
@@ -37,16 +37,16 @@ class Repair(StrEnum):
 
 
 def ordered(repairs: Counter[str]) -> dict[str, int]:
-    """Return what was repaired at all, in the order of `Repair`, then what a reader says in its own words."""
+    """Return the repairs with their counts, in the order of `Repair`, then a reader's own."""
     known = [repair.value for repair in Repair]
     return {line: repairs[line] for line in (*known, *sorted(repairs.keys() - set(known))) if repairs[line]}
 
 
 def answer_from_node(node: Node, repairs: Counter[str]) -> str | None:
-    """Return the answer's text, a number's digits, or None where there is none.
+    """Return the answer's text (numbers as digits), or None if there is none.
 
     Raises:
-        InputError: it is of another kind.
+        InputError: the answer has another type.
     """
     if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         repairs[Repair.NUMBER_ANSWER] += 1
@@ -55,7 +55,7 @@ def answer_from_node(node: Node, repairs: Counter[str]) -> str | None:
 
 
 def evidence_from_node(node: Node, known: Collection[str], repairs: Counter[str]) -> tuple[str, ...]:
-    """Return the labels of turns that LoCoMo's evidence strings name, each once, in the file's own spelling.
+    """Return the turn labels in LoCoMo's evidence strings, each once, in the file's own spelling.
 
     Raises:
         InputError: the value is neither null nor an array of strings.
@@ -70,16 +70,16 @@ def evidence_from_node(node: Node, known: Collection[str], repairs: Counter[str]
 
 
 def present(labels: Iterable[str], known: Collection[str], repairs: Counter[str]) -> tuple[str, ...]:
-    """Return the labels of turns that the conversation has, each once."""
+    """Return the labels of existing turns, each once."""
     listed = list(labels)
     repairs[Repair.ABSENT_EVIDENCE] += sum(label not in known for label in listed)
     return settled((label for label in listed if label in known), repairs)
 
 
 def evidence_from_facts(named: Node, facts: Sequence[str], repairs: Counter[str]) -> tuple[str, ...]:
-    """Return the labels of those of a row's facts that a made-up question about time names as its evidence.
+    """Return the labels of the row's facts that a generated question about time names as evidence.
 
-    Published rows name none, and have none.
+    Published rows name none.
 
     Raises:
         InputError: the value is neither null nor an array of strings.
@@ -91,7 +91,7 @@ def evidence_from_facts(named: Node, facts: Sequence[str], repairs: Counter[str]
 
 
 def settled(labels: Iterable[str], repairs: Counter[str]) -> tuple[str, ...]:
-    """Return a question's evidence, each label once, and count repeats and its absence."""
+    """Return a question's evidence, each label once; count repeats and missing evidence."""
     listed = list(labels)
     evidence = tuple(dict.fromkeys(listed))
     repairs[Repair.REPEATED_EVIDENCE] += len(listed) - len(evidence)
@@ -100,7 +100,7 @@ def settled(labels: Iterable[str], repairs: Counter[str]) -> tuple[str, ...]:
 
 
 def _label(text: str, known: Collection[str], repairs: Counter[str]) -> str | None:
-    """Return the turn that the text names, or None, counted, when it names none."""
+    """Return the label of the turn that the text names, or None; count failures."""
     if text in known:
         return text
     match = _DIA_ID.fullmatch(text)

@@ -1,13 +1,13 @@
-"""Reads REALTALK's questions, calling the speakers as the turns do.
+"""Read REALTALK's questions, with speakers renamed to their names in the turns.
 
-The published questions call some speakers by other names: turns of ``Emi`` answer questions about ``Kate``, and
-``Elisa`` is a slip for ``elise``. A name is replaced only where the file itself says whose it is:
+The published questions use other names for some speakers: turns of ``Emi`` answer questions about ``Kate``, and
+``Elisa`` is a misspelling of ``elise``. A name is replaced only if the file itself identifies the speaker:
 
-- its events and its `name` object come in pairs, one of each speaker; where one of a pair is a speaker's name (or a
-  word of it), the other is the other speaker's;
-- a name that no turn says, which differs from a name so known in no more than two letters behind the third.
+- The events and the `name` object give a pair of names, one for each speaker. If one of the pair is a speaker's name
+  (or a word of it), the other belongs to the other speaker.
+- A name that no turn mentions is a misspelling if it differs from a known name in at most two letters after the third.
 
-Names of a pair of which neither is a speaker's are left as they are, and the questions that have them are counted.
+If neither name of a pair is a speaker's, both are left, and the questions with them are counted.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _SHORTEST, _SAME, _SLIPS = 5, 3, 2
 
 @dataclass(frozen=True, slots=True)
 class Speakers:
-    """Who speaks in a chat, what else each is called, and the words that the turns say; all but the values casefolded.
+    """The speakers of a chat with their other names, and the words of its turns. Keys are casefolded.
 
-    `names` maps every name that is known for a speaker to the speaker's name in the turns; `unknown` are the names of
-    speakers of whom nothing says which one it is.
+    `names` maps every known name to the speaker's name in the turns. `unknown` are speakers' names that cannot be
+    assigned.
     """
 
     names: Mapping[str, str]
@@ -51,7 +51,7 @@ class Speakers:
         """Read a chat's turns, events and `name`.
 
         Raises:
-            InputError: the chat does not have the layout; the place is the path to the value.
+            InputError: the chat has another layout; the place is the path to the value.
         """
         turns = [turn for key in numbered_sessions(chat) for turn in _listed(chat.child(key))]
         names = {speaker.casefold(): speaker for turn in turns if (speaker := turn.child("speaker").optional_text())}
@@ -67,7 +67,7 @@ class Speakers:
         return cls(names, frozenset(unknown - names.keys()), frozenset(said))
 
     def speaker(self, name: str) -> str | None:
-        """Return the name that the turns have for the speaker whom the text calls so; None for anything else."""
+        """Return the name in the turns of the speaker with this name, or None."""
         folded = name.casefold()
         if folded in self.names:
             return self.names[folded]
@@ -78,10 +78,10 @@ class Speakers:
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions of the file's chats, counting what is repaired; a chat may have none.
+    """Yield the questions of the file's chats and count repairs; a chat may have none.
 
     Raises:
-        InputError: the file cannot be read or has not REALTALK's layout; the place is the path to the value.
+        InputError: the file cannot be read or is not in REALTALK's layout; the place is the path to the value.
     """
     chats = list(records(source))
     drafts = [list(drafts_from_chat(chat))[-1] for chat in chats]
@@ -97,7 +97,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def _renamed(case: Case, speakers: Speakers, repairs: Counter[str]) -> Case:
-    """Return the case with the speakers' names of the turns in question and answer."""
+    """Return the case with the speakers' names replaced in question and answer."""
     replaced: set[tuple[str, str]] = set()
 
     def one(match: re.Match[str]) -> str:
@@ -123,7 +123,7 @@ def _listed(node: Node) -> list[Node]:
 
 
 def _named(chat: Node) -> tuple[str, str]:
-    """Return the two names of the `name` object; blanks where it has none."""
+    """Return the two names of the `name` object, or blanks."""
     name = chat.child("name")
     if name.value is None:
         return "", ""
@@ -131,7 +131,7 @@ def _named(chat: Node) -> tuple[str, str]:
 
 
 def _subjects(chat: Node) -> tuple[str, str]:
-    """Return the names with which most events of either speaker begin; blanks where there is no such name."""
+    """Return the name with which most events of each speaker begin, or "" if there is none."""
     first: dict[str, Counter[str]] = {"agent_a": Counter(), "agent_b": Counter()}
     for key in numbered_sessions(chat):
         events = chat.child(f"events_{key}")
@@ -145,7 +145,7 @@ def _subjects(chat: Node) -> tuple[str, str]:
 
 
 def _matched(pair: tuple[str, str], speakers: Sequence[str], names: Mapping[str, str]) -> dict[str, str]:
-    """Return whose the names of a pair are, where one of them is known for a speaker and the other for no other."""
+    """Return the speakers of a pair of names if one of them is known and the other fits the other speaker."""
     known = [_known(name, names) for name in pair]
     if known[0] == known[1]:
         return {}
@@ -156,7 +156,7 @@ def _matched(pair: tuple[str, str], speakers: Sequence[str], names: Mapping[str,
 
 
 def _known(name: str, names: Mapping[str, str]) -> str | None:
-    """Return the speaker who has this name, or has it as one of the words of a name, or a name as one of its words."""
+    """Return the only speaker whose names share a word with this name, or None."""
     words = set(_WORD.findall(name.casefold()))
     found = {speaker for known, speaker in names.items() if words & set(_WORD.findall(known))}
     return found.pop() if len(found) == 1 else None

@@ -1,6 +1,6 @@
-"""Reads the questions of Test of Time (arXiv 2406.09170), semantic and arithmetic, a row at a time.
+"""Read Test of Time's questions (arXiv 2406.09170), semantic and arithmetic, one row at a time.
 
-Only what is asked is kept: the facts of a row, most of it, are read again when its conversation is wanted.
+Only the question is kept. The facts, which are most of a row, are read again when its conversation is needed.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _ARITHMETIC = ("add_subtract", "compare", "duration", "multi_op", "schedule", "t
 CATEGORIES: Mapping[str, str] = {code: code.replace("_", " ") for code in (*SEMANTIC, *_ARITHMETIC)}
 
 _ANY_ORDER = "unordered_list"
-"""The key of labels whose parts may come in any order."""
+"""The key of answers whose parts may come in any order."""
 UNANSWERABLE = "unanswerable"
-"""The label of questions that leave out what would answer them."""
+"""The label of questions that cannot be answered."""
 
 
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
-    """Yield the questions, each asked of its own facts, called by these and by its place in the file.
+    """Yield the questions, each asked about its own facts and named by these and its position in the file.
 
     Raises:
-        InputError: the text is not JSON; a row that has not the layout is skipped where the source allows it.
+        InputError: the text is not JSON. A row with another layout is skipped if the source allows it.
     """
     numbered = enumerate(rows(source), 1)
     return source.readable(numbered, lambda one: (_case(one[1], one[0], repairs),))
@@ -63,12 +63,12 @@ def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
 
 
 def _answer(label: Node, repairs: Counter[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the label's text, and the parts of a list that may come in any order; of a dictionary what counts of it.
+    """Return the answer's text, and the parts of a list that may come in any order.
 
-    Several named values stay a dictionary, in JSON.
+    Of a dictionary, the relevant value is used; several named values stay a dictionary in JSON.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no answer.
     """
     read = label.value
     if isinstance(read, str) and read.lstrip().startswith(("{", "[")):

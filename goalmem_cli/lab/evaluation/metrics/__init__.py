@@ -1,1 +1,1 @@
-"""What an answer or a retrieval is worth: pure functions of what was said and what is right."""
+"""Scores of answers and retrievals, as pure functions of prediction and gold."""

@@ -1,4 +1,4 @@
-"""How far two who marked the same answers agree: the share of equal marks, and Cohen's kappa."""
+"""Agreement of two raters of the same answers: the share of equal marks, and Cohen's kappa."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How two marked `n` answers: the four counts, the share of equal marks, and kappa, each with its 95% interval.
+    """The agreement of two raters on `n` answers: four counts, and two figures with 95% intervals.
 
-    `kappa` is from -1 to 1, 0 where they agree as often as by chance. It is None where chance alone explains all, since
-    both gave one and the same mark to everything, and where there is nothing to compare; so is `equal` there.
+    `equal` is the share of equal marks. `kappa` is from -1 to 1; 0 means agreement by chance. It is None if both gave
+    the same mark to everything. Both figures are None if there are no answers.
     """
 
     both_right: int
@@ -30,12 +30,12 @@ class Agreement:
 
     @property
     def n(self) -> int:
-        """How many answers both marked."""
+        """The number of answers that both marked."""
         return self.both_right + self.first_alone + self.second_alone + self.both_wrong
 
 
 def agreement(pairs: Sequence[tuple[bool, bool]], seed: int = 0) -> Agreement:
-    """Return how far two agree; a pair says whether the first and whether the second marked an answer as right."""
+    """Return the agreement; each pair says whether the first and the second rater marked an answer as right."""
     counts = Counter(pairs)
     table = (counts[True, True], counts[True, False], counts[False, True], counts[False, False])
     equal = interval([float(first == second) for first, second in pairs], seed)
@@ -43,7 +43,7 @@ def agreement(pairs: Sequence[tuple[bool, bool]], seed: int = 0) -> Agreement:
 
 
 def cohens_kappa(both_right: int, first_alone: int, second_alone: int, both_wrong: int) -> float | None:
-    """Return kappa, (observed - expected) / (1 - expected); None where the expected agreement is 1, or n is 0."""
+    """Return (observed - expected) / (1 - expected), or None if the expected agreement is 1 or n is 0."""
     n = both_right + first_alone + second_alone + both_wrong
     first, second = both_right + first_alone, both_right + second_alone
     expected = first * second + (n - first) * (n - second)  # of n squared
@@ -53,7 +53,7 @@ def cohens_kappa(both_right: int, first_alone: int, second_alone: int, both_wron
 
 
 def _with_bounds(table: tuple[int, int, int, int], seed: int) -> Interval | None:
-    """Return kappa with the bounds that drawing the answers again gives it; draws without a kappa are left out."""
+    """Return kappa with bootstrap bounds; resamples without a kappa are ignored."""
     kappa, n = cohens_kappa(*table), sum(table)
     if kappa is None:
         return None

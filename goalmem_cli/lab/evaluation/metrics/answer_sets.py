@@ -1,4 +1,4 @@
-"""Scores of answers to Complex-TR's questions, which are sets."""
+"""Scores of answers to Complex-TR's questions, whose answers are sets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _AND = re.compile(r"(?i:\s+and\s+)")
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """How a prediction compares with a set of answers, each from 0 to 1.
+    """The scores of a prediction against a set of answers, each from 0 to 1.
 
-    `accuracy` is 1 where it names all answers and nothing else; `f1` is of the answers named, `exact` and `token_f1`
-    of the whole prediction with the likest of the answers, or with all of them as one text.
+    `accuracy` is 1 if it names all answers and nothing else. `f1` is over the named answers. `exact` and `token_f1`
+    compare the whole prediction with the best of the answers, or with all of them as one text.
     """
 
     accuracy: float
@@ -29,9 +29,9 @@ class AnswerSet:
 
 
 def answer_set(prediction: str, answers: Sequence[str]) -> AnswerSet:
-    """Return the scores of Complex-TR; texts are the same that are so after SQuAD's normalisation.
+    """Return Complex-TR's scores; texts are compared after SQuAD's normalisation.
 
-    A prediction is split at semicolons and line ends, then at commas and "and"; what is an answer stays whole.
+    A prediction is split at semicolons and line ends, then at commas and "and"; parts that equal an answer stay whole.
     """
     gold = {bare_text(answer) for answer in answers}
     named = {item for item in _named(prediction, gold) if item}
@@ -46,7 +46,7 @@ def answer_set(prediction: str, answers: Sequence[str]) -> AnswerSet:
 
 
 def token_f1(prediction: str, answer: str) -> float:
-    """Return SQuAD's F1, from 0 to 1, of the words that both have, each as often as both have it."""
+    """Return SQuAD's F1, from 0 to 1, over the bag of common words."""
     predicted, gold = bare_text(prediction).split(), bare_text(answer).split()
     common = (Counter(predicted) & Counter(gold)).total()
     return 2 * common / (len(predicted) + len(gold)) if common else 0.0
@@ -65,7 +65,7 @@ def _named(prediction: str, gold: set[str]) -> list[str]:
 
 
 def _joined(pieces: Sequence[str], gold: set[str]) -> list[str]:
-    """Return the pieces between commas, as many together as make an answer: "Washington, D.C."."""
+    """Return the pieces between commas, joined again if together they equal an answer ("Washington, D.C.")."""
     found: list[str] = []
     at = 0
     while at < len(pieces):

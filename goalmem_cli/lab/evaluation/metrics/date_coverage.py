@@ -1,4 +1,4 @@
-"""How often the annotations of a question's evidence hold the date that answers it (DESIGN section 7)."""
+"""Measure how often the date annotations of a question's evidence contain the answer's date (DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Annotate = Callable[[str, datetime | None], Sequence[Annotation]]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A turn of the evidence and what each expression of time in it was taken to mean."""
+    """An evidence turn with the meanings of its time expressions."""
 
     label: str
     said: datetime | None
@@ -32,10 +32,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class DatedCase:
-    """A temporal question whose answer holds a date, with its evidence.
+    """A temporal question whose answer has a date, with its evidence.
 
-    `is_relative` says whether the evidence has an expression that needs an annotation, `is_found` whether the
-    annotated evidence contains the answer's date.
+    `is_relative`: the evidence has an expression that needs an annotation. `is_found`: the annotated evidence contains
+    the answer's date.
     """
 
     case: Case
@@ -46,39 +46,40 @@ class DatedCase:
 
 @dataclass(frozen=True, slots=True)
 class TimesTable:
-    """The temporal questions whose answer holds a date, and how many temporal questions there are in all."""
+    """The temporal questions whose answer has a date, and the number of all temporal questions."""
 
     cases: tuple[DatedCase, ...]
     temporal: int
 
     @property
     def relative(self) -> tuple[DatedCase, ...]:
-        """Those whose evidence has a relative expression."""
+        """The questions whose evidence has a relative expression."""
         return tuple(case for case in self.cases if case.is_relative)
 
     @property
     def found(self) -> tuple[DatedCase, ...]:
-        """Those of `relative` whose annotated evidence contains the date."""
+        """The questions of `relative` whose annotated evidence contains the date."""
         return tuple(case for case in self.relative if case.is_found)
 
     @property
     def share(self) -> float:
-        """The found among the relative, from 0 to 1; 0 where there are none."""
+        """The share of `found` in `relative`, from 0 to 1; 0 if there are none."""
         return len(self.found) / len(self.relative) if self.relative else 0.0
 
 
 def times_table(
     cases: Sequence[Case], conversations: Iterable[Conversation], reader: Annotate = annotate
 ) -> TimesTable:
-    """Return, for each temporal question whose answer holds a date, whether its annotated evidence contains it.
+    """Return, for each temporal question whose answer has a date, whether its annotated evidence contains it.
 
-    The answer is read by the same grammar as the evidence, without a time of speaking: as a date ("7 May 2023",
-    "June 2023", "2022", "summer of 2022"), or as days counted from one ("the week before 9 June 2023", "first weekend
-    of August 2023"). The evidence contains it when, for every date of the answer, one of the evidence's periods is
-    the same days or lies within them, as one day in May does in "May 2023": what is coarser than the answer does not
-    count. The evidence's periods are the dates it writes out and what its annotations mean; of an annotation with an
-    open end ("since March", "for two years now") the day at the end it has. That a turn was said on a day is not one
-    of them, unless its words say so: "today", "this morning".
+    The answer is read by the same grammar as the evidence, without a time of speaking: as a date ("7 May 2023", "June
+    2023", "2022", "summer of 2022") or as days counted from one ("the week before 9 June 2023", "first weekend of
+    August 2023").
+
+    The evidence contains the answer if, for every date of it, one of the evidence's periods is the same or lies within
+    it, as a day in May lies within "May 2023". A coarser period does not count. The evidence's periods are its written
+    dates and its annotations; for an annotation with an open end ("since March", "for two years now"), the day at its
+    closed end. The day on which a turn was said counts only if its words say so ("today", "this morning").
     """
     turns = {(talk.name, turn.label): turn for talk in conversations for turn in talk.turns}
     temporal = [case for case in cases if case.category == TEMPORAL]
@@ -99,7 +100,7 @@ def _dated(case: Case, turns: Mapping[tuple[str, str], Turn], reader: Annotate) 
 
 
 def contains(answer: str, periods: Sequence[Period]) -> bool:
-    """Say whether each date of the answer is, or has within it, one of the periods; false of an answer without any."""
+    """Say whether each date of the answer equals or contains one of the periods; False if it has no date."""
     wanted = [_holder(expression.readings) for expression in spoken_in(answer, None)]
     if not wanted:
         wanted = [when.covers for when in dates_in(answer)]
@@ -111,7 +112,7 @@ def _holder(readings: Sequence[Period]) -> Callable[[Period], bool]:
 
 
 def _periods(turn: Told) -> list[Period]:
-    """Return the days that the turn's words name, by its written dates and its annotations."""
+    """Return the days that the turn names in written dates and annotations."""
     ends = [(annotation.first, annotation.last) for annotation in turn.annotations]
     meant = [
         single(edge) if first is None or last is None else Period(first, last)

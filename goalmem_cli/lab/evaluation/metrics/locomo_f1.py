@@ -1,4 +1,4 @@
-"""LoCoMo's own score of an answer, after the rules of its published `task_eval/evaluation.py`, to the last bit."""
+"""LoCoMo's own score of an answer, reimplemented bit by bit from its published `task_eval/evaluation.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import regex  # type: ignore[import-untyped]
 from nltk.stem.porter import PorterStemmer
 
-# LoCoMo finds the articles with `regex`, whose words hold combining marks, where those of `re` end before them.
+# LoCoMo finds articles with `regex`, which counts combining marks as part of a word; `re` does not.
 _ARTICLES = regex.compile(r"\b(?:a|an|the|and)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _STEMMER = PorterStemmer()
@@ -17,13 +17,13 @@ _REFUSALS = ("no information available", "not mentioned")
 
 
 def normalise_answer(text: str) -> str:
-    """Return the text in lower case, without ASCII punctuation, articles and the word "and", blanks made single."""
+    """Return the text in lower case, without ASCII punctuation, articles and "and", with single blanks."""
     bare = text.replace(",", "").lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
 
 def f1_score(prediction: str, answer: str) -> float:
-    """Return the F1, from 0 to 1, of the Porter stems that the two have in common, each as often as both have it."""
+    """Return the F1, from 0 to 1, over the bag of common Porter stems."""
     predicted, gold = _stems(prediction), _stems(answer)
     common = (Counter(predicted) & Counter(gold)).total()
     if not common:
@@ -34,21 +34,21 @@ def f1_score(prediction: str, answer: str) -> float:
 
 
 def list_f1(prediction: str, answer: str) -> float:
-    """Return the mean, over the answer's parts between commas, of the best F1 that a part of the prediction has."""
+    """Return the mean, over the answer's comma-separated parts, of the best F1 with a part of the prediction."""
     predicted = prediction.split(",")
     return float(np.mean([max(f1_score(part, gold) for part in predicted) for gold in answer.split(",")]))
 
 
 def is_locomo_refusal(prediction: str) -> bool:
-    """Say whether the text holds one of the two phrases that LoCoMo takes for a refusal."""
+    """Say whether the text contains one of the two phrases that LoCoMo counts as a refusal."""
     return any(phrase in prediction.lower() for phrase in _REFUSALS)
 
 
 def locomo_score(prediction: str, answer: str, category: str) -> float:
-    """Return what LoCoMo gives the prediction, from 0 to 1, by the category of its question.
+    """Return LoCoMo's score of the prediction, from 0 to 1, by the question's category.
 
-    "1" (multi-hop) compares lists; "2" and "4" (temporal, single-hop) whole texts; "3" (open-domain) likewise, with
-    the answer up to its first semicolon; "5" (adversarial) asks for a refusal, whatever the answer.
+    "1" (multi-hop) compares lists. "2" and "4" (temporal, single-hop) compare whole texts. "3" (open-domain) does too,
+    with the answer cut at its first semicolon. "5" (adversarial) expects a refusal, whatever the answer.
 
     Raises:
         ValueError: LoCoMo has no such category.

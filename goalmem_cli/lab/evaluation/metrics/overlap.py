@@ -1,4 +1,4 @@
-"""Scores of an answer by what it shares with the gold one: words, as A-MEM and Mem0 count them, or items of a set."""
+"""Scores of the overlap of an answer with the gold: of words, as in A-MEM and Mem0, or of the items of a set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEPARATORS = tuple(map(re.compile, (r"[;\n]", _COMMA, r"(?i:\band\b)")))
 
 @dataclass(frozen=True, slots=True)
 class SetScores:
-    """Precision, recall and F1, each from 0 to 1, of the items that an answer names."""
+    """Precision, recall and F1, from 0 to 1, of the items that an answer names."""
 
     precision: float
     recall: float
@@ -41,10 +41,10 @@ def word_set_f1(prediction: str, answer: str) -> float:
 
 
 def bleu1(prediction: str, answer: str) -> float:
-    """Return the smoothed BLEU of single words, from 0 to 1.
+    """Return the smoothed unigram BLEU, from 0 to 1.
 
-    The words are those of NLTK's tokenizer over the whole text in lower case. Mem0 has NLTK split sentences first,
-    with a model that must be downloaded; the two differ only in the full stops inside an answer of several sentences.
+    Words come from NLTK's tokenizer over the whole text in lower case. Mem0 splits sentences first, with a model that
+    must be downloaded. The two differ only for full stops inside an answer of several sentences.
     """
     predicted, gold = (_TOKENIZER.tokenize(text.lower()) for text in (prediction, answer))
     smoothing = SmoothingFunction().method1
@@ -52,28 +52,28 @@ def bleu1(prediction: str, answer: str) -> float:
 
 
 def is_exact_match(prediction: str, answer: str) -> bool:
-    """Say whether the two are the same but for case, punctuation, articles and blanks, as SQuAD's scorer has it.
+    """Say whether both are equal except for case, ASCII punctuation, articles and blanks, as in SQuAD's scorer.
 
-    So "29 January, 2023" is "29 January 2023". Punctuation is that of ASCII, and goes without leaving a blank.
+    "29 January, 2023" equals "29 January 2023". Punctuation is removed without leaving a blank.
     """
     return bare_text(prediction) == bare_text(answer)
 
 
 def is_strict_match(prediction: str, answer: str) -> bool:
-    """Say whether the two are the same but for case and blanks around them."""
+    """Say whether both are equal except for case and surrounding blanks."""
     return prediction.strip().lower() == answer.strip().lower()
 
 
 def bare_text(text: str) -> str:
-    """Return the text as SQuAD's scorer compares it: in lower case, without punctuation, articles and extra blanks."""
+    """Return the text as SQuAD's scorer compares it: lower case, no punctuation, articles or extra blanks."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
 def set_scores(prediction: str, answers: Sequence[str]) -> SetScores:
-    """Return how well the items that the prediction names are those of the answer set (CAME-Bench, STITCH 3).
+    """Return how well the items that the prediction names match the answer set (CAME-Bench, STITCH 3).
 
-    The prediction is split at semicolons and line ends, then at commas, then at "and"; what equals a gold item stays
-    whole. Items are one when they are equal or aliases (`logic.equality`); each gold item is matched once at most.
+    The prediction is split at semicolons and line ends, then at commas, then at "and"; a part that equals a gold item
+    stays whole. Items match if they are equal or aliases (`logic.equality`); each gold item is matched at most once.
     """
     gold = _distinct(answers)
     predicted = _distinct(_items(prediction, gold))
@@ -86,7 +86,7 @@ def set_scores(prediction: str, answers: Sequence[str]) -> SetScores:
 
 
 def assignment(values: Sequence[Sequence[float]]) -> list[tuple[int, int, float]]:
-    """Return (row, column, value) for the pairs, none of which share a row or column, with the greatest sum."""
+    """Return (row, column, value) of the one-to-one pairs with the greatest sum."""
     if not values or not values[0]:
         return []
     rows, columns = linear_sum_assignment(np.asarray(values, dtype=float), maximize=True)
@@ -102,7 +102,7 @@ def _sameness(left: str, right: str) -> float:
 
 
 def _distinct(items: Sequence[str]) -> list[str]:
-    """Return the items that say something, each normal form once."""
+    """Return the non-empty items, each normal form once."""
     return list({key: item for item in items if (key := normalise(item))}.values())
 
 

@@ -1,7 +1,7 @@
-"""How good the reasoning of `goal-mem` was, held against a question's gold plan.
+"""Compare the reasoning of `goal-mem` with a question's gold plan.
 
-What is judged is the final plan: the decomposition of the last attempt that has one. It is the plan that was grounded,
-where one was, and the substitution of a trace is that attempt's.
+The final plan is judged: the decomposition of the last attempt that has one. If a plan was grounded, it is that one,
+and the substitution of the trace belongs to it.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.trace import Attempt, Trace
 
 Place = tuple[str, str]
-"""A turn: its conversation and its label."""
+"""A turn, as its conversation and label."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanQuality:
-    """One question's figures: shares from 0 to 1, then counts. None where there is nothing to measure.
+    """The scores of one question: shares from 0 to 1, then counts. None if there is nothing to measure.
 
-    `plan_parsed`: of the attempts, those whose decomposition could be read.
-    `subgoal_match`: over the gold subgoals, the mean token F1 (LoCoMo's) with the subgoal of the final plan that each
-    is paired with, one to one so that the sum is greatest; a variable reads as its type, whatever its letter.
-    `grounding_precision`: of the turns that the final plan's accepted groundings and contradictions cite, those that
-    ground a gold subgoal or refinement; None where none is cited.
-    `grounding_recall`: of the turns that ground the gold subgoals, those that are cited; None where there are none.
-    Those of refinements are not asked for, since a plan that needs no stepping stone is no worse.
-    `bindings_right`: the mean, over the answer variables with gold values, of the share of these that the substitution
-    has under any variable, equal or as an alias; None where there are none.
-    `stated`, `derived`, `inferred`: how many of the final plan's accepted bindings are supported in which way.
+    - `plan_parsed`: the share of attempts whose decomposition could be read.
+    - `subgoal_match`: the mean token F1 (LoCoMo's) of the gold subgoals with the final plan's, in the best one-to-one
+      pairing. A variable reads as its type, whatever its letter.
+    - `grounding_precision`: the share of turns cited by accepted groundings and contradictions that ground a gold
+      subgoal or refinement. None if no turn is cited.
+    - `grounding_recall`: the share of turns grounding gold subgoals that are cited; None if there are none. Refinements
+      do not count, because a plan that needs none is no worse.
+    - `bindings_right`: the mean, over the answer variables with gold values, of the share of these values that the
+      substitution has under any variable, equal or as an alias. None if there are none.
+    - `stated`, `derived`, `inferred`: the number of accepted bindings with each support.
     """
 
     plan_parsed: float
@@ -50,7 +50,7 @@ class PlanQuality:
 
 
 def plan_quality(case: Case, trace: Trace) -> PlanQuality | None:
-    """Return the figures of a question; None where it has no gold plan, or the trace no attempts."""
+    """Return the scores of a question; None if it has no gold plan or the trace no attempts."""
     if case.plan is None or not trace.attempts:
         return None
     final = final_plan(trace)
@@ -73,10 +73,10 @@ def plan_quality(case: Case, trace: Trace) -> PlanQuality | None:
 
 
 def cited_without_reading(plan: GoldPlan, units: Sequence[Sequence[str]], subgoals: int) -> dict[str, float]:
-    """Return the grounding precision and recall of citing the best units, one a subgoal, whatever they say.
+    """Return the grounding precision and recall of citing the best units, one per subgoal, without reading them.
 
-    `units` are the labels of those retrieved for the subgoals, the best of each first. A model's groundings are worth
-    something where they are better; what there is nothing to measure of is left out.
+    This is the baseline that a model's groundings must beat. `units` are the labels of the retrieved units, the best
+    for each subgoal first. Scores without anything to measure are left out.
     """
     cited = {label for labels in units[:subgoals] for label in labels}
     needed = {label for step in plan.subgoals for label in step.facts}
@@ -86,7 +86,7 @@ def cited_without_reading(plan: GoldPlan, units: Sequence[Sequence[str]], subgoa
 
 
 def final_plan(trace: Trace) -> Attempt:
-    """Return the last attempt with a goal, else the last; the trace has attempts."""
+    """Return the last attempt with a goal, else the last; the trace must have attempts."""
     return next((attempt for attempt in reversed(trace.attempts) if attempt.goal), trace.attempts[-1])
 
 
@@ -122,7 +122,7 @@ def _bindings_right(plan: GoldPlan, trace: Trace) -> float | None:
 
 
 def _share(gold: str, found: Sequence[str]) -> float:
-    """Return how much of a gold value is among the values found: all, or so many of a list's items."""
+    """Return how much of a gold value is found: 1 if equal, else the share of a list's items."""
     if any(compare(gold, value) is Equality.EQUAL for value in found):
         return 1.0
     wanted = _listed(gold)
@@ -132,5 +132,5 @@ def _share(gold: str, found: Sequence[str]) -> float:
 
 
 def _listed(value: str) -> list[str]:
-    """Return the items of a list written as one value; a date's commas separate nothing."""
+    """Return the items of a list written as one value; commas in a date do not separate."""
     return [value] if parse_date(value) is not None else value.split(", ")

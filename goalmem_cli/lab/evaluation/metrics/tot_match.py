@@ -1,4 +1,4 @@
-"""Test of Time's exact match: the values of two answers in JSON or in words, whichever way these are written."""
+"""Test of Time's exact match: compare the values of two answers, written in JSON or in words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NAMED = re.compile(r"(\w+)\s*[=:]\s*(.+)")
 
 
 def is_tot_match(prediction: str, label: str, *, in_any_order: bool = False) -> bool:
-    """Say whether an answer is that of Test of Time.
+    """Say whether an answer equals Test of Time's label.
 
-    Of a JSON object the `answer` counts, or all but the `explanation`, as its prompts ask. Case, quotes, brackets,
-    blanks, a full stop at the end and how a number or a whole date is written make no difference, nor does a unit of
-    time behind a number where the label is a bare number. The order of a list does, unless it may be in any. Of several
-    named values ({"H": 1, "M": 33}) the names may be left out, where the values stand in the label's order.
+    Of a JSON object, only `answer` counts, or everything but `explanation`, as the benchmark's prompts ask. Ignored
+    differences: case, quotes, brackets, blanks, a final full stop, the notation of a number or full date, and a unit of
+    time after a number if the label is a bare number. The order of a list matters unless `in_any_order`. The names of
+    several named values ({"H": 1, "M": 33}) may be left out if the values are in the label's order.
     """
     predicted, gold = value_of(written(prediction)), value_of(written(label))
     if isinstance(gold, dict):
@@ -32,7 +32,7 @@ def is_tot_match(prediction: str, label: str, *, in_any_order: bool = False) -> 
 
 
 def _has_values(predicted: object, gold: Mapping[str, object]) -> bool:
-    """Say whether the gold values are there, under their names or in their order."""
+    """Say whether the gold values are present, under their names or in their order."""
     named = {str(key).casefold(): value for key, value in predicted.items()} if isinstance(predicted, dict) else None
     items = _items(predicted)
     if named is None and (found := [_NAMED.fullmatch(item) for item in items]) and all(found):
@@ -58,7 +58,7 @@ def _are_same(predicted: Sequence[str], gold: Sequence[str], *, in_any_order: bo
 
 
 def _is_same(predicted: str, gold: str) -> bool:
-    """Say whether two values are one text, one number or one day."""
+    """Say whether two values are the same text, number or day."""
     one, other = _plain(predicted), _plain(gold)
     if one == other:
         return bool(other)
@@ -69,7 +69,7 @@ def _is_same(predicted: str, gold: str) -> bool:
 
 
 def _items(value: object) -> list[str]:
-    """Return the parts of a list, or of a text that names several, each in its plain form."""
+    """Return the normalised parts of a list, or of a text that names several."""
     return list(_parts(value))
 
 
@@ -98,7 +98,7 @@ def _number(text: str) -> Decimal | None:
 
 
 def _day(text: str) -> tuple[int, int, int] | None:
-    """Return the day that the text names with its year, and nothing else; None where it names none."""
+    """Return the full date that the text is, or None."""
     when = parse_date(text)
     if when is None or when.year is None or when.month is None or when.day is None:
         return None

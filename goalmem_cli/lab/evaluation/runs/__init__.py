@@ -1,1 +1,1 @@
-"""A run: its folder, its stages, its shards, and the judge that marks it."""
+"""Runs: their folders, stages and shards, and the judge that marks answers."""

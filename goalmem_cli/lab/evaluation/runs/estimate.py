@@ -1,4 +1,4 @@
-"""What a run is going to cost, said before it begins."""
+"""Estimate the cost of a run before it begins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from goalmem_cli.records import Usage
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Questions left to ask, model calls for them at least and at most, and seconds a call took when tried."""
+    """The number of questions left, their least and most model calls, and the measured seconds per call."""
 
     questions: int
     least: int
@@ -23,16 +23,16 @@ class Estimate:
 
     @property
     def shortest(self) -> float:
-        """Seconds, if every question needs as few calls as it can."""
+        """The seconds if every question needs the fewest calls."""
         return self.least * self.seconds_per_call
 
     @property
     def longest(self) -> float:
-        """Seconds, if every question needs as many calls as it may."""
+        """The seconds if every question needs the most calls."""
         return self.most * self.seconds_per_call
 
     def line(self) -> str:
-        """Return the estimate as a line."""
+        """Return the estimate as one line."""
         calls = f"{self.least:,} calls" if self.least == self.most else f"{self.least:,} to {self.most:,} calls"
         times = sorted({say_duration(self.shortest), say_duration(self.longest)}, key=len)
         between = f"about {times[0]}"
@@ -42,7 +42,7 @@ class Estimate:
 
 
 def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], seconds_per_call: float) -> Estimate:
-    """Return the cost of the questions left in each row; `calls` are the least and most of a reasoner's question."""
+    """Return the cost of the questions left; `calls` gives each reasoner's least and most calls per question."""
     rows: Sequence[tuple[int, tuple[int, int]]] = [(count, calls[row.reasoner]) for row, count in left.items()]
     return Estimate(
         sum(left.values()),
@@ -54,9 +54,9 @@ def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], sec
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What building a backbone, or a reasoner over one, is going to take at least and at most, of calls and tokens.
+    """The least and most calls and tokens of building a backbone, or of a reasoner over one.
 
-    `count` are turns to index or questions to ask; `reasoner` is blank for an index.
+    `count` are turns to index or questions to ask. `reasoner` is "" for an index.
     """
 
     reasoner: str
@@ -66,26 +66,26 @@ class Cost:
     tokens: tuple[int, int]
 
     def hours(self, speed: float) -> tuple[float, float]:
-        """Return the hours that this takes at so many tokens a second."""
+        """Return the least and most hours at `speed` tokens per second."""
         return self.tokens[0] / speed / 3600, self.tokens[1] / speed / 3600
 
 
 def foreseen_index(backbone: str, outlook: Outlook) -> Cost:
-    """Return the cost of an index, as the backbone itself estimates it."""
+    """Return the cost of an index, as the backbone estimates it."""
     return Cost("", backbone, outlook.turns, (outlook.calls, outlook.calls), (outlook.tokens, outlook.tokens))
 
 
 def foreseen_answers(reasoner: str, backbone: str, questions: int, calls: tuple[int, int], tried: Usage) -> Cost:
-    """Return the cost of so many questions, each of so many calls; a call is taken to be as long as the one tried."""
+    """Return the cost of `questions` questions with `calls` calls each, taking every call as long as the one tried."""
     tokens = (tried.prompt_tokens + tried.completion_tokens) / max(1, tried.calls)
     least, most = (questions * number for number in calls)
     return Cost(reasoner, backbone, questions, (least, most), (round(least * tokens), round(most * tokens)))
 
 
 def seconds_per_call(path: Path) -> float | None:
-    """Return the mean seconds of a model call in the run so far; None where it has made none.
+    """Return the mean seconds of a model call in the run so far, or None if it has made none.
 
-    Calls of questions that were under way at the same time share their seconds.
+    Calls of questions that ran at the same time share their seconds.
 
     Raises:
         InputError: a file of the run is damaged.
@@ -96,7 +96,7 @@ def seconds_per_call(path: Path) -> float | None:
 
 
 def say_duration(seconds: float) -> str:
-    """Return a duration in the units that suit it: 40 s, 12 min, 3.5 h."""
+    """Return a duration in a fitting unit: 40 s, 12 min, 3.5 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"

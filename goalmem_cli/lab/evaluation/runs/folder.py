@@ -1,7 +1,7 @@
-"""A run's folder: the manifest, the cases, and one append-only file of JSON lines for each stage.
+"""The folder of a run: the manifest, the cases, and one append-only JSON-lines file per stage.
 
-A line is written whole, and to the disk, as soon as its question is answered: an interruption costs at most the
-questions under way. A last line that was cut off is dropped when the run goes on.
+A line is written whole and synced as soon as its question is answered, so an interruption loses only the questions
+under way. An incomplete last line is dropped when the run continues.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ STAGES: dict[type, str] = {
     Verdict: "verdicts.jsonl",
     Built: "built.jsonl",
 }
-_BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # what is there before the manifest
+_BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
 _ADDABLE = ("reasoners", "backbones")
-_FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # when that was no setting
-_NO_MATTER = ("sources", "repairs")  # the digest says what the files hold; what lies beside them is no matter
+_FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # before it was a setting
+_NO_MATTER = ("sources", "repairs")  # the digest covers the files' content
 
 Result: TypeAlias = Retrieved | Answered | Verdict | Built
 Key: TypeAlias = tuple[object, ...]
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 def key_of(result: Result) -> Key:
-    """Return what a stage must not do twice."""
+    """Return the key that identifies a result within its stage."""
     if isinstance(result, Retrieved):
         return (result.case, result.backbone, result.kind)
     if isinstance(result, Answered):
@@ -62,7 +62,7 @@ def key_of(result: Result) -> Key:
 
 
 class RunFolder:
-    """A run that is being measured; one process writes it at a time."""
+    """A run in progress; only one process writes it at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -71,13 +71,13 @@ class RunFolder:
 
     @classmethod
     def begin(cls, path: Path, manifest: Manifest, cases: Sequence[Placed], *, is_new: bool = False) -> RunFolder:
-        """Return the folder ready for results, new or going on with the run that is there.
+        """Return the folder ready for results, as a new run or to continue the existing one.
 
-        Reasoners and backbones may be added to a run; whatever else differs makes it another run. With `is_new` no run
-        may be there.
+        Reasoners and backbones may be added to a run; any other difference makes it another run. With `is_new`, no run
+        may exist.
 
         Raises:
-            UsageError: the folder holds another run, or something that is no run.
+            UsageError: the folder holds another run, or something else.
             StoreLocked: another process is writing it.
             StoreError: the folder cannot be written.
             InputError: a file of the run is damaged.
@@ -105,7 +105,7 @@ class RunFolder:
 
     @classmethod
     def going_on(cls, path: Path) -> RunFolder:
-        """Return the folder of a run that is there, to add results to.
+        """Return the folder of an existing run, to add results.
 
         Raises:
             As `begin`.
@@ -116,7 +116,7 @@ class RunFolder:
         return folder
 
     def append(self, result: Result) -> None:
-        """Write a result as a line of its stage's file, and to the disk.
+        """Append a result to its stage's file and sync it.
 
         Raises:
             StoreError: it cannot be written.
@@ -147,10 +147,10 @@ class RunFolder:
         return _results(self.path, kind)
 
     def close(self) -> None:
-        """Let another process go on with the run.
+        """Release the run for other processes.
 
         Raises:
-            StoreError: what could not be written before still cannot.
+            StoreError: pending data cannot be written.
         """
         try:
             with reporting(self.path, HINT):
@@ -164,18 +164,18 @@ class RunFolder:
         with reporting(self.path, HINT):
             try:
                 self._lock.acquire(timeout=0)
-            except Timeout as error:  # one of the system's errors too
+            except Timeout as error:  # Timeout is also an OSError
                 raise StoreLocked(
                     f"another process is measuring into {self.path}", "wait for it, or name another folder with --out"
                 ) from error
 
 
 def read_run(path: Path) -> Run:
-    """Return the run that lies in the folder, as far as it has come.
+    """Return the run in the folder, as far as it has come.
 
     Raises:
         UsageError: there is none.
-        InputError: a file of it is damaged; the place is the line.
+        InputError: a file is damaged; the place is the line.
     """
     return Run(
         read_manifest(path),
@@ -188,13 +188,14 @@ def read_run(path: Path) -> Run:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return what the run in the folder measures.
+    """Return the manifest of the run in the folder.
 
-    Of an older one it adds that its least certainty is that of a step, and how many tokens of facts were shown.
+    For older runs, the settings are completed: their least certainty applied to steps, and their number of fact tokens
+    was fixed.
 
     Raises:
         UsageError: there is none.
-        InputError: its manifest is damaged.
+        InputError: the manifest is damaged.
     """
     file = path / MANIFEST
     try:
@@ -215,7 +216,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def write_run(path: Path, run: Run) -> None:
-    """Write a whole run into a folder that is not there yet, or empty.
+    """Write a complete run into a new or empty folder.
 
     Raises:
         UsageError: the folder is not empty.
@@ -239,7 +240,7 @@ def write_run(path: Path, run: Run) -> None:
 
 
 def differing(one: Manifest, other: Manifest, besides: Iterable[str] = ()) -> str:
-    """Return what the manifests differ in, with both values; nothing where they are of one run."""
+    """Return the first difference of the manifests with both values, or "" if they belong to one run."""
     passed_over = {*_NO_MATTER, *besides}
     for slot in fields(Manifest):
         left, right = getattr(one, slot.name), getattr(other, slot.name)
@@ -257,7 +258,11 @@ def differing(one: Manifest, other: Manifest, besides: Iterable[str] = ()) -> st
 
 
 def _joined(there: Manifest, wanted: Manifest, path: Path) -> Manifest:
-    """Return the manifest of the run that is there with what is added to it."""
+    """Return the existing run's manifest with the reasoners, backbones and prompts of the wanted one added.
+
+    Raises:
+        UsageError: the runs differ in a setting that decides results.
+    """
     if what := differing(there, wanted, _ADDABLE):
         raise UsageError(f"{path} holds another run: {what}", "name another folder with --out, or repeat its flags")
     return replace(
@@ -273,7 +278,7 @@ def _results(path: Path, kind: type[T]) -> Iterator[T]:
 
 
 def _read(file: Path, kind: type[T]) -> Iterator[T]:
-    """Yield the records of a file of lines; a last line without its end was cut off, and is passed over."""
+    """Yield the records of a JSON-lines file; an incomplete last line is ignored."""
     try:
         opened = file.open("rb")
     except FileNotFoundError:
@@ -312,7 +317,7 @@ def _line(record: object) -> str:
 
 
 def _opened(path: Path) -> Any:
-    """Return the file open at the end of its last whole line."""
+    """Return the file opened after its last complete line."""
     path.touch()
     file = path.open("rb+")
     end = 0
@@ -325,7 +330,7 @@ def _opened(path: Path) -> Any:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the file under another name, one that `_BEGUN` knows when the process is killed, then give it its own."""
+    """Write a temporary file, named as in `_BEGUN`, and rename it."""
     part = path.with_name(f".{path.name}.part")
     with reporting(path, HINT):
         with part.open("wb") as file:

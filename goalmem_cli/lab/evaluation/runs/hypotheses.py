@@ -1,4 +1,4 @@
-"""A run's answers as the files that LongMemEval's own scorer reads."""
+"""Export a run's answers as files for LongMemEval's own scorer."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ _NOT_FOR_NAMES = re.compile(r"[^\w-]")
 
 
 def write_hypotheses(run: Run, folder: Path) -> list[Path]:
-    """Write a file for each reasoner and backbone that answered, and return the files; none for another dataset.
+    """Write a file for each reasoner and backbone with answers, and return the files; none for other datasets.
 
-    A line is a JSON object with the `question_id` and the `hypothesis`, in the order of the run's cases; a refused
-    question's hypothesis says so. The scorer leaves questions without a line out of its means: a run that is not
-    finished is scored on what it has.
+    A line is a JSON object with `question_id` and `hypothesis`, in the order of the run's cases; a refused question's
+    hypothesis says so. The scorer ignores questions without a line, so an unfinished run is scored on what it has.
 
     Raises:
         StoreError: a file cannot be written.
@@ -42,11 +41,11 @@ def write_hypotheses(run: Run, folder: Path) -> list[Path]:
 
 
 def _line(answered: Answered) -> str:
-    """Return the answer's line, all in ASCII: the scorer opens the file in whatever encoding the system prefers."""
+    """Return the answer's line in ASCII, because the scorer opens the file in the system's encoding."""
     entry = {"question_id": answered.case, "hypothesis": encodable(prediction(answered.trace))}
     return json.dumps(entry) + "\n"
 
 
 def _as_name(text: str) -> str:
-    """Return the text as part of a file's name: a run from elsewhere may call a row anything."""
+    """Return the text as part of a file name; names in a foreign run may be anything."""
     return _NOT_FOR_NAMES.sub("_", text)

@@ -1,10 +1,10 @@
-"""Has a model mark answers against the gold answers; what it cannot mark stays without a mark, and is never wrong.
+"""Mark answers against gold answers with a model; an answer that it cannot mark gets no mark, and is not wrong.
 
-LongMemEval's questions are marked by its published rules, one prompt for each of its types. For BEAM (arXiv 2510.27246)
-each nugget of an answer is marked 0, 0.5 or 1, and the answer has the mean; one that lists events is marked by their
-order. All other datasets are marked by the standard prompt or the strict one. Decoding is greedy, so that asking twice
-would only repeat the reply: an odd pass shows the gold answer first, an even pass the given answer, which shows how far
-a judge goes by the order alone.
+LongMemEval's questions are marked by its published rules, one prompt per question type. For BEAM (arXiv 2510.27246),
+each nugget is marked 0, 0.5 or 1 and the answer gets the mean; answers that list events are marked by their order. All
+other datasets use the standard or the strict prompt. Decoding is greedy, so a repeated prompt repeats the reply.
+Therefore odd passes show the gold answer first and even passes the given answer, which shows how much the order
+influences a judge.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from goalmem_cli.records import Usage
 
 Style: TypeAlias = Literal["standard", "strict"]
 Mark: TypeAlias = tuple[float | None, str]
-"""From 0 (wrong) to 1 (right), or None, with what the reply said, or what was wrong with it."""
+"""A mark from 0 (wrong) to 1 (right), or None; with the reply's text or its problem."""
 Pass: TypeAlias = tuple[int, int]
-"""The number of a pass, and the place of the nugget that is marked in it; 0 where the answer is marked as a whole."""
+"""The number of a pass, and the index of the marked nugget; 0 if the answer is marked as a whole."""
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Told after every answer: which judge is at work, how many answers it has seen to and how many there are."""
+"""Called after every answer with the judge's name, the answers done and the total."""
 
 LONGMEMEVAL, BEAM = "longmemeval", "beam"
 NUGGET, ORDER = "judge_nugget", "judge_order"
@@ -53,11 +53,11 @@ MODEL_DIGEST = "model_hash"
 
 _MARKS = {"right": 1.0, "wrong": 0.0, "1": 1.0, "0.5": 0.5, "0": 0.0}
 _PASSING = 0.5
-"""From which mean of its nuggets' marks an answer counts as right."""
+"""The least mean of its nuggets' marks with which an answer counts as right."""
 
 
-def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - what a dataset calls it
-    """Return the prompts that judge a dataset of the format."""
+def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - the dataset's term
+    """Return the prompts that judge datasets of the format."""
     if format == LONGMEMEVAL:
         return (*dict.fromkeys(TEMPLATES.values()), ABSTENTION)
     return (NUGGET, ORDER, STYLES[style]) if format == BEAM else (STYLES[style],)
@@ -65,11 +65,13 @@ def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - what
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How many verdicts judging a run took, by how they came about.
+    """The number of verdicts of a judged run, by origin.
 
-    `asked` were asked of the model, and `unreadable` of them stayed without a mark; `refused` were settled without
-    asking, since nothing was answered; `known` were there before. `unjudged` counts the answers that get no verdict:
-    to questions without a gold answer, or that only a refusal answers rightly. `usage` is what asking took.
+    - `asked`: asked of the model; `unreadable`: those of them without a mark.
+    - `refused`: settled without a call, because nothing was answered.
+    - `known`: existed before.
+    - `unjudged`: answers without a verdict, because the question has no gold answer or only a refusal is right.
+    - `usage`: the cost of asking.
     """
 
     asked: int = 0
@@ -82,7 +84,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """An answer to be marked: to which case, and in the passes of which numbers (from 1)."""
+    """An answer to mark, with its case and the numbers of its passes (from 1)."""
 
     case: Case
     answered: Answered
@@ -90,7 +92,7 @@ class Paper:
 
 
 class Judge:
-    """Marks answers with a model, by the prompts that suit the dataset and the style."""
+    """Marks answers with a model, using the prompts of the dataset and style."""
 
     def __init__(
         self,
@@ -98,15 +100,15 @@ class Judge:
         prompts: PromptBook,
         name: str,
         style: Style,
-        format: str,  # noqa: A002 - what a dataset calls it
+        format: str,  # noqa: A002 - the dataset's term
         digest: str = "",
     ) -> None:
-        """Make a judge of the name, for a dataset of the format; `digest` tells the model from others of the name.
+        """Make a judge for datasets of the format; `digest` identifies the model among models of that name.
 
-        In the strict style half of a nugget counts for nothing.
+        In the strict style, half a mark for a nugget counts as 0.
 
         Raises:
-            PromptError: one of its prompts is missing.
+            PromptError: a prompt is missing.
         """
         self.name = name
         self.style = style
@@ -117,11 +119,11 @@ class Judge:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """The hash of each prompt that the judge uses, by step."""
+        """The hashes of the judge's prompts by step."""
         return {step: prompt.hash for step, prompt in self._prompts.items()}
 
     def step_of(self, case: Case) -> str | None:
-        """Return the prompt that judges answers to the case; None where no model is to judge them.
+        """Return the prompt that judges answers to the case, or None if no model judges them.
 
         Raises:
             InputError: LongMemEval has no rules for the case's type.
@@ -140,18 +142,18 @@ class Judge:
         return TEMPLATES[case.category]
 
     def is_asked(self, paper: Paper) -> bool:
-        """Say whether a model has to mark the paper: `step_of` gives a prompt, and it is no refusal."""
+        """Say whether a model must mark the paper: it has a prompt and is no refusal."""
         return self.step_of(paper.case) is not None and not is_refused(paper.answered.trace)
 
     def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
-        """Return each paper's verdicts, in the order of its passes; none where `step_of` gives no prompt.
+        """Return each paper's verdicts in the order of its passes; none if `step_of` gives no prompt.
 
-        All passes of all papers go to the model in one call, and those whose reply is unusable in one more; after that
-        `is_right` is None and `reply` says why, as where a prompt is too long. A refused answer is wrong, and right
-        where there is no answer, without any call.
+        All passes of all papers go to the model in one call; those with unusable replies in one more. After that
+        `is_right` is None and `reply` gives the reason, as for a prompt that is too long. A refusal needs no call: it
+        is right if the question is unanswerable, else wrong.
 
         Raises:
-            ModelError: the model could not be used at all.
+            ModelError: the model cannot be used.
             InputError: LongMemEval has no rules for the type of one of the cases.
         """
         markings = {place: self._marking(paper) for place, paper in enumerate(papers) if self.is_asked(paper)}
@@ -162,7 +164,7 @@ class Judge:
         ]
 
     def require_same(self, verdicts: Iterable[Verdict]) -> None:
-        """Refuse to go on from verdicts that another model, or another prompt, gave under the judge's name.
+        """Raise an error if another model or prompt gave verdicts under the judge's name.
 
         Raises:
             UsageError: there are such verdicts.
@@ -176,7 +178,7 @@ class Judge:
                     raise UsageError(reason, "judge with that one, or move the run's verdicts.jsonl away")
 
     def _settled(self, paper: Paper) -> list[Verdict]:
-        """Return the verdicts of a paper that nothing is asked about."""
+        """Return the verdicts of a paper that needs no call."""
         if self.step_of(paper.case) is None:
             return []
         is_right = paper.case.is_unanswerable
@@ -197,7 +199,7 @@ class Judge:
         ]
 
     def _mark(self, markings: Iterable[_Marking]) -> None:
-        """Have the model mark all passes, and once more those that it gave no usable reply to."""
+        """Let the model mark all passes, and once more those without a usable reply."""
         for _ in range(2):
             markings = [marking for marking in markings if marking.open_passes]
             if not markings:
@@ -234,7 +236,7 @@ class Judge:
 
 
 class _Marking:
-    """A paper under way: by which prompt, in which parts, and what each pass has come to, a mark or the problem."""
+    """A paper being marked: its prompt, its parts, and each pass's mark or problem."""
 
     def __init__(
         self,
@@ -259,7 +261,7 @@ class _Marking:
     def take(
         self, requests: Sequence[Request], reply: Sequence[Completion] | ContextOverflow, *, is_strict: bool
     ) -> None:
-        """Take what the model replied for the open passes; a prompt that is too long is not asked again."""
+        """Take the model's replies for the open passes; a prompt that is too long is not asked again."""
         if isinstance(reply, ContextOverflow):
             self.marks |= dict.fromkeys(self.open_passes, (None, reply.message))
             self.open_passes = []
@@ -273,7 +275,7 @@ class _Marking:
         self.open_passes = [place for place in self.open_passes if self.marks[place][0] is None]
 
     def mark_of(self, number: int) -> Mark:
-        """Return the mean mark of a pass and what was said; None and the first problem where a part has no mark."""
+        """Return the mean mark of a pass with its texts; None and the first problem if a part has no mark."""
         marks = [mark for (own, _), mark in self.marks.items() if own == number]
         values = [value for value, _ in marks if value is not None]
         if len(values) < len(marks):
@@ -290,13 +292,13 @@ def judge_run(
     progress: Progress = lambda *_: None,
     at_once: int = 1,
 ) -> Judging:
-    """Judge every answer of the run in so many passes, but for the verdicts whose keys it has, and return the counts.
+    """Judge every answer of the run in `passes` passes, except for existing verdicts, and return the counts.
 
-    The model gets `at_once` answers in a call, and their verdicts are appended as soon as they are made, so that going
-    on later asks nothing twice. All cases are looked at before anything is asked.
+    `have` are the keys of existing verdicts. The model gets `at_once` answers per call, and their verdicts are appended
+    at once, so nothing is asked twice after an interruption. All cases are checked before the first call.
 
     Raises:
-        ModelError: the model could not be used at all.
+        ModelError: the model cannot be used.
         InputError: LongMemEval has no rules for the type of one of the cases.
         UsageError: another model or prompt of the judge's name has judged some answers.
     """
@@ -322,32 +324,32 @@ def judge_run(
 
 
 def is_self_judged(run: Run, judge_name: str, judge_digest: str = "") -> bool:
-    """Say whether the judge is the model that answered: the same name, or the same digest of the model's file."""
+    """Say whether the judge is the answering model: the same name or file digest."""
     digest = run.manifest.settings.get(MODEL_DIGEST, "")
     answering = {run.manifest.model, digest} - {""}
     return judge_name in answering or judge_digest in answering
 
 
 def gold_of(case: Case) -> str:
-    """Return the answer that the dataset gives, or all that must be named; empty where it gives none."""
+    """Return the gold answer, or all items of the answer set; "" if there is none."""
     return case.answer or "; ".join(case.answers)
 
 
 def quotable(text: str) -> str:
-    """Return the text as it may stand between double quotes: on one line, with its own quotes escaped.
+    """Return the text on one line with escaped quotes, so that it can be put between double quotes.
 
-    So no text can end its quotes, begin a line of its own, or pass for one of the prompt's labels.
+    So no text can end its quotes, start a line, or look like one of the prompt's labels.
     """
     return json.dumps(" ".join(text.split()), ensure_ascii=False)[1:-1]
 
 
 def _left(answered: Answered, judge: Judge, passes: int, have: Collection[Key]) -> tuple[int, ...]:
-    """Return the numbers of the passes that there are no verdicts of yet."""
+    """Return the numbers of the passes without a verdict."""
     return tuple(number for number in range(1, passes + 1) if _key(answered, judge, number) not in have)
 
 
 def _batches(papers: Iterable[Paper], judge: Judge, at_once: int) -> Iterator[list[Paper]]:
-    """Yield the papers in their order, as many together as have so many to be asked about among them."""
+    """Yield the papers in order, in batches with `at_once` papers to ask about."""
     batch: list[Paper] = []
     asked = 0
     for paper in papers:
@@ -367,8 +369,9 @@ def _key(answered: Answered, judge: Judge, number: int) -> Key:
 
 
 def _read(request: Request, completion: Completion, listed: int) -> Mark:
-    """Return the mark in a reply and what it said, or None and why it cannot be used; of nuggets that are `listed` the
-    mark is that of their order.
+    """Return the mark and text of a reply, or None and why it is unusable.
+
+    `listed` is the number of nuggets if their order is marked, else 0.
     """
     if not completion.is_complete:
         return None, "it was cut off at its greatest length"

@@ -1,4 +1,4 @@
-"""Marks that people gave to a run's answers, from a CSV file with a row for each."""
+"""Read people's marks of a run's answers from a CSV file with one row per answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.runs.run import Run
 
 AnswerKey: TypeAlias = tuple[str, str, str]
-"""An answer of a run: its case, reasoner and backbone."""
+"""An answer of a run: case, reasoner and backbone."""
 
 QUESTION, REASONER, BACKBONE, MARK = "question", "reasoner", "backbone", "mark"
 MARKS: Mapping[str, bool] = {
@@ -28,7 +28,7 @@ Row = tuple[int, dict[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Marks by answer, whether each is right; `rows` counts all rows, and `bad` names those that gave no mark."""
+    """The marks by answer (True is right); `rows` counts all rows, `bad` describes those without a mark."""
 
     marks: Mapping[AnswerKey, bool]
     rows: int
@@ -37,7 +37,7 @@ class Labels:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far, with the line that each mark stands in."""
+    """The state of reading: the marks so far with their lines."""
 
     path: Path
     answers: frozenset[AnswerKey]
@@ -47,7 +47,7 @@ class _Reading:
     rows: int = 0
 
     def take(self, line: int, row: Mapping[str, str]) -> None:
-        """Take a row, or say what is wrong with it."""
+        """Take a row, or record what is wrong with it."""
         self.rows += 1
         try:
             key = self._answer(row)
@@ -62,11 +62,11 @@ class _Reading:
             self.marks[key], self.lines[key] = MARKS[word], line
 
     def leave_out(self, line: int, reason: str) -> None:
-        """Count a row that gives no mark, and name it."""
+        """Count and describe a row without a mark."""
         self.bad.append(InputError(self.path, f"line {line}", reason).message)
 
     def _answer(self, row: Mapping[str, str]) -> AnswerKey:
-        """Return the answer that a row is about; what a run has one of need not be said.
+        """Return the answer of a row; a column may be empty if the run has only one value for it.
 
         Raises:
             ValueError: there is no such answer, or several.
@@ -88,9 +88,9 @@ class _Reading:
 
 
 def read_labels(path: Path, run: Run) -> Labels:
-    """Return the marks of a CSV file, in UTF-8, with a line of headings; columns of other names are passed over.
+    """Return the marks of a UTF-8 CSV file with a header; other columns are ignored.
 
-    A row that gives no mark is left out, counted, and named with its line and the reason.
+    A row without a mark is left out, counted, and described with its line and the reason.
 
     Raises:
         InputError: the file cannot be read, lacks a column, or gives no mark at all.
@@ -112,7 +112,7 @@ def read_labels(path: Path, run: Run) -> Labels:
 
 
 def _rows(path: Path, file: Iterator[str], reading: _Reading) -> Iterator[Row]:
-    """Yield the rows below the headings with the line that each ends in, but for those that are no CSV."""
+    """Yield the rows with their last line numbers; invalid CSV rows are left out."""
     head = next(file, "")
     delimiter = max(_DELIMITERS, key=head.count)
     names = [_named(cell) for cell in next(csv.reader([head], delimiter=delimiter), [])]
@@ -134,7 +134,7 @@ def _rows(path: Path, file: Iterator[str], reading: _Reading) -> Iterator[Row]:
 
 
 def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """Return a row's cells by their headings; a spreadsheet's mark for "this is text" goes."""
+    """Return a row's cells by header, without the apostrophe with which spreadsheets mark text."""
     return {name: cell.strip().removeprefix("'") for name, cell in zip(names, cells, strict=False)}
 
 

@@ -1,7 +1,7 @@
-"""A matrix: every reasoner over every backbone, and both with other settings, as a folder of runs that are read as one.
+"""A matrix: every reasoner over every backbone, and variants of both, as a folder of runs that is read as one run.
 
-The folder has `matrix.json`, which names the runs; `parts`, a run in each folder; and `stores`, in which each part
-finds its conversations, and what its backbones derived from them.
+The folder has `matrix.json`, which names the runs; `parts`, with one folder per run; and `stores`, with the
+conversations and derived content of each part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PLAIN = "plain"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A backbone or reasoner, `of`, with other settings, and what the matrix calls it."""
+    """A backbone or reasoner `of` with changed settings, and its label in the matrix."""
 
     of: str
     label: str
@@ -38,9 +38,9 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One run of a matrix: its folder's name, and the variant that is measured in it; the plain part has none.
+    """One run of a matrix: its folder's name and its variant; the plain part has none.
 
-    Where `shares_index`, its backbone is searched in the plain part's store.
+    With `shares_index`, its backbone uses the plain part's store.
     """
 
     name: str
@@ -76,17 +76,17 @@ ABLATIONS: Mapping[str, tuple[Variant, ...]] = {
         Variant("goal-mem", "goal-mem, together", {"planning": "together"}),
     ),
 }  # fmt: skip
-"""What the papers leave out: REMem's Table 5, STITCH's Table 2, and GOAL-MEM's section 5, by the system's name."""
+"""The ablations of the papers by system: REMem's Table 5, STITCH's Table 2, and GOAL-MEM's section 5."""
 
 
 def named(label: str) -> str:
-    """Return a folder's name for what a matrix calls a variant."""
+    """Return a folder name for a variant's label."""
     words = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
     return f"{words[:40]}-{content_hash(label)[:6]}"
 
 
 def is_matrix(path: Path) -> bool:
-    """Return whether the folder has a matrix, and not a run."""
+    """Return whether the folder holds a matrix."""
     return (path / MATRIX).is_file()
 
 
@@ -94,7 +94,7 @@ def read_parts(path: Path) -> tuple[Part, ...]:
     """Return the parts of the matrix in the folder, the plain one first.
 
     Raises:
-        InputError: what says which they are is damaged.
+        InputError: `matrix.json` is damaged.
     """
     file = path / MATRIX
     try:
@@ -108,11 +108,11 @@ def read_parts(path: Path) -> tuple[Part, ...]:
 
 
 def begin_matrix(path: Path, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Make the folder one that has these parts, beside those that it has; return all.
+    """Make the folder a matrix with these parts, in addition to existing ones; return all parts.
 
     Raises:
-        UsageError: something else is in it.
-        InputError: the matrix that is there is damaged.
+        UsageError: the folder holds something else.
+        InputError: the existing matrix is damaged.
         StoreError: the folder cannot be written.
     """
     with reporting(path, HINT):
@@ -127,11 +127,11 @@ def begin_matrix(path: Path, parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def runs_of(path: Path) -> list[Path]:
-    """Return the folders of the runs in a folder: those of a matrix that have begun, or the one run that it is.
+    """Return the folders of the runs in a folder: a matrix's parts that have begun, or the folder itself.
 
     Raises:
         UsageError: nothing of the matrix has been measured.
-        InputError: what says which they are is damaged.
+        InputError: `matrix.json` is damaged.
     """
     if not is_matrix(path):
         return [path]
@@ -142,7 +142,7 @@ def runs_of(path: Path) -> list[Path]:
 
 
 def read_any(path: Path) -> Run:
-    """Return the run in the folder, or its matrix as one run: a variant is a backbone or reasoner of its own name.
+    """Return the run in the folder, or its matrix as one run with each variant under its own name.
 
     Raises:
         UsageError: there is neither.
@@ -156,12 +156,12 @@ def read_any(path: Path) -> Run:
 
 
 def merge_matrices(out: Path, folders: Sequence[Path]) -> None:
-    """Make one matrix of the shards of one.
+    """Merge the shards of one matrix.
 
     Raises:
         UsageError: they are not the shards of one matrix with the same parts, each once, or the folder is not empty.
         InputError: a file is damaged.
-        StoreError: it cannot be written.
+        StoreError: the folder cannot be written.
     """
     for folder in folders:
         if not is_matrix(folder):
@@ -185,7 +185,7 @@ def merge_matrices(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _renamed(part: Part, run: Run) -> Run:
-    """Return the run of a part with the variant's name in place of what it is a variant of."""
+    """Return a part's run with the variant's name instead of the original's."""
     if not part.kind:
         return run
 
@@ -209,7 +209,7 @@ def _renamed(part: Part, run: Run) -> Run:
 
 
 def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
-    """Return the parts as one run. What shares the plain index has the cost of it."""
+    """Return the parts as one run. A variant that shares the plain index also has its cost."""
     first = parts[0][1]
     backbones = _together(parts, lambda run: run.manifest.backbones, "backbone")
     reasoners = _together(parts, lambda run: run.manifest.reasoners, "reasoner")
@@ -233,7 +233,7 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
 def _together(
     parts: Sequence[tuple[Part, Run]], names: Callable[[Run], Sequence[str]], kind: Literal["backbone", "reasoner"]
 ) -> tuple[str, ...]:
-    """Return the names of all parts, each variant behind what it is a variant of."""
+    """Return the names of all parts, each variant after its original."""
     variants = [part for part, _ in parts if part.kind == kind]
     plain_names = [name for part, run in parts if part.kind != kind for name in names(run)]
     ordered = [each for name in plain_names for each in (name, *(part.label for part in variants if part.of == name))]

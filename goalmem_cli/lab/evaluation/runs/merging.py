@@ -1,4 +1,4 @@
-"""One run from its shards, the same as if one machine had measured it all."""
+"""Merge the shards of a run into one run, as if one machine had measured it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goalmem_cli.lab.evaluation.runs.run import Answered, Manifest, Retrieved, R
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """Return the runs as one, its results in the order in which a single run would have made them.
+    """Return the runs as one, with its results in the order of a single run.
 
     Raises:
         UsageError: they are not the shards of one run, each once.
@@ -35,13 +35,13 @@ def merge(runs: Sequence[Run]) -> Run:
         tuple(sorted((result for run in runs for result in run.retrieved), key=order.of_retrieved)),
         tuple(sorted((result for run in runs for result in run.answered), key=order.of_answer)),
         tuple(sorted((result for run in runs for result in run.verdicts), key=order.of_verdict)),
-        tuple({key_of(built): built for run in runs for built in run.built}.values()),  # each shard indexes everything
+        tuple({key_of(built): built for run in runs for built in run.built}.values()),  # every shard indexes everything
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """The order of a run's results: row by row, and in a row by the place of their case."""
+    """The order of a run's results: by row, and within a row by the position of the case."""
 
     manifest: Manifest
     places: Mapping[str, int]

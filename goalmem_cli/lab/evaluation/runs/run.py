@@ -1,4 +1,4 @@
-"""A run as it lies on disk: what was measured on what, and every stage's results, a JSON line each."""
+"""A run as stored on disk: its manifest, and the results of every stage, one JSON line each."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from goalmem_cli.records import Usage
 from goalmem_cli.trace import Trace
 
 AT_ONCE = "parallel"
-"""The setting that a manifest has where several questions were under way at a time."""
+"""The manifest setting for the number of questions processed at a time."""
 CERTAINTY = "certainty"
-"""The setting of the least certainty: of an answer, and in older runs of a step."""
+"""The setting of the least certainty of an answer; in older runs, of a step."""
 FACT_TOKENS = "fact_tokens"
 """The setting of how many tokens of facts are shown at a time."""
 NO_REASONER = "retrieval"
-"""What stands for the reasoner in the rows of a run that only retrieves."""
+"""The name in place of a reasoner for a run that only retrieves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a run measures. Two runs with the same manifest are one run, and may go on from one another.
+    """What a run measures. Runs with equal manifests are the same run, and can continue each other.
 
-    `sources` are the files as they were named; `digest` is the dataset's hash. `settings` are the rest that decides
-    results: the model's hash, embedder, budgets, limits, seed, scope, kinds of query; `prompts` are the hashes of the
-    steps' prompts. `shard` is (i, n) from 1; the cases of all shards of a run have places in one order.
+    - `sources`: the files as named. `digest`: the dataset's hash.
+    - `settings`: everything else that affects results: the model's hash, embedder, budgets, limits, seed, scope, kinds
+      of query.
+    - `prompts`: the hashes of the steps' prompts.
+    - `shard`: (i, n), from 1. The cases of all shards share one order.
     """
 
     dataset: str
@@ -44,14 +46,14 @@ class Manifest:
 
     @property
     def at_once(self) -> int:
-        """How many questions were under way at a time; the seconds of each then include its waiting for the others."""
+        """The number of questions processed at a time; a question's seconds include waiting for the others."""
         number = self.settings.get(AT_ONCE, "")
         return int(number) if number.isdecimal() else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A case of the run, with its place among the cases of all shards."""
+    """A case of the run with its position among the cases of all shards."""
 
     place: int
     case: Case
@@ -61,8 +63,8 @@ class Placed:
 class Retrieved:
     """What one backbone retrieved for one case: labels of turns, best unit first.
 
-    Turns of other conversations in scope have their conversation's name before the label, with a blank between.
-    `queries` are what it was asked with, `kind` which kind of queries those are.
+    Turns of other conversations have their conversation's name and a blank before the label. `queries` are the queries
+    used, `kind` is their kind.
     """
 
     case: str
@@ -74,7 +76,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """How one reasoner over one backbone answered one case."""
+    """The answer of one reasoner over one backbone to one case."""
 
     case: str
     reasoner: str
@@ -84,12 +86,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said of one answer in one pass (from 1): right, wrong, or None where its reply was unreadable.
+    """A judge's verdict on one answer in one pass (from 1): right, wrong, or None if its reply was unreadable.
 
-    `prompt` is the judge's prompt (``standard``, ``strict``), `judge` the name of its model, `weights` the model's
-    digest and `rules` the hash of the prompt's text; both are blank where nothing was asked. `score` is the mean mark
-    of the answer's nuggets, or the mark of their order, 0 to 1, where a dataset has such. `usage` is what asking took,
-    with the second try where there was one; its seconds are not told, since many answers share a call.
+    - `judge`, `prompt`: the names of its model and of its prompt (``standard``, ``strict``).
+    - `weights`, `rules`: the hashes of model and prompt text; "" if nothing was asked.
+    - `score`: the mean mark (0 to 1) of the answer's nuggets, or the mark of their order, for datasets with nuggets.
+    - `usage`: the cost including a retry. It has no seconds, because many answers share a call.
     """
 
     case: str
@@ -107,7 +109,7 @@ class Verdict:
 
     @property
     def mark(self) -> float | None:
-        """What it counts for, from 0 (wrong) to 1 (right); None where the reply was unreadable."""
+        """The mark from 0 (wrong) to 1 (right), or None if the reply was unreadable."""
         if self.is_right is None:
             return None
         return float(self.is_right) if self.score is None else self.score
@@ -115,7 +117,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What deriving from one part of a conversation took, where a backbone was indexed for the run."""
+    """The cost of deriving from one part of a conversation when a backbone was indexed for the run."""
 
     backbone: str
     conversation: str
@@ -126,9 +128,9 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run, read whole. `absent` are the pairs of reasoner and backbone that are not measured.
+    """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 
-    `variants` say of which reasoner or backbone one is a variant, and what its part of a matrix was told.
+    `variants` give, for each variant, its original and the settings of its part of a matrix.
     """
 
     manifest: Manifest

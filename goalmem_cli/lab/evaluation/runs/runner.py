@@ -1,4 +1,4 @@
-"""The stages of a run: retrieve, then answer; each result is appended as it is made, and none is made twice."""
+"""The stages of a run: retrieve, then answer. Each result is appended when it is made; none is made twice."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
 BuildReasoner = Callable[[str, str], Reasoner]
-"""Builds a reasoner by its name, over the backbone of a name."""
+"""Builds the reasoner of a name over the backbone of a name."""
 
 Progress = Callable[[str, int, int], None]
-"""Told before a row's first result and after each: its name, how many of it are done and how many there are."""
+"""Called before a row's first result and after each, with its name, the results done and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What the row is called: reasoner and backbone."""
+        """The row's name: reasoner and backbone."""
         return f"{self.reasoner} over {self.backbone}"
 
 
 class Memory:
-    """The conversations of a dataset in a store, and what of it each case may see."""
+    """A dataset's conversations in a store, and which of them each case may see."""
 
     def __init__(self, store: KeptMemory, dataset: Dataset, cases: Iterable[Case], *, by_domain: bool = False) -> None:
-        """Take the store; with `by_domain` a case sees its domain, where it has one.
+        """Take the store; with `by_domain`, a case sees all conversations of its domain.
 
-        Rankings weigh words by how rare they are in the whole store: what is the same run has to have the same `cases`.
+        Rankings weigh words by their rarity in the whole store, so runs are comparable only with the same `cases`.
         """
         self.store = store
         self._dataset = dataset
@@ -62,7 +62,7 @@ class Memory:
         self._asked: dict[int, tuple[Question, Case]] = {}
 
     def fill(self, report: Callable[[int], None] = lambda _: None) -> int:
-        """Read the conversations into the store, telling how many turns are in it, and return that number.
+        """Read the conversations into the store, report the number of turns so far, and return the total.
 
         Raises:
             InputError: a file cannot be read.
@@ -90,25 +90,22 @@ class Memory:
         return self._scopes[self._group(case)]
 
     def asked(self, case: Case) -> datetime:
-        """Return when the case is asked: at its own time, else with its conversation's last turn."""
+        """Return the case's time: its own, else that of its conversation's last turn."""
         return case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
 
     def question(self, case: Case) -> Question:
-        """Return the case as a question, asked at its own time, else with its conversation's last turn.
-
-        What was said after a question's own time is hidden from it. It is asked on one line, as every question is.
-        """
+        """Return the case as a question on one line; later turns than its own time are hidden."""
         question = Question(in_one_line(case.question), self.asked(case), case.asker, self.scope(case), case.asked)
-        self._asked[id(question)] = (question, case)  # cases of the same words make equal questions
+        self._asked[id(question)] = (question, case)  # by id, because cases with the same words make equal questions
         return question
 
     def gold(self, question: Question) -> list[Hit]:
-        """Return the evidence of the case that `question` made this very question of; nothing for any other question.
+        """Return the evidence of the case from which this question object was made; nothing for other questions.
 
-        A long turn comes in its passages, as it is retrieved: whole, it could be too long to be shown at all.
+        A long turn is returned as its passages, because whole it could be too long to show.
 
         Raises:
-            StoreError: the memory could not be read.
+            StoreError: the memory cannot be read.
         """
         if id(question) not in self._asked:
             return []
@@ -140,12 +137,12 @@ def retrieve(
     each: Each = one_by_one,
     progress: Progress = lambda *_: None,
 ) -> None:
-    """Retrieve for every case with every kind of query over every backbone, but for what the run has already.
+    """Retrieve for every case, kind of query and backbone, except for existing results.
 
-    `each` is how the cases are gone through where a model plans; nothing else waits for one.
+    `each` is the way to go through the cases if a model plans; otherwise they go one by one.
 
     Raises:
-        StoreError: the memory cannot be read, or the run not written.
+        StoreError: the memory cannot be read, or the run cannot be written.
         ModelError: the planner's model cannot be used.
     """
     done: set[Key] = set()
@@ -179,13 +176,13 @@ def answer(
     progress: Progress = lambda *_: None,
     each: Each = one_by_one,
 ) -> None:
-    """Answer every case in every row, but for what the run has already; `each` is how the cases are gone through.
+    """Answer every case in every row, except for existing results; `each` is the way to go through the cases.
 
-    A question whose prompt does not fit into the model's context has failed; it does not end the run.
+    A question whose prompt does not fit into the model's context counts as failed and does not end the run.
 
     Raises:
         ModelError: the model cannot be used.
-        StoreError: the memory cannot be read, or the run not written.
+        StoreError: the memory cannot be read, or the run cannot be written.
     """
     done = folder.keys(Answered)
     for row in rows:
@@ -201,18 +198,18 @@ def answer(
 def unretrieved(
     done: Collection[object], cases: Sequence[Placed], backbones: Sequence[str], kinds: Sequence[QueryKind]
 ) -> int:
-    """Return how many retrievals of the stage are not among the keys yet."""
+    """Return how many retrievals are not among the keys yet."""
     wanted = {(placed.case.id, backbone, kind.value) for placed in cases for backbone in backbones for kind in kinds}
     return len(wanted.difference(done))
 
 
 def unanswered(done: Collection[object], cases: Sequence[Placed], row: Row) -> int:
-    """Return how many cases of a row have no answer among the keys yet."""
+    """Return how many cases of a row are not among the keys yet."""
     return sum((placed.case.id, row.reasoner, row.backbone) not in done for placed in cases)
 
 
 def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of: int) -> Callable[[Result], None]:
-    """Return what appends a result to the run and tells how many of all there are then; so many are left now."""
+    """Return a function that appends a result to the run and reports the progress; `left` of `of` are still to do."""
     numbers = count(of - left + 1)
 
     def keep(result: Result) -> None:
@@ -236,7 +233,7 @@ def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answe
 def _queries(
     case: Case, kind: QueryKind, memory: Memory, planner: Planner | None, plans: dict[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the queries of a kind; the question stands in where a model's plan is unusable."""
+    """Return the queries of a kind; if a model's plan is unusable, the question itself."""
     if kind is not QueryKind.MODEL or planner is None:
         return gold_queries(case, kind)
     if case.id not in plans:

@@ -1,4 +1,4 @@
-"""Which cases of a dataset a run measures: chosen by category, by sample and by shard, the same on every machine."""
+"""Choose the cases of a run by category, sample and shard, with the same result on every machine."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def choose(
     sample: Sample = Sample.STRATIFIED,
     seed: int = 0,
 ) -> tuple[Placed, ...]:
-    """Return the cases in the dataset's order, each with its place.
+    """Return the chosen cases in the dataset's order, each with its position.
 
     Args:
-        categories: codes; None stands for all.
-        conversations: those that the questions are asked of; None stands for all.
-        ids: of the cases; None stands for all.
-        limit: how many at most; None stands for all.
-        sample: `STRATIFIED` keeps the categories' shares (largest remainders), drawing at random within each.
-        seed: of the draw.
+        categories: category codes; None for all.
+        conversations: the questions' conversations; None for all.
+        ids: case ids; None for all.
+        limit: the most cases; None for all.
+        sample: `STRATIFIED` keeps the categories' shares (largest remainders) and draws at random within each.
+        seed: the seed of the draw.
     """
     members = [
         case
@@ -51,7 +51,7 @@ def choose(
 
 
 def shard(placed: Sequence[Placed], number: int, of: int) -> tuple[Placed, ...]:
-    """Return the cases of one shard, numbered from 1: every `of`-th, so that all shards have a like mixture."""
+    """Return every `of`-th case, starting at `number` (from 1), so that all shards have a similar mixture."""
     return tuple(placed[number - 1 :: of])
 
 

@@ -1,9 +1,9 @@
-"""Several pieces of work at a time that all wait for one model: it gets in one call what they ask of it.
+"""Work on several items at a time with one model, which gets their requests in one call.
 
-Each piece of work has a thread of its own, and only one of them runs at a time, but for waiting for the model: whatever
-else they use, stores above all, never meets two threads at once. A model in this process is called by the thread that
-called `each`, with all that is asked, in the order of the work: the same work makes the same calls, however the system
-schedules threads. A server is called by each as soon as it asks, since it makes batches of its own.
+Each item has its own thread, but only one thread runs at a time, except while waiting for the model. So stores and
+other shared objects never meet two threads at once. A model in this process is called by the thread that called `each`,
+with all pending requests in the order of the items; the same items thus make the same calls, however threads are
+scheduled. A server is called by each thread at once, because it makes its own batches.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ R = TypeVar("R")
 
 
 class Each(Protocol):
-    """A way to work on items: `done` gets each result as soon as it is there, on the calling thread."""
+    """A way to process items: `done` receives each result on the calling thread as soon as it exists."""
 
     def __call__(self, items: Iterable[T], work: Callable[[T], R], done: Callable[[R], None]) -> None:
-        """Work on every item; the first error ends it all."""
+        """Process every item; the first error ends everything."""
         ...
 
 
 def one_by_one(items: Iterable[T], work: Callable[[T], R], done: Callable[[R], None]) -> None:
-    """Work on the items in their order, each when the one before it is done."""
+    """Process the items one after another."""
     for item in items:
         done(work(item))
 
@@ -41,12 +41,12 @@ def one_by_one(items: Iterable[T], work: Callable[[T], R], done: Callable[[R], N
 def complete_each(
     model: LanguageModel, groups: Sequence[Sequence[Request]]
 ) -> list[list[Completion] | ContextOverflow]:
-    """Return each group's completions, all asked for in one call; a group that overflows has its error instead.
+    """Return each group's completions from one call; a group that overflows gets its error instead.
 
-    The model refuses a call for one overflow in it: then every group is asked for by itself.
+    A model rejects a whole call for one overflow; then every group is asked for separately.
 
     Raises:
-        ModelError: the model could not be used at all.
+        ModelError: the model cannot be used.
     """
     try:
         completions = iter(model.complete([request for group in groups for request in group]))
@@ -58,20 +58,20 @@ def complete_each(
 
 
 class Together:
-    """Works on several items at a time, and is the model that the work asks."""
+    """Processes several items at a time, and acts as the model that their work calls."""
 
     def __init__(self, model: LanguageModel, at_once: int, *, is_shared: bool) -> None:
-        """Take the model and how many items to work on at a time; `is_shared` says that several threads may call it."""
+        """Take the model and the number of items at a time; `is_shared` says that threads may call it at once."""
         self._model = model
         self._at_once = at_once
         self._is_shared = is_shared
         self._here = local()
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return one completion per request, in order; asked by the work of `each`, others run meanwhile.
+        """Return one completion per request, in order; other items run meanwhile.
 
         Raises:
-            ModelError: the model could not be used at all.
+            ModelError: the model cannot be used.
         """
         lane: _Lane[Any] | None = getattr(self._here, "lane", None)
         if lane is None:
@@ -79,12 +79,12 @@ class Together:
         return lane.call(self._model, requests) if self._is_shared else lane.ask(requests)
 
     def each(self, items: Iterable[T], work: Callable[[T], R], done: Callable[[R], None]) -> None:
-        """Work on the items; a place that becomes free is taken by the next item at once.
+        """Process the items; a finished item is replaced by the next at once.
 
-        Results come in the order in which they are there. An error or interruption ends all that is under way.
+        Results come in the order of completion. An error or interruption ends all work.
 
         Raises:
-            As `work` and `done`; ModelError: the model could not be used at all.
+            As `work` and `done`; ModelError: the model cannot be used.
         """
         if self._at_once == 1:
             one_by_one(items, work, done)
@@ -106,7 +106,7 @@ class Together:
                 lane.abandon()
 
     def _replied(self, lanes: Sequence[_Lane[R]]) -> list[_Lane[R]]:
-        """Return the lanes, all of which wait for the model, with what it replies to them."""
+        """Call the model with the requests of all waiting lanes, and store the replies in them."""
         replies = complete_each(self._model, [lane.asked for lane in lanes])
         for lane, reply in zip(lanes, replies, strict=True):
             lane.reply = reply
@@ -114,14 +114,14 @@ class Together:
 
 
 class _Abandoned(BaseException):
-    """Ends work whose result nobody waits for any more; no reasoner takes it for an error of its own."""
+    """Ends work whose result is no longer needed; a BaseException, so that no reasoner catches it."""
 
 
 class _Lane(Generic[R]):
-    """A piece of work on a thread of its own, which runs only while `run` waits for it."""
+    """An item's work on its own thread, which runs only while `run` waits for it."""
 
     def __init__(self, work: Callable[[], R], here: local, called: SimpleQueue[_Lane[R]]) -> None:
-        """Take the work, what tells its thread its lane, and where to say that the model's reply to a call is there."""
+        """Take the work, the thread-local that holds its lane, and the queue that announces a server's reply."""
         self.outcome: Future[R] = Future()
         self.asked: Sequence[Request] = ()
         self.reply: list[Completion] | ContextOverflow = []
@@ -134,7 +134,7 @@ class _Lane(Generic[R]):
         self._thread = Thread(target=self._work_off, daemon=True)
 
     def run(self) -> bool:
-        """Let the work go on until it waits for the model or is done, and return whether it is done."""
+        """Let the work run until it waits for the model or is done; return whether it is done."""
         if self._thread.ident is None:
             self._thread.start()
         else:
@@ -145,7 +145,7 @@ class _Lane(Generic[R]):
         return self.outcome.done()
 
     def ask(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return what stands in `reply` when the work goes on."""
+        """Pause until the model's reply is set, and return it."""
         self.asked = requests
         self._pause.release()
         self._wait()
@@ -154,8 +154,8 @@ class _Lane(Generic[R]):
         return self.reply
 
     def call(self, model: LanguageModel, requests: Sequence[Request]) -> list[Completion]:
-        """Return what the model replies, while others run."""
-        self._is_calling = True  # before it is asked whether to go on: `abandon` looks at both the other way round
+        """Call the model while other lanes run."""
+        self._is_calling = True  # set before the check in `_go_on`; `abandon` reads the two in the opposite order
         self._go_on()
         self._pause.release()
         try:
@@ -166,7 +166,7 @@ class _Lane(Generic[R]):
             self._wait()
 
     def abandon(self) -> None:
-        """End the work where it next waits for the model; whoever waits for a server's reply is not waited for."""
+        """End the work at its next wait for the model; do not wait for a server's reply."""
         self._is_abandoned = True
         self._turn.release()
         if self._thread.is_alive() and not self._is_calling:
@@ -184,7 +184,7 @@ class _Lane(Generic[R]):
         self._here.lane = self
         try:
             self.outcome.set_result(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again on the thread that takes the outcome
+        except BaseException as error:  # noqa: BLE001 - raised again on the thread that reads the outcome
             self.outcome.set_exception(error)
         finally:
             self._pause.release()

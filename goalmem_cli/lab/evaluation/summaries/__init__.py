@@ -1,1 +1,1 @@
-"""Runs as numbers to compare: scores a question, means with intervals, JSON and CSV."""
+"""Summarise runs: scores per question, means with intervals, JSON and CSV."""

@@ -1,4 +1,4 @@
-"""Who agrees with whom: judges of runs with marks made by hand, and with one another, as frozen data."""
+"""Agreement of a run's judges with marks made by hand and with each other, as frozen data."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ PEOPLE = "by hand"
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What one judge, or people, said of answers: whether each is right.
+    """The marks of one judge, or of people: whether each answer is right.
 
-    Of several passes most decide. `refusals` counts answers that no model was asked about, since they are refusals,
-    `unread` those without a verdict that could be read, and `split` those that as many passes call right as wrong; none
-    of these is among the marks.
+    Of several passes, the majority decides. Not among the marks are `refusals` (no model was asked), `unread` (no
+    readable verdict) and `split` (as many passes say right as wrong); these are counts.
     """
 
     name: str
@@ -42,10 +41,10 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two who marked answers: how far they agree in all, and for each reasoner and backbone.
+    """The agreement of two raters: overall, and by reasoner and backbone.
 
-    `first_alone` and `second_alone` count the answers that only one of them marked, and `other_answers` those that the
-    two runs answered differently: marks of these are not of the same thing, and are left out.
+    `first_alone` and `second_alone` count the answers that only one of them marked. `other_answers` counts questions
+    that the two runs answered differently; their marks are not comparable and are left out.
     """
 
     first: Marks
@@ -59,7 +58,7 @@ class Compared:
 
 
 def judges_of(run: Run, told: str = "") -> list[Marks]:
-    """Return the marks of each judge and prompt of a run; `told` tells its judges from another run's."""
+    """Return the marks of each judge and prompt of a run; `told` is appended to the names to distinguish runs."""
     groups: dict[tuple[str, str], dict[AnswerKey, list[Verdict]]] = {}
     for verdict in run.verdicts:
         answers = groups.setdefault((verdict.judge, verdict.prompt), {})
@@ -68,12 +67,12 @@ def judges_of(run: Run, told: str = "") -> list[Marks]:
 
 
 def by_hand(labels: Labels) -> Marks:
-    """Return the marks that people made."""
+    """Return the marks made by people."""
     return Marks(PEOPLE, labels.marks)
 
 
 def compared(first: Marks, second: Marks, left_out: Iterable[AnswerKey] = ()) -> Compared:
-    """Return how far the two agree on the answers that both marked, but for those to be left out."""
+    """Return the agreement on the answers that both marked, except those in `left_out`."""
     other = set(left_out)
     common = [key for key in first.marks if key in second.marks and key not in other]
     groups: dict[tuple[str, str], list[tuple[bool, bool]]] = {}
@@ -92,7 +91,7 @@ def compared(first: Marks, second: Marks, left_out: Iterable[AnswerKey] = ()) ->
 
 
 def other_answers(run: Run, other: Run) -> set[AnswerKey]:
-    """Return the answers that the two runs have in common by name, and that do not say the same."""
+    """Return the answers with the same key in both runs but different texts."""
     texts = {(one.case, one.reasoner, one.backbone): prediction(one.trace) for one in run.answered}
     return {
         key

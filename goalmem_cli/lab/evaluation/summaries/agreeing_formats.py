@@ -1,4 +1,4 @@
-"""Agreement as a JSON document, and the answers of a run as a sheet to be marked by hand."""
+"""Agreement as a JSON document, and a run's answers as a sheet to mark by hand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from goalmem_cli.lab.evaluation.summaries.summary_formats import harmless
 
 SCHEMA_VERSION = 1
 SHEET = (QUESTION, "asked", "gold answer", "answer", MARK, REASONER, BACKBONE)
-"""The columns of a sheet: who answered comes last, so that it can be covered."""
+"""The columns of a sheet; the answering system comes last, so that it can be covered."""
 _DIGITS = 6
 
 
 def document(pairs: Sequence[Compared], rows: int, bad: Sequence[str]) -> dict[str, object]:
-    """Return the JSON document of `eval agree --json`; `rows` and `bad` are of the file of marks."""
+    """Return the JSON document of `eval agree --json`; `rows` and `bad` describe the file of marks."""
     return {
         "schema_version": SCHEMA_VERSION,
         "labels": {"rows": rows, "bad": list(bad)},
@@ -54,14 +54,14 @@ def document(pairs: Sequence[Compared], rows: int, bad: Sequence[str]) -> dict[s
 
 
 def sheet_of(run: Run, seed: int = 0) -> tuple[str, int]:
-    """Return the answers that a judge would be asked about as CSV, in an order drawn by the seed, and their number."""
+    """Return the answers that a judge would be asked about as CSV, shuffled by the seed, and their number."""
     cases = {placed.case.id: placed.case for placed in run.cases}
     rows = [
         (one.case, case.question, gold_of(case), prediction(one.trace), "", one.reasoner, one.backbone)
         for one in run.answered
         if (case := cases.get(one.case)) is not None and gold_of(case) and not is_refused(one.trace)
     ]
-    random.Random(seed).shuffle(rows)  # noqa: S311 - an order, no secret
+    random.Random(seed).shuffle(rows)  # noqa: S311 - the order is not secret
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(SHEET)

@@ -1,4 +1,4 @@
-"""What the papers report, from `published.yaml`: figures to stand beside a run's, and none that goalmem measured."""
+"""Figures that papers report, from `published.yaml`, for comparison with runs; goalmem measured none of them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ COST = (
     "index_prompt_tokens",
     "index_completion_tokens",
 )
-"""What papers report; amounts of a question, but for `refusals`, which are questions.
+"""Cost metrics that papers report, per question.
 
-`other_tokens` are those without fixed prompts and memory's own, which GOAL-MEM counts and no run here does.
+`other_tokens` excludes fixed prompts and the memory's own tokens; GOAL-MEM reports it and goalmem's runs do not.
 """
 
 _AMOUNTS = frozenset({*COST, "refusals"})
@@ -36,13 +36,13 @@ _UNITS: Mapping[str, float] = {
     "percent": 0.01, "share": 1, "question": 1, "second": 1, "token": 1, "thousand": 1e3, "million": 1e6,
 }  # fmt: skip
 _ON = {"checks": "on", "sift": "on", "lean": "on"}
-"""The settings that a manifest has only where they are off."""
+"""Settings that a manifest records only if they are off."""
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper: what it is called, and where it is."""
+    """A paper: its short name and its source."""
 
     title: str
     source: str
@@ -50,9 +50,9 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one column of a table holds: of which category's questions, or which part of the benchmark, if not of all.
+    """What a table's column holds: a metric, limited to a category or to a part of the benchmark if given.
 
-    `unit` says in what the figures are printed; those that are totals are `over` so many questions.
+    `unit` is the unit of the figures. Totals are `over` that many questions.
     """
 
     metric: str
@@ -64,10 +64,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A method's figures as printed, None for an empty cell; `row` is the cell they stand beside, where not `name`.
+    """A method's figures as printed; None is an empty cell.
 
-    `backbone` and `reasoner` are goalmem's names, None where it has no such thing; `model` is given where it is
-    another one than the table's. `settings` are what it needs beside those of its table.
+    `row` is the printed row name if it is not `name`. `backbone` and `reasoner` are goalmem's names, or None if it has
+    no counterpart. `model` is given if it differs from the table's. `settings` are additional to the table's.
     """
 
     name: str
@@ -81,10 +81,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, or a part of one that has one benchmark and one model. `benchmark` is the name of a dataset's format.
+    """A table, or the part of it for one benchmark and one model. `benchmark` is a dataset format.
 
-    `settings` are what the paper's runs were told, by reasoner, as a run's manifest has it: it says which of goalmem's
-    runs a row may stand beside.
+    `settings` are the settings of the paper's runs by reasoner, in the form of a manifest; they decide which of
+    goalmem's runs a row may be compared with.
     """
 
     paper: str
@@ -98,16 +98,16 @@ class Table:
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def needed(self, line: Line) -> dict[str, str]:
-        """Return what a run has to be told to stand beside one of the rows."""
+        """Return the settings that a run must have to be compared with the row."""
         told = {**self.settings.get(line.reasoner or "", {}), **line.settings}
         return {name: str(value) for name, value in told.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """One figure of a paper. `value` is a share from 0 to 1, or an amount a question (of `COST`), or a count.
+    """One figure of a paper. `value` is a share from 0 to 1, an amount per question (for `COST`), or a count.
 
-    `settings` are those of the run that it may stand beside.
+    `settings` are those that a comparable run must have.
     """
 
     paper: str
@@ -131,9 +131,9 @@ class Reported:
         return f"{self.paper}, Table {self.table}"
 
     def differing(self, told: Mapping[str, str]) -> tuple[str, ...]:
-        """Return in what a run with these settings differs from what the figure needs, each with both values.
+        """Return the differences between a run's settings and those that the figure needs, with both values.
 
-        What the backbone was told and the figure does not name differs too.
+        Backbone settings of the run that the figure does not name count as differences too.
         """
         small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
         here = {**_ON, **told, **small}
@@ -146,10 +146,10 @@ class Reported:
 
 
 def load(path: Path = FILE) -> tuple[Reported, ...]:
-    """Return the figures of a file, in its order.
+    """Return the figures of a file, in order.
 
     Raises:
-        InputError: it cannot be read, or a table of it does not have the layout.
+        InputError: the file cannot be read, or a table has another layout.
     """
     papers, tables = read_tables(path)
     found: dict[tuple[object, ...], Reported] = {}
@@ -163,10 +163,10 @@ def load(path: Path = FILE) -> tuple[Reported, ...]:
 
 
 def read_tables(path: Path = FILE) -> tuple[Mapping[str, Paper], tuple[Table, ...]]:
-    """Return the papers of a file by their names there, and its tables.
+    """Return the papers of a file by key, and its tables.
 
     Raises:
-        InputError: it cannot be read, or a table of it does not have the layout; the place is the table.
+        InputError: the file cannot be read, or a table has another layout; the place is the table.
     """
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), _YAML)  # noqa: S506 - a safe loader
@@ -186,10 +186,10 @@ def read_tables(path: Path = FILE) -> tuple[Mapping[str, Paper], tuple[Table, ..
 
 
 def _check(table: Table, papers: Mapping[str, Paper]) -> None:
-    """Refuse what no table can be.
+    """Raise an error for an invalid table.
 
     Raises:
-        ValueError: what it names does not exist, or its cells do not fit its columns.
+        ValueError: it names something that does not exist, or its cells do not fit its columns.
     """
     if table.paper not in papers:
         raise ValueError(f"no paper is called {table.paper!r}")

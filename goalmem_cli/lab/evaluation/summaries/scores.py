@@ -1,4 +1,4 @@
-"""Every number that one answered question gives, by name; what does not apply to it has none."""
+"""Compute all scores of one answered question, by name; scores that do not apply are absent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from goalmem_cli.lab.evaluation.runs.run import Verdict
 from goalmem_cli.trace import Trace
 
 LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
-"""The formats whose categories are LoCoMo's, and whose answers are scored by its rules."""
+"""The formats with LoCoMo's categories and scoring rules."""
 
 TOT, COMPLEX_TR = "tot", "complex-tr"
-"""The formats that are scored by rules of their own."""
+"""The formats with their own scoring rules."""
 
 OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
-"""Scores over all questions: a refusal is right where there is no answer and wrong elsewhere, as in REMem's tables."""
+"""Scores over all questions: for unanswerable ones, a refusal is right; for others, it is wrong (REMem's tables)."""
 
 Scores = dict[str, float]
 
@@ -37,25 +37,25 @@ def score(
 ) -> Scores:
     """Return the scores of one answer; names that do not apply, or could not be scored, are absent.
 
-    `verdicts` are those of one judge with one prompt on this answer; without `is_ranked` it is not known in which order
-    its facts were found. Shares are from 0 to 1, `seconds` seconds.
+    `verdicts` are those of one judge with one prompt on this answer. Without `is_ranked`, the order in which its facts
+    were found is unknown. Shares are from 0 to 1, `seconds` in seconds.
 
-    - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions whose answer the file gives.
-      `f1` goes by the rule for the category in LoCoMo's formats, and is the plain F1 of stems elsewhere; `token_f1` is
-      SQuAD's (REMem 4.3, after HippoRAG 2); `exact` goes by Test of Time's rule for its questions, of which those that
-      cannot be answered have it too; all three go by Complex-TR's for that.
+    - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions with a gold answer. `f1`
+      follows the category's rule in LoCoMo's formats, and is the plain F1 of stems elsewhere. `token_f1` is SQuAD's
+      (REMem 4.3, after HippoRAG 2). `exact` follows Test of Time's rule for its questions, also the unanswerable ones.
+      For Complex-TR, all three follow its rules.
     - `set_accuracy`, `answer_f1`: Complex-TR's questions.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
-    - `judge`: the mean of the verdicts that could be read.
+    - `judge`: the mean of the readable verdicts.
     - `refused`: 0 or 1, every question.
-    - ``recall@k``: answerable questions with evidence; its share in the first k facts as they were found.
-    - `left_out`: every question; the hits for which the tokens of facts had no room, where the trace tells them.
+    - ``recall@k``: answerable questions with evidence; its share in the first k facts found.
+    - `left_out`: every question; the hits that did not fit into the tokens of facts, if the trace has them.
     - `calls`, `prompt_tokens`, `cached_tokens`, `completion_tokens`, `seconds`: every question.
-    - `breadth` (attempts), `depth` (the deepest round of any, from 0), `subgoals` (of the final plan): `goal-mem` only.
+    - `breadth` (attempts), `depth` (the deepest round, from 0), `subgoals` (of the final plan): `goal-mem` only.
     - the names of `PlanQuality`: `goal-mem` on questions with a gold plan.
 
     Raises:
-        ValueError: the category is none of LoCoMo's, in one of its formats.
+        ValueError: the format is LoCoMo's, and the category is none of its categories.
     """
     scores: Scores = {"refused": float(is_refused(trace))}
     if not case.is_unanswerable:
@@ -70,18 +70,18 @@ def score(
 
 
 def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
-    """Say whether it is known in which order the facts of an answer were found, of a run with these settings.
+    """Say whether the order in which an answer's facts were found is known, given the run's settings.
 
-    Those of older traces have no ranks, and with full prompts their numbers are places in time.
+    Facts in older traces have no ranks, and with full prompts their numbers are the order in time.
     """
     return settings.get("profile") != "full" or all(fact.rank for fact in trace.facts.values())
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
-    """Return the scores of `OVER_ALL` of an answer with these scores.
+    """Return the `OVER_ALL` scores of an answer.
 
-    An unanswerable question has 1 in each where it was refused, else 0 (REMem 6.2); others have their `token_f1`,
-    `bleu1` and `judge`. `is_judged` says that the row has a judge, whose marks refusals then stand beside.
+    An unanswerable question scores 1 in each if it was refused, else 0 (REMem 6.2). Others get their `token_f1`,
+    `bleu1` and `judge`. `is_judged` says that the row has a judge, so that refusals get a judge's mark too.
     """
     if not case.is_unanswerable:
         named = zip(OVER_ALL, ("token_f1", "bleu1", "judge"), strict=True)
@@ -131,7 +131,7 @@ def _left_out(trace: Trace) -> Scores:
 
 
 def _search(trace: Trace) -> Scores:
-    """Return how far the search of a trace went, as Figure 5 of GOAL-MEM counts it."""
+    """Return how far the search of a trace went, as in GOAL-MEM's Figure 5."""
     if not trace.attempts:
         return {}
     scores: Scores = {"breadth": float(len(trace.attempts))}

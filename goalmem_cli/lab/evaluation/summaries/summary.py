@@ -1,4 +1,4 @@
-"""What a run found: means with intervals for every row of the comparison, as frozen data that a report reads."""
+"""Summarise a run: means with intervals for every row of the comparison, as frozen data for reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Scores = Mapping[str, float]
 
 
 class CategoryNames(StrEnum):
-    """Whose names a dataset's categories go by: the dataset's own, or those that papers after Mem0 give LoCoMo's."""
+    """The names of a dataset's categories: its own, or those of papers after Mem0 for LoCoMo."""
 
     OFFICIAL = "official"
     MEM0 = "mem0"
@@ -42,7 +42,7 @@ class CategoryNames(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """The part of a row's questions that has one category; `metrics` as `Row.metrics`, with ``recall@k``."""
+    """The questions of one category in a row; `metrics` as in `Row.metrics`, with ``recall@k``."""
 
     name: str
     n: int
@@ -51,11 +51,10 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What one judge said with one prompt of a row's answers.
+    """The verdicts of one judge with one prompt on a row's answers.
 
-    `accuracy` is over the questions with a verdict that could be read, None where there is none; `verdicts` counts all
-    and `unscored` those that could not be read. `usage` is what all of them took; runs of before that was recorded
-    have none.
+    `accuracy` is over the questions with a readable verdict, None if there is none. `verdicts` counts all, `unscored`
+    the unreadable ones. `usage` is the total cost; older runs did not record it.
     """
 
     judge: str
@@ -69,17 +68,16 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reasoner over one backbone, or one kind of query over one backbone where nothing is answered.
+    """One reasoner over one backbone, or one kind of query over one backbone if nothing is answered.
 
-    `n` questions were done, `unfinished` are still to do. Each interval's own n says over how many of them it is: a
-    metric that does not apply to a question leaves it out. `usage` is per question; `distributions` count how often
-    each value of breadth, depth and subgoals was realised; `support` are totals of bindings by where they come from.
-    `paired` are the mean differences to the baseline over the questions that both answered; `scores` are what all is
-    the mean of, by case. `queries` is the kind of query of a row that only retrieves, and `without_queries` counts the
-    questions that have none of it; `unplanned` those that were asked with the question itself, since a model's plan
-    could not be used. `failed` questions, whose replies were unusable, count as refused. `indexing` is what building
-    the backbone took, for all questions together. There is no `recall` where answers are `unranked`: it is not known in
-    which order their facts were found. `left_out` are the hits of a question that the tokens of facts had no room for.
+    `n` questions are done, `unfinished` are left. Each interval has its own n, because a metric skips questions that it
+    does not apply to. `usage` is per question. `distributions` count the values of breadth, depth and subgoals;
+    `support` are totals of bindings by origin. `paired` are the mean differences to the baseline over questions that
+    both answered. `scores` are the scores by case. For a row that only retrieves, `queries` is the kind of query,
+    `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
+    because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
+    total cost of building the backbone. `unranked` answers give no `recall`, because the order of their facts is
+    unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
     """
 
     reasoner: str
@@ -107,16 +105,15 @@ class Row:
 
     @property
     def name(self) -> str:
-        """What stands for the reasoner in tables: its name, or what was retrieved with."""
+        """The row's name in tables: the reasoner, with the kind of query if it only retrieves."""
         return f"{self.reasoner}: {self.queries}" if self.queries else self.reasoner
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one run found. `categories` maps each category's code to its name, in the order of the tables.
+    """The summary of one run. `categories` maps code to name, in table order.
 
-    `judge` names the judge and the prompt behind the metric ``judge``, where several have judged; `variants` are as of
-    a `Run`.
+    `judge` are the judge and prompt behind the metric ``judge``; `variants` are as in `Run`.
     """
 
     manifest: Manifest
@@ -128,7 +125,7 @@ class Summary:
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
-        """Return the reasoner and backbone of a row under their own names, and what its run was told."""
+        """Return a row's original reasoner and backbone, and the settings of its run."""
         usual = self.manifest.settings
         reasoner, told = self.variants.get(row.reasoner, (row.reasoner, usual))
         backbone, also = self.variants.get(row.backbone, (row.backbone, usual))
@@ -137,7 +134,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """The answers of one row by case, with their scores."""
+    """The answers of one row with their scores by case."""
 
     scores: Mapping[str, Scores]
     verdicts: tuple[Verdict, ...]
@@ -146,12 +143,12 @@ class _Answers:
 
 
 def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = CategoryNames.OFFICIAL) -> Summary:
-    """Return the means, with 95% intervals, of every row of a run, whether finished or not.
+    """Return the means, with 95% intervals, of every row of a run, finished or not.
 
     Args:
-        run: as far as it has come.
-        baseline: the reasoner that the others are compared with, question by question, over the same backbone.
-        names: what the categories are called.
+        run: the run so far.
+        baseline: the reasoner to compare the others with, question by question, over the same backbone.
+        names: which category names to use.
     """
     cases = {placed.case.id: placed.case for placed in run.cases}
     categories = _categories(run.manifest, cases.values(), names)
@@ -168,14 +165,14 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
 
 
 def named_categories(categories: Mapping[str, str], form: str, names: CategoryNames) -> dict[str, str]:
-    """Return the categories of a dataset of the format, by code, under the names that are wanted."""
+    """Return the categories of a dataset by code, under the chosen names."""
     if names is CategoryNames.MEM0 and form == "locomo":
         return {code: MEM0_CATEGORIES.get(code, name) for code, name in categories.items()}
     return dict(categories)
 
 
 def accuracies(verdicts: Iterable[Verdict]) -> dict[str, float]:
-    """Return for each case the mean mark of its readable verdicts, from 0 to 1; cases without one are left out."""
+    """Return each case's mean mark over its readable verdicts, from 0 to 1; cases without one are left out."""
     said: dict[str, list[float]] = {}
     for verdict in verdicts:
         if verdict.mark is not None:
@@ -184,7 +181,7 @@ def accuracies(verdicts: Iterable[Verdict]) -> dict[str, float]:
 
 
 def recall_at(units: Sequence[Sequence[str]], evidence: Iterable[str], k: int) -> float:
-    """Return the share of the evidence, which is not empty, among the first k units' labels."""
+    """Return the share of the (non-empty) evidence among the first k units' labels."""
     wanted = set(evidence)
     found = {label for labels in units[:k] for label in labels}
     return len(wanted & found) / len(wanted)
@@ -198,7 +195,7 @@ def _categories(manifest: Manifest, cases: Iterable[Case], names: CategoryNames)
 
 
 def _judge_of(verdicts: Sequence[Verdict]) -> tuple[str, str] | None:
-    """Return the judge and prompt whose verdicts are the metric: the first of the run."""
+    """Return the judge and prompt behind the metric: the first of the run."""
     return (verdicts[0].judge, verdicts[0].prompt) if verdicts else None
 
 
@@ -207,14 +204,14 @@ def _answers_of(run: Run) -> dict[tuple[str, str], list[Answered]]:
     order = [(reasoner, backbone) for reasoner in run.manifest.reasoners for backbone in run.manifest.backbones]
     rows: dict[tuple[str, str], dict[str, Answered]] = {
         key: {} for key in order if key[0] != NO_REASONER and key not in run.absent
-    }  # those that have not begun are rows too
+    }  # rows without answers are included
     for answered in run.answered:
         rows.setdefault((answered.reasoner, answered.backbone), {}).setdefault(answered.case, answered)
     return {key: list(answers.values()) for key, answers in rows.items()}
 
 
 def _indexing(run: Run) -> dict[str, Usage]:
-    """Return what building each backbone took."""
+    """Return the cost of building each backbone."""
     costs: dict[str, Usage] = {}
     for built in run.built:
         costs[built.backbone] = costs.get(built.backbone, Usage()) + built.usage
@@ -222,7 +219,7 @@ def _indexing(run: Run) -> dict[str, Usage]:
 
 
 def _retrieved_of(run: Run) -> dict[tuple[str, str], list[Retrieved]]:
-    """Return what was retrieved by kind of query and backbone, each question once."""
+    """Return the retrievals by kind of query and backbone, each question once."""
     rows: dict[tuple[str, str], dict[str, Retrieved]] = {}
     for retrieved in run.retrieved:
         rows.setdefault((retrieved.kind, retrieved.backbone), {}).setdefault(retrieved.case, retrieved)
@@ -296,7 +293,7 @@ def _retrieving_row(
     cases: Mapping[str, Case],
     categories: Mapping[str, str],
 ) -> Row:
-    """Return the row of what one kind of query found; questions that have no such query are left out of its means."""
+    """Return the row of one kind of query; questions without such a query are left out of its means."""
     kind, backbone = key
     depths = _depths(run.manifest)
     scores = {
@@ -330,7 +327,7 @@ def _has_evidence(case: Case) -> bool:
 
 
 def _depths(manifest: Manifest) -> tuple[int, ...]:
-    """Return the depths that the run retrieved to; its own is the last where it is less than all of them."""
+    """Return the depths that the run retrieved to; if its own limit is smaller, that is the last."""
     limit = manifest.settings.get("budget", "")
     deepest = min(int(limit), DEPTHS[-1]) if limit.isdecimal() else DEPTHS[-1]
     return (*(k for k in DEPTHS if k < deepest), deepest)

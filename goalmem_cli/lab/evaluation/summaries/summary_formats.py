@@ -1,4 +1,4 @@
-"""Summaries as one JSON document, and as the rows of a CSV file."""
+"""Summaries as one JSON document, and as CSV rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.summary import Judged, Row, Summary
 
-if TYPE_CHECKING:  # it loads YAML and every reader
+if TYPE_CHECKING:  # importing it loads YAML and every reader
     from goalmem_cli.lab.evaluation.summaries.published import Reported
 
 SCHEMA_VERSION = 1
@@ -24,9 +24,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def document(summaries: Sequence[Summary], reported: Sequence[Reported] | None = None) -> dict[str, object]:
-    """Return the summaries as the JSON document of `eval --json` and `report --json`: an entry for every row.
+    """Return the JSON document of `eval --json` and `report --json`, with an entry for every row.
 
-    What papers report stands apart, where it is wanted.
+    Published figures come in a separate list, if wanted.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -36,9 +36,9 @@ def document(summaries: Sequence[Summary], reported: Sequence[Reported] | None =
 
 
 def rows_csv(summaries: Sequence[Summary], reported: Sequence[Reported] = ()) -> str:
-    """Return the summaries as CSV, one figure a line; text that a spreadsheet would run as a formula is quoted.
+    """Return the summaries as CSV, one figure per line; texts that a spreadsheet would run as formulas are quoted.
 
-    What papers report has its paper and table for a dataset, and no interval.
+    Published figures have paper and table as dataset, and no interval.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -56,7 +56,7 @@ def rows_csv(summaries: Sequence[Summary], reported: Sequence[Reported] = ()) ->
 
 
 def harmless(text: str) -> str:
-    """Return a cell's text such that no spreadsheet takes it for a formula."""
+    """Return a cell's text so that no spreadsheet takes it for a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -97,7 +97,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
 
 
 def _figures(summary: Summary, row: Row) -> Iterator[tuple[str, str, Interval]]:
-    """Yield every figure of a row that has an interval, with its category and what it is."""
+    """Yield every figure of a row that has an interval, with its category and name."""
     recall = {f"recall@{k}": each for k, each in row.recall.items()}
     built = row.indexing.prompt_tokens + row.indexing.completion_tokens
     indexing = {"indexing tokens a question": _exactly(built / summary.cases, summary.cases)} if built else {}
