@@ -61,7 +61,7 @@ class Reading:
         """Return what the model is asked."""
         return kit.prompts[DESCRIBE].request({"line": node_line(self.leaf, is_leaf=True), "problem": problem})
 
-    def read(self, kit: Kit, text: str) -> Unit:
+    def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
         """Return the draft of the note, with the details of a reply.
 
         Raises:
@@ -72,7 +72,7 @@ class Reading:
         keywords, tags = (split(_BETWEEN.join(told.get(name, ()))) for name in (_KEYWORDS, _TAGS))
         if not (context or keywords or tags):
             raise ReplyUnusable("it says nothing of the message")
-        return self.draft(Details(keywords, context, tags))
+        return (self.draft(Details(keywords, context, tags)),)
 
     def draft(self, details: Details) -> Unit:
         """Return the draft of the note with these details."""

@@ -37,9 +37,7 @@ def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
 
 
 def oldest_first(
-    listed: Iterator[Node],
-    time_key: str,
-    is_newest_first: Callable[[Node], bool] = lambda _: True,
+    listed: Iterator[Node], time_key: str, is_newest_first: Callable[[Node], bool] = lambda _: True
 ) -> Iterator[Node]:
     """Yield what was listed by time, then by place: from the end where the newest comes first.
 
