@@ -178,6 +178,11 @@ class Kept:
         """Return name -> conversation, of those that readers see."""
         return {name: talk for name, talk in self.talks(names).items() if talk.revision}
 
+    def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
+        """Return the conversations with which something was joined by command that one of these stands for."""
+        rows = self.engine.rows_of(Collection.SAID, "said_id", aliases, [TALK])
+        return [talk for talk in self.behind(rows).values() if talk.revision and set(talk.joined) & set(aliases)]
+
     def changing(self) -> list[Talk]:
         """Return the conversations of which rows are on their way in or out."""
         return [Talk.from_row(row) for row in self.engine.rows(Collection.TALKS, "is_changing == 1", ["document"])]
