@@ -32,11 +32,15 @@ _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a conversation is to hold; `talk` is the stored one, or a new one with revision 0."""
+    """What a conversation is to hold; `talk` is the stored one, or a new one with revision 0.
+
+    `becomes` is the same with another file, or joined with others, where that changes: nobody sees it before the rest.
+    """
 
     talk: Talk
     turns: Sequence[Turn]
     answers: Sequence[Unit] = ()
+    becomes: Talk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
     kept.engine.flush(*CONTENT)
     kept.mark()
     hidden = _hidden(leaving, owner)
-    kept.put_talks([*hidden, *(plan.after for plan in plans)])  # in one write, so that no turn is seen twice or not
+    kept.put_talks([*(plan.after for plan in plans), *hidden])  # in one write, so that no turn is seen twice or not
     kept.written("conversations published")
     step(kept)
     _sweep(kept, plans)
@@ -178,7 +182,7 @@ def _planned(wanted: Wanted, stored: dict[Collection, dict[str, Row]], owner: st
 def _plan(wanted: Wanted, since: int, stored: dict[Collection, dict[str, Row]], owner: str) -> _Plan:
     talk, now = wanted.talk, time.time()
     revision = talk.revision + 1
-    under = replace(talk, since=since)
+    under = replace(wanted.becomes or talk, since=since)
     said = {row[ID]: row for row in rows_of_said(under, wanted.turns, wanted.answers)}
     units = rows_of_units(under, wanted.turns, wanted.answers)
     desired = {Collection.SAID: said.keys(), Collection.UNITS: units.keys()}

@@ -30,7 +30,7 @@ def join(kept: Kept, name: str, other: str, shown: Joined) -> None:
         scratch = _filled(kept, Path(folder), name, other)
         joining.join_rows(scratch.parts, name, other, shown)
         wanted, _ = scratch.changed(scratch.talks)
-        wanted.sort(key=lambda each: each.talk.name != name)  # beside the one that leaves, in one write
+        wanted.sort(key=lambda each: each.talk.name == name)  # the last one is written with the one that leaves
         bring(kept, wanted, [scratch.talks[other]])
 
 

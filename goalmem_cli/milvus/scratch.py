@@ -78,5 +78,6 @@ class Scratch:
             aliases = tuple(sorted(alias for alias, target in joined.items() if target == target_of(name)))
             talk = self.talks.get(name) or Talk(name, form, own_id)
             if self._before.get(name) != (own, told) or (talk.file, talk.joined) != (file, aliases):
-                found.append(Wanted(replace(talk, file=file, joined=aliases), list(own.values()), list(told.values())))
+                becomes = replace(talk, file=file, joined=aliases)
+                found.append(Wanted(talk, list(own.values()), list(told.values()), becomes))
         return found, set(turns)
