@@ -84,6 +84,11 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Go
     assert goalmem("stores", "verify").code == 0
 
 
+def found_in(out: str) -> list[str]:
+    """Return what a search found, without its ranks, which each engine reckons for itself."""
+    return sorted(json.dumps({**hit, "score": 0, "ranks": 0}, sort_keys=True) for hit in json.loads(out)["hits"])
+
+
 @pytest.mark.slow
 def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) -> None:
     """What all commands say after a join, and after forgetting some of it, is what they say over a folder."""
@@ -96,7 +101,6 @@ def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) 
     said = []
     for store in (str(tmp_path / "folder"), f"milvus:{tmp_path / 'database'}"):
         ingested(goalmem, *files, "--store", store)
-        assert goalmem(*asked, "--remember", "--store", store, factories=scripted(proof)).out == "Ana\n"
         held = []
         for words in (
             ("stores", "join", "one", "other", "--dry-run"),
@@ -105,7 +109,7 @@ def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) 
             ("search", "note of the boat shed", "--json", "-k", "40"),
             ("search", "note", "--since", "2022-05-20", "--json"),
             ("people",),
-            ("people", "merge", "Me", "Ana", "--yes"),
+            ("people", "merge", "Me", "Ana"),
             ("search", "Note 11", "--speaker", "Me", "--json", "-k", "3"),
             ("ingest", "--dry-run", "--json", *files),
             ("ingest", "--json", *files),
@@ -116,7 +120,7 @@ def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) 
         ):
             outcome = goalmem(*words, "--store", store, factories=scripted(proof))
             assert outcome.code == 0, outcome.err
-            held.append((words, outcome.out.replace(store, "STORE")))
+            held.append((words, found_in(outcome.out) if words[0] == "search" else outcome.out.replace(store, "STORE")))
         shown = json.loads(goalmem("stores", "show", "--json", "--store", store).out)
         held.append((("show",), json.dumps(shown["conversations"])))
         assert goalmem("stores", "verify", "--store", store).out.endswith(": sound\n")
@@ -124,6 +128,7 @@ def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) 
     close_embedded()
     for ours, theirs in zip(*said, strict=True):
         assert ours == theirs
+    assert (said[0][2][1], len(said[0][3][1])) == ("Ana\n", len(SAID))
 
 
 def codex(file: Path, events: Sequence[tuple[str, str, object]]) -> str:
