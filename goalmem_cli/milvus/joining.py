@@ -31,6 +31,7 @@ def join(kept: Kept, name: str, other: str, shown: Joined) -> None:
         joining.join_rows(scratch.parts, name, other, shown)
         wanted, _ = scratch.changed(scratch.talks)
         wanted.sort(key=lambda each: each.talk.name == name)  # the last one is written with the one that leaves
+        kept.expect_joined()
         bring(kept, wanted, [scratch.talks[other]])
 
 
