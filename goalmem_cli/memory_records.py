@@ -40,7 +40,6 @@ class Capability(StrEnum):
     REBUILDING = "write its indexes anew"
     REFRESHING = "read its times again"
     REEMBEDDING = "be embedded again with another embedder"
-    JOINING = "join two conversations"
 
 
 @dataclass(frozen=True, slots=True)

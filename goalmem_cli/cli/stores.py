@@ -240,14 +240,13 @@ def join(
 
     What both have is kept once, the rest in its place. Shows first what it will do and asks. It cannot be undone.
     """
-    from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import local, open_stored
+    from goalmem_cli.wiring import open_stored
 
     if name == other:
         raise UsageError(f"{name} and {other} are the same", "name two conversations")
     run = begin(context, quiet=quiet, store=store)
-    memory = local(open_stored(run.settings, run.factories, run.screen.note), Capability.JOINING)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     shown = memory.joinable(name, other)
     will = "would have" if dry_run else "has"
     what = f"{name} {will} {counted(shown.turns, 'turn')}, {shown.shared} of which both had"

@@ -28,7 +28,7 @@ from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
 TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"
-_META_ID, _MARK_ID = "meta", "mark"
+_META_ID, _MARK_ID, _JOINED_ID = "meta", "mark", "joined"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
@@ -177,6 +177,20 @@ class Kept:
     def shown(self, names: Iterable[str] | None = None) -> dict[str, Talk]:
         """Return name -> conversation, of those that readers see."""
         return {name: talk for name, talk in self.talks(names).items() if talk.revision}
+
+    def expect_joined(self) -> None:
+        """Note that something was joined by command here, or is about to be."""
+        self.engine.put(Collection.META, [{ID: _JOINED_ID, "document": ""}])
+
+    def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
+        """Return the conversations with which something was joined by command that one of these stands for.
+
+        Where nothing ever was, nobody goes through all rows to find that out.
+        """
+        if not list(self.engine.rows_of(Collection.META, ID, [_JOINED_ID], [])):
+            return []
+        rows = self.engine.rows_of(Collection.SAID, "said_id", aliases, [TALK])
+        return [talk for talk in self.behind(rows).values() if talk.revision and set(talk.joined) & set(aliases)]
 
     def changing(self) -> list[Talk]:
         """Return the conversations of which rows are on their way in or out."""

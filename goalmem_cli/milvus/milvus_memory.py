@@ -15,8 +15,8 @@ from typing import Self
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import unreported
-from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Selection, Stats
-from goalmem_cli.milvus import adding, forgetting
+from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Joined, Selection, Stats
+from goalmem_cli.milvus import adding, forgetting, joining
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
 from goalmem_cli.milvus.filters import both, passing
 from goalmem_cli.milvus.kept import LOCK, OWNER, TRACES, Kept
@@ -152,6 +152,14 @@ class MilvusMemory:
             turns, answers = kept.said([talk])
             bring(kept, [Wanted(talk, list(turns.values()), [*(answers | {answer.id: answer}).values()])])
         return answer
+
+    def joinable(self, name: str, other: str) -> Joined:
+        """Return what `join` would do; see `SupportsJoining`."""
+        return joining.joinable(self._kept, name, other)
+
+    def join(self, name: str, other: str, shown: Joined) -> None:
+        """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
+        joining.join(self._kept, name, other, shown)
 
     # Reading
 

@@ -21,6 +21,7 @@ Row = dict[str, Any]
 
 ANSWER = "answer"
 TURN = "turn"
+JOINED = "joined"
 _NUMBER_DIGITS = 15
 _PART_BYTES = 60_000
 
@@ -35,7 +36,8 @@ class Talk:
 
     Its rows are those with a revision from `since` to `revision` that are not `retired`; no others are there for a
     reader. `is_changing` says that rows are on their way in or out, by the hand of the `owner`; `changed` is
-    when, in seconds.
+    when, in seconds. `joined` stands for what was joined with it by command, as `alias_of` says: whoever reads that
+    again finds this conversation by it.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Talk:
     last_ordinal: int = -1
     owner: str = ""
     timezones: Mapping[str, int] = field(default_factory=dict)
+    joined: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -98,7 +101,8 @@ class Talk:
         try:
             told = json.loads(row["document"])
             speakers = tuple((name, role, turns, *more) for name, role, turns, *more in told.pop("speakers"))
-            return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
+            retired, joined = tuple(told["retired"]), tuple(told.get("joined", ()))
+            return cls(**{**told, "retired": retired, "joined": joined}, speakers=speakers)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
                 "a conversation's row in Milvus is none of goalmem's", "name another database"
@@ -159,8 +163,8 @@ def _speaker(
 
 
 def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> list[Row]:
-    """Return the rows of the conversation's turns and answers, a long one in parts."""
-    rows: list[Row] = []
+    """Return the rows of the conversation's turns and answers, a long one in parts, and of what was joined with it."""
+    rows = [_row_of_joined(talk, alias) for alias in talk.joined]
     for turn in turns:
         said = None if turn.said is None else turn.said.isoformat()
         document = {
@@ -258,6 +262,15 @@ def _head(talk: Talk, kind: str, backbone: str, said: Turn | Unit) -> Row:
         "speaker_key": content_hash(encodable(said.speaker)), "speaker": cut(said.speaker), "ordinal": said.ordinal,
         "place": place_of(talk.name, said.ordinal), "clock": clock, "instant": instant,
     }  # fmt: skip
+
+
+def _row_of_joined(talk: Talk, alias: str) -> Row:
+    row = {
+        TALK: talk.key, "conversation": cut(talk.name), "kind": JOINED, "backbone": JOINED,
+        "speaker_key": content_hash(""), "speaker": "", "ordinal": -1, "place": 0, "clock": None, "instant": None,
+        "said_id": alias, "content_key": 0, "sources": [alias], "part": _MOST_PARTS, "document": "{}",
+    }  # fmt: skip
+    return {ID: _id(talk, row), **row}
 
 
 def _parts(talk: Talk, said_id: str, head: Row, sources: Sequence[str], document: Mapping[str, object]) -> list[Row]:

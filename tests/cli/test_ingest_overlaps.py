@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.milvus.embedded import close_embedded
 from tests.cli.test_ingest_identity import ingested, stored
-from tests.invoking import Goalmem
+from tests.invoking import Goalmem, scripted
+from tests.reasoners.scripting import claims, plan, proved
+
+
+@pytest.fixture(params=["folder", "milvus"])
+def either(
+    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Goalmem]:
+    """The command over a folder, and over an embedded database."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    if request.param == "milvus":
+        monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
+    yield goalmem
+    close_embedded()
+
 
 BEGUN = datetime(2022, 5, 17, 7, 0, 5)
 SAID = [f"Note {number} of the boat shed." for number in range(12)]
@@ -28,8 +43,9 @@ def write_window(file: Path, first: int, end: int) -> Path:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_windows_of_one_name_are_one_conversation(goalmem: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
+def test_windows_of_one_name_are_one_conversation(either: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
     """A day is shared: each message is there once, it is said how to part them, and reading again brings nothing."""
+    goalmem = either
     files = [write_window(tmp_path / "a" / "+1555.txt", 0, 9), write_window(tmp_path / "b" / "+1555.txt", 6, 12)]
     ingested(goalmem, str(files[order[0]]))
     outcome = ingested(goalmem, str(files[order[1]]))
@@ -45,8 +61,9 @@ def test_windows_of_one_name_are_one_conversation(goalmem: Goalmem, tmp_path: Pa
     assert len(stored(goalmem)) == 2
 
 
-def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(goalmem: Goalmem, tmp_path: Path) -> None:
+def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Goalmem, tmp_path: Path) -> None:
     """A dry run says so too; the join is shown, and done with a yes; what was forgotten stays forgotten."""
+    goalmem = either
     one, other = write_window(tmp_path / "one.txt", 0, 8), write_window(tmp_path / "other.txt", 6, 12)
     assert goalmem("ingest", str(one)).code == 0
     dry = goalmem("ingest", "--dry-run", str(other))
@@ -65,6 +82,53 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(goalmem: G
     assert goalmem("stores", "join", "one", "one").code == 2
     assert goalmem("stores", "join", "one", "none").code == 3
     assert goalmem("stores", "verify").code == 0
+
+
+def found_in(out: str) -> list[str]:
+    """Return what a search found, without its ranks, which each engine reckons for itself."""
+    return sorted(json.dumps({**hit, "score": 0, "ranks": 0}, sort_keys=True) for hit in json.loads(out)["hits"])
+
+
+@pytest.mark.slow
+def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What all commands say after a join, and after forgetting some of it, is what they say over a folder."""
+    files = [str(write_window(tmp_path / f"{name}.txt", *ends)) for name, ends in (("one", (0, 8)), ("other", (6, 12)))]
+    wrote = "(x:person) wrote (Note 5:text)"
+    proof = proved(
+        claims(1, "Note 5 of the boat shed", x="Ana"), plan=plan(wrote, wrote), status="settled", wording="Ana"
+    )
+    asked = ("ask", "Who wrote Note 5 of the boat shed?")
+    said = []
+    for store in (str(tmp_path / "folder"), f"milvus:{tmp_path / 'database'}"):
+        ingested(goalmem, *files, "--store", store)
+        held = []
+        for words in (
+            ("stores", "join", "one", "other", "--dry-run"),
+            ("stores", "join", "one", "other", "--yes"),
+            asked,
+            ("search", "note of the boat shed", "--json", "-k", "40"),
+            ("search", "note", "--since", "2022-05-20", "--json"),
+            ("people",),
+            ("people", "merge", "Me", "Ana"),
+            ("search", "Note 11", "--speaker", "Me", "--json", "-k", "3"),
+            ("ingest", "--dry-run", "--json", *files),
+            ("ingest", "--json", *files),
+            ("forget", "one", "--before", "2022-05-18", "--yes"),
+            ("forget", "--list"),
+            ("ingest", "--json", *files),
+            ("stores", "export"),
+        ):
+            outcome = goalmem(*words, "--store", store, factories=scripted(proof))
+            assert outcome.code == 0, outcome.err
+            held.append((words, found_in(outcome.out) if words[0] == "search" else outcome.out.replace(store, "STORE")))
+        shown = json.loads(goalmem("stores", "show", "--json", "--store", store).out)
+        held.append((("show",), json.dumps(shown["conversations"])))
+        assert goalmem("stores", "verify", "--store", store).out.endswith(": sound\n")
+        said.append(held)
+    close_embedded()
+    for ours, theirs in zip(*said, strict=True):
+        assert ours == theirs
+    assert (said[0][2][1], len(said[0][3][1])) == ("Ana\n", len(SAID))
 
 
 def codex(file: Path, events: Sequence[tuple[str, str, object]]) -> str:

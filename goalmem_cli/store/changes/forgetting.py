@@ -16,6 +16,7 @@ from datetime import timedelta
 from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.records import Query
+from goalmem_cli.store.changes.overlapping import part
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.writing import remove_units, renew_page
 from goalmem_cli.store.database import ledger, tables, unit_rows
@@ -201,6 +202,7 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         ledger.delete_parts(connection, leaving.parts)
         connection.delete("turns", "id", leaving.turns)
         connection.delete("conversations", "name", leaving.conversations)
+        part(connection, leaving.conversations)
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])
         unit_rows.replace_vectors(connection, vectors)
         for page in pages(connection) if leaving.parted else ():  # a time may have been told by what leaves

@@ -138,8 +138,7 @@ def load_joined(connection: Connection) -> dict[str, str]:
 
 def write_joined(connection: Connection, joined: Mapping[str, str]) -> None:
     """Note them, as hashes, in place of those of before."""
-    if joined:
-        tables.update_meta(connection, joined=json.dumps(joined))
+    tables.update_meta(connection, joined=json.dumps(joined))
 
 
 _TOLD = """SELECT unnest($places::INTEGER[]) AS place, unnest($numbers::INTEGER[]) AS number,
