@@ -12,6 +12,8 @@ from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goalmem_cli.library.alike import Suggestion
     from goalmem_cli.library.people import Listed
     from goalmem_cli.memory_ports import KeptMemory
@@ -55,7 +57,7 @@ def list_(
         columns = ("person", "also", "turns", "conversations", "from", "to")
         run.screen.show(plain_table(columns, map(_row, people), numbers=("turns",)))
         for each in alike:
-            words = f"goalmem people merge {_quoted(each.one, each.other)}"
+            words = _command(("merge", each.one, each.other), store)
             run.screen.note(f"{each.one} and {each.other} may be one ({each.reason}): {words}")
     else:
         run.screen.note("nobody speaks in this store")
@@ -76,7 +78,8 @@ def merge(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = merge_people(memory, people)
-    return _noted(run, f"{' and '.join(told.parts)} are one person now, called {told.name}", told.name)
+    run.screen.report(f"{' and '.join(told.parts)} are one person now, called {told.name}")
+    return _undone_by(run, told.undo, "takes it back", store)
 
 
 @group.command("name", epilog=examples('goalmem people name Ben "Ben K."', guide="store"))
@@ -92,7 +95,8 @@ def name(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = name_person(memory, person, called)
-    return _noted(run, f"{told.parts[0]} is called {told.name} now", told.name)
+    run.screen.report(f"{told.parts[0]} is called {told.name} now")
+    return _undone_by(run, told.undo, "takes it back", store)
 
 
 @group.command("split", epilog=examples('goalmem people split "Ben K."', guide="store"))
@@ -105,15 +109,16 @@ def split(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Take back who somebody is, and what they are called."""
+    """Take back what you said last of somebody: that several are one, or what they are called.
+
+    Once more takes back what you said before that. With names or ids, only these are not theirs any more.
+    """
     from goalmem_cli.library.people import split as split_person
 
     run, memory = _opened(context, store, quiet=quiet)
     told = split_person(memory, person, parts or ())
     run.screen.report(f"taken back that {told.name} is {', '.join(told.parts)}")
-    if len(told.parts) > 1:
-        run.screen.note(f"`goalmem people merge {_quoted(*told.parts)}` says it again")
-    return 0
+    return _undone_by(run, told.undo, "says it again", store)
 
 
 def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
@@ -123,17 +128,20 @@ def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[
     return run, open_stored(run.settings, run.factories, run.screen.note)
 
 
-def _noted(run: Invocation, what: str, name: str) -> int:
-    """Say what was noted of somebody, and what takes it back."""
-    run.screen.report(what)
-    run.screen.note(f"`goalmem people split {_quoted(name)}` takes it back")
+def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:
+    """Say which commands undo what was done."""
+    if commands:
+        told = " and then ".join(f"`{_command(words, store)}`" for words in commands)
+        run.screen.note(f"{told} {what}")
     return 0
 
 
-def _quoted(*names: str) -> str:
-    """Return the names as words of a command line, none of which is an option."""
-    words = " ".join(map(shlex.quote, names))
-    return f"-- {words}" if any(name.startswith("-") for name in names) else words
+def _command(words: Sequence[str], store: str | None) -> str:
+    """Return a command of this group as it is typed, over the store that was named; no name in it is an option."""
+    verb, *names = words
+    place = "" if store is None else f"--store {shlex.quote(store)} "
+    told = " ".join(map(shlex.quote, names))
+    return f"goalmem people {verb} {place}{'-- ' if any(name.startswith('-') for name in names) else ''}{told}"
 
 
 def _row(one: Listed) -> tuple[object, ...]:

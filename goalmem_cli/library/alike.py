@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.library.people import clock_of, roster_of
 from goalmem_cli.memory_records import ConversationSummary, voice_of
-from goalmem_cli.store.people import Roster, Somebody, digits_of
+from goalmem_cli.store.roster import Roster, Somebody, digits_of, spelled
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
@@ -23,7 +21,6 @@ _END_OF_NUMBER = 9
 """So many digits of two numbers are the same where one has the code of the country and the other has not."""
 _MOST_COMPARED = 20_000
 """So many turns are compared whenever files were read; `goalmem people` compares all."""
-_NOT_A_LETTER = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +145,10 @@ def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> 
 
 def _spellings(roster: Roster) -> Iterator[_Pair]:
     """Yield those whose names differ in case, marks and signs alone."""
-    spelled: dict[str, list[Somebody]] = {}
+    alike: dict[str, list[Somebody]] = {}
     for one in roster.persons:
-        for each in {_plain(name) for name in one.names} - {""}:
-            spelled.setdefault(each, []).append(one)
-    for alike in spelled.values():
-        for one, other in combinations(alike, 2):
+        for each in {spelled(name) for name in one.names} - {""}:
+            alike.setdefault(each, []).append(one)
+    for same in alike.values():
+        for one, other in combinations(same, 2):
             yield one, other, "names spelled alike"
-
-
-def _plain(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    return _NOT_A_LETTER.sub("", "".join(letter for letter in letters if not unicodedata.combining(letter)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -18,8 +20,9 @@ from goalmem_cli.library import people
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.people import People, Roster
+from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import PEOPLE
+from goalmem_cli.store.roster import Roster
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -497,7 +500,7 @@ def test_a_program_and_a_client_have_the_same(choir: Goalmem) -> None:
     listed: Any = offers.conversations()["conversations"]
     assert listed[0]["speakers"] == ["Alex P.", "Alex", "Mia"]
     with goalmem_cli.open("store") as memory:
-        assert memory.split_person("Alex P.").parts == ("user1001@telegram",)
+        assert memory.split_person("Alex P.").parts == ("Alex (user1001)",)
         assert memory.merge_people("user1001", "user2002").name == "Alex"
         assert [one.name for one in memory.people()] == ["Alex", "Mia"]
 
@@ -535,3 +538,122 @@ def test_a_memory_in_milvus_has_people_too(goalmem: Goalmem) -> None:
     }  # fmt: skip
     assert there("stores", "verify").code == 0
     shutil.rmtree("store")
+
+
+# Taking back
+
+
+def undone(goalmem: Goalmem, *words: str) -> list[list[str]]:
+    """Run a command of `people`, and return the commands that its note offers, in words."""
+    outcome = goalmem("people", *words)
+    assert outcome.code == 0, outcome.err
+    commands = [shlex.split(each)[1:] for each in re.findall("`(goalmem people [^`]*)`", outcome.err)]
+    assert commands, outcome.err
+    return commands
+
+
+def said_of_people() -> list[tuple[str, frozenset[Voice]]]:
+    """Return what is said of people, whatever was said before."""
+    return sorted((person.name, frozenset(person.voices)) for person in kept().persons)
+
+
+CHAIN = (
+    ("merge", NUMBER, "Ravi"),
+    ("merge", "Ravi", "Ravi Menon"),
+    ("name", "Ravi", "Uncle Ravi"),
+    ("merge", "user2002", "user1001", "Mia"),
+    ("merge", "Uncle Ravi", "Mia"),
+    ("name", "Mia", "Ravi"),
+    ("name", "--", "Ravi", "--yes it's"),
+)
+
+
+@pytest.fixture
+def crowd(goalmem: Goalmem) -> Goalmem:
+    """The command over a store with two Alexes, and somebody with a number, a name, and an id under another name."""
+    stored(
+        goalmem,
+        Allotment=OLD,
+        Plot=NEW,
+        choir=chat_of(ALEX, OTHER, MIA, ("Ravi Menon", "user7", "I adopted a goat.")),
+    )
+    return goalmem
+
+
+def test_what_was_said_last_is_taken_back_and_said_again(crowd: Goalmem) -> None:
+    """Each note, typed as it stands, makes all as it was before, also where much was said one after another."""
+    states, notes = [(said_of_people(), who(crowd))], []
+    for words in CHAIN:
+        (back,) = undone(crowd, *words)
+        after = said_of_people(), who(crowd)
+        again = undone(crowd, *back[1:])
+        assert (said_of_people(), who(crowd)) == states[-1], (words, back)
+        for command in again:
+            assert crowd(*command).code == 0, command
+        assert (said_of_people(), who(crowd)) == after, (words, again)
+        states.append(after)
+        notes.append(back)
+    for back, state in zip(reversed(notes), reversed(states[:-1]), strict=True):  # and one after another
+        assert crowd(*back).code == 0
+        assert (said_of_people(), who(crowd)) == state, back
+    assert not Path("store", PEOPLE).exists()
+
+
+def test_a_former_name_is_taken_back_by_its_own_note(allotment: Goalmem) -> None:
+    """Whoever is called as before has lost a name: the note gives that again."""
+    allotment("people", "name", NUMBER, "Uncle Ravi")
+    assert undone(allotment, "name", "Uncle Ravi", NUMBER) == [["people", "name", NUMBER, "Uncle Ravi"]]
+    assert "`" not in allotment("people", "name", NUMBER, NUMBER).err  # nothing was changed
+    allotment("people", "name", NUMBER, "Uncle Ravi")
+    allotment("people", "name", NUMBER, "Ravi M.")
+    assert undone(allotment, "name", "Ravi M.", "Uncle Ravi") == [["people", "name", "Uncle Ravi", "Ravi M."]]
+    assert not kept().persons[0].before
+
+
+def test_notes_name_the_store(allotment: Goalmem) -> None:
+    """Whoever named it on the command line gets it back there."""
+    shutil.move("store", "an other")
+    given = ["--store", "an other"]
+    commands = undone(allotment, "merge", NUMBER, "Ravi", *given)
+    assert commands == [["people", "split", *given, "Ravi"]]
+    (again,) = undone(allotment, *commands[0][1:])
+    assert again == ["people", "merge", *given, NUMBER, "Ravi"]
+    assert f"goalmem people merge --store 'an other' '{NUMBER}' Ravi" in allotment("people", *given).err
+
+
+@pytest.mark.parametrize(
+    ("part", "leaves"),
+    [
+        ("+447700900321", {NUMBER}), ("00447700900321", {NUMBER}), ("ravi", {"Ravi"}), (" RAVI ", {"Ravi"}),
+        ("zoe", {"Zoé"}), ("Zoe\u0301", {"Zoé"}), ("user7", {"Zoé"}), ("user7@telegram", {"Zoé"}), ("USER7", {"Zoé"}),
+        ("Zoé (user7)", {"Zoé"}),
+    ],
+)  # fmt: skip
+def test_a_part_is_known_however_it_is_spelled(goalmem: Goalmem, part: str, leaves: set[str]) -> None:
+    """With other blanks, case and accents, as a number is dialled, by an id with or without the format."""
+    stored(goalmem, Allotment=OLD, Plot=NEW, choir=chat_of(("Zoé", "user7", "One."), MIA))
+    goalmem("people", "merge", NUMBER, "Ravi", "Zoé", "Mia")
+    assert goalmem("people", "split", "Mia", part).code == 0
+    assert set(who(goalmem)) == {"Nora", "Mia", *leaves}
+    outcome = goalmem("people", "split", "Mia", "Nora")
+    assert outcome.code == 2 and "'Nora' was not said to be 'Mia'" in outcome.error_lines[0]
+
+
+def test_a_name_leaves_with_the_ids_that_have_it(goalmem: Goalmem) -> None:
+    """A name that was said with an id and without one is one person's, and leaves as a whole."""
+    stored(goalmem, Plot=NEW, choir=chat_of(("Ravi", "user7", "I adopted a goat."), MIA))
+    goalmem("people", "merge", "Ravi", "Mia")
+    assert goalmem("people", "split", "Mia", "Ravi").out == "taken back that Mia is Ravi\n"
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {"Ravi": 4, "Nora": 1, "Mia": 1}
+
+
+def test_a_part_that_leaves_takes_its_name_along(crowd: Goalmem) -> None:
+    """Whoever stays is called as before, unless the user gave the name."""
+    crowd("people", "merge", NUMBER, "Ravi")
+    crowd("people", "merge", "Ravi", "Ravi Menon")
+    crowd("people", "split", "Ravi Menon", "user7")
+    assert {"Ravi", "Ravi Menon"} <= set(who(crowd))
+    crowd("people", "merge", "Ravi", "Ravi Menon")
+    crowd("people", "name", "Ravi", "Uncle")
+    crowd("people", "split", "Uncle", "user7")
+    assert {"Uncle", "Ravi Menon"} <= set(who(crowd))
