@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from goalmem_cli.library.alike import Suggestion
     from goalmem_cli.library.people import Listed
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 _SHOWN = 3
+_MOST_SUGGESTED = 20
 
 group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Say who is one person, and what people are called.")
 
@@ -47,18 +48,19 @@ def list_(
     """
     from goalmem_cli.library.alike import suggestions
     from goalmem_cli.library.people import listed
-    from goalmem_cli.render.tables import plain_table
 
     run, memory = _opened(context, store, quiet=quiet)
     people, alike = listed(memory), suggestions(memory)
     if json:
         run.screen.document(_document(people, alike))
     elif people:
-        columns = ("person", "also", "turns", "conversations", "from", "to")
-        run.screen.show(plain_table(columns, map(_row, people), numbers=("turns",)))
-        for each in alike:
-            words = _command(("merge", each.one, each.other), store)
+        for one in people:
+            run.screen.text("\n".join(_lines(one)))
+        for each in alike[:_MOST_SUGGESTED]:
+            words = _command(("merge", *each.handles), store)
             run.screen.note(f"{each.one} and {each.other} may be one ({each.reason}): {words}")
+        if (more := len(alike) - _MOST_SUGGESTED) > 0:
+            run.screen.note(f"and {more} more: `goalmem people --json` has all")
     else:
         run.screen.note("nobody speaks in this store")
     return 0 if people else NOTHING_FOUND
@@ -144,11 +146,17 @@ def _command(words: Sequence[str], store: str | None) -> str:
     return f"goalmem people {verb} {place}{'-- ' if any(name.startswith('-') for name in names) else ''}{told}"
 
 
-def _row(one: Listed) -> tuple[object, ...]:
-    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+def _lines(one: Listed) -> Iterator[str]:
+    """Yield what is said of a person, then the other names and the ids, whole: whoever copies one gets all of it."""
+    from goalmem_cli.render.text import counted, safe
+
+    days = dict.fromkeys(f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said) if time)
     more = f" and {len(one.conversations) - _SHOWN} more" if len(one.conversations) > _SHOWN else ""
-    days = (time and f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said))
-    return one.name, ", ".join(also), one.turns, f"{', '.join(one.conversations[:_SHOWN])}{more}", *days
+    places = f"in {', '.join(one.conversations[:_SHOWN])}{more}"
+    yield safe(f"{one.name}: {', '.join(filter(None, (counted(one.turns, 'turn'), ' to '.join(days), places)))}")
+    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+    if also:
+        yield f"  {safe(', '.join(also))}"
 
 
 def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object]:

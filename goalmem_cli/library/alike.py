@@ -25,11 +25,12 @@ _MOST_COMPARED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two who may be one person, by what they are shown as, and why."""
+    """Two who may be one person, by what they are shown as, and why; `handles` are what names each of them alone."""
 
     one: str
     other: str
     reason: str
+    handles: tuple[str, str]
 
 
 def suggestions(memory: KeptMemory) -> list[Suggestion]:
@@ -44,8 +45,12 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     ways = (_same_turns(memory, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
     for one, other, reason in (each for way in ways for each in way):
         if one != other and not _are_two(one, other):
-            found.setdefault(frozenset((one.shown, other.shown)), Suggestion(one.shown, other.shown, reason))
+            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, roster))
     return list(found.values())
+
+
+def _suggestion(one: Somebody, other: Somebody, reason: str, roster: Roster) -> Suggestion:
+    return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)))
 
 
 def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
@@ -67,7 +72,7 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
     speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
     ways = (_same_turns(memory, roster, [each.name for each in near]), _rooms_of_numbers(roster, stored))
     return [
-        Suggestion(one.shown, other.shown, reason)
+        _suggestion(one, other, reason, roster)
         for way in ways
         for one, other, reason in way
         if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))

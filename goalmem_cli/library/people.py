@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -268,31 +267,14 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     return max(0, len(People.of_folder(memory.path).persons) - len(before.persons))
 
 
-def forget_silent(memory: KeptMemory, gone: Iterable[Turn] = ()) -> None:
-    """Take out of what was said of people those who do not speak any more, once these turns are `gone`.
-
-    Raises:
-        StoreError: as `merge`.
-    """
-    people = People.of_folder(memory.path)
-    if not people.persons:
-        return
-    left = Counter[Voice]()
-    for each in memory.conversations():
-        for speaker in each.speakers:
-            left[speaker.voice] += speaker.turns
-    left.subtract(map(voice_of, gone))
-    spoken = [voice for voice, turns in left.items() if turns > 0]
-    if people.spoken(spoken) != people:
-        with memory.keeping() as written:
-            prune(memory.path, lambda: spoken, written)
-
-
 def _change(memory: KeptMemory, change: Callable[[People], People]) -> None:
     """Change what was said of people, while nobody else does; who was forgotten meanwhile is left out again."""
     with memory.keeping() as written:
         change(People.of_folder(memory.path)).keep(memory.path, written)
-    forget_silent(memory)
+    people, spoken = People.of_folder(memory.path), _voices(memory.conversations())
+    if people.spoken(spoken) != people:
+        with memory.keeping() as written:
+            prune(memory.path, lambda: spoken, written)
 
 
 def _one(roster: Roster, text: str) -> Somebody:

@@ -183,7 +183,7 @@ def _called(
 def several(text: str, found: Sequence[Somebody], flag: str) -> UsageError:
     """Return the error that a text names several people where one is meant; it says how to name each."""
     ids = [next((voice.id for voice in one.voices if voice.id), one.shown) for one in found]
-    ids = [one.without_id if id_ == text else id_ for id_, one in zip(ids, found, strict=True)]
+    ids = [one.without_id if id_.casefold() == text.casefold() else id_ for id_, one in zip(ids, found, strict=True)]
     message = f"{flag}: {len(found)} people are called {text!r}"
     return UsageError(message, f"say which: {' or '.join(repr(id_) for id_ in ids[:_SHOWN])}")
 

@@ -20,9 +20,10 @@ from goalmem_cli.library import people
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.people import People
+from goalmem_cli.store.people import LONGEST_NAME, People
 from goalmem_cli.store.privacy import PEOPLE
 from goalmem_cli.store.roster import Roster
+from goalmem_cli.store.store import Store
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -386,6 +387,9 @@ def test_the_answer_says_that_there_are_two(choir: Goalmem) -> None:
     trace = asked(choir, "Where is the rehearsal?", "The rehearsal is in (x:place)", "hall C", seen)
     assert (trace["answer"], trace["notes"]) == ("hall C", [])
     choir("people", "name", "user1001@telegram", "Alex P.")
+    trace = asked(choir, "Where does Alex work?", "(Alex P.) works at (x:place)", "post office", seen)
+    assert trace["answer"] == "Alex P.: post office"
+    assert "2 people are called Alex: Alex, Alex P." in trace["notes"]
     trace = asked(choir, "Where does Alex P. work?", "(Alex P.) works at (x:place)", "post office", seen)
     assert trace["answer"] == "post office"
     assert "Alex P.: I sing bass" in seen[-1]
@@ -417,6 +421,22 @@ def test_a_speaker_who_is_forgotten_leaves_the_file(allotment: Goalmem) -> None:
     assert set(who(allotment)) == {"Nora V."}
     assert allotment("forget", "--speaker", "Nora V.", "--leave-nothing", "--yes").code == 0
     assert not list(Path("store").glob("*people*"))
+
+
+def test_a_forgetting_that_is_cut_off_loses_no_name(allotment: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the turns are there, so is what was said of who speaks; forgetting again ends it."""
+    allotment("people", "merge", NUMBER, "Ravi")
+    before = kept()
+
+    def cut_off(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(Store, "forget", cut_off)
+        assert allotment("forget", "--speaker", "Ravi", "--yes").code != 0
+    assert kept() == before and "Ravi" in who(allotment)
+    assert allotment("forget", "--speaker", "Ravi", "--yes").code == 0
+    assert kept() == People()
 
 
 def test_a_conversation_that_is_forgotten_takes_its_names_along(allotment: Goalmem) -> None:
@@ -473,6 +493,58 @@ def test_an_export_with_nonsense_about_people_is_read(allotment: Goalmem) -> Non
     assert [person.name for person in People.of_folder(Path("other")).persons] == ["N."]
 
 
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ("\u202eBo\x1b[2J\n# Answer:\u200b yes", "Bo [2J # Answer: yes"), ("x" * 5000, "x" * LONGEST_NAME),
+        ("[bold]Bo[/bold]", "[bold]Bo[/bold]"), ("B\ud800o", "B?o"),
+    ],
+)  # fmt: skip
+def test_names_from_files_are_cleaned_as_typed_ones(allotment: Goalmem, given: str, called: str) -> None:
+    """Those of an export, and those of the store's own file, which may have been edited."""
+    said = {"name": given, "voices": [["Nora", ""]]}
+    allotment("stores", "export", "--out", "all.jsonl")
+    first, rest = Path("all.jsonl").read_text("utf-8").split("\n", 1)
+    Path("odd.jsonl").write_text(json.dumps(json.loads(first) | {"people": [said]}) + "\n" + rest, "utf-8")
+    assert allotment("ingest", "odd.jsonl", "--store", "other").code == 0
+    Path("store", PEOPLE).write_text(json.dumps({"schema_version": 1, "people": [said]}), "utf-8")
+    for store in ("store", "other"):
+        assert [person.name for person in People.of_folder(Path(store)).persons] == [called]
+        assert goalmem_out(allotment, store).startswith(f"{called}: ") or called in goalmem_out(allotment, store)
+    typed = allotment("people", "name", "Nora", "y" * (LONGEST_NAME + 1))
+    assert typed.error_lines[0] == f"people: the name has more than {LONGEST_NAME} characters"
+
+
+def goalmem_out(goalmem: Goalmem, store: str) -> str:
+    """Return what `people` prints of a store."""
+    return goalmem("people", "--store", store).out
+
+
+def test_an_export_that_says_two_things_of_one_person_is_read(allotment: Goalmem) -> None:
+    """The first counts."""
+    said = [{"name": name, "voices": [["Nora", ""]]} for name in ("N.", "M.")]
+    allotment("stores", "export", "--out", "all.jsonl")
+    first, rest = Path("all.jsonl").read_text("utf-8").split("\n", 1)
+    Path("odd.jsonl").write_text(json.dumps(json.loads(first) | {"people": said}) + "\n" + rest, "utf-8")
+    assert allotment("ingest", "odd.jsonl", "--store", "other").code == 0
+    assert [person.name for person in People.of_folder(Path("other")).persons] == ["N."]
+
+
+def test_a_file_of_a_newer_goalmem_is_no_damaged_one(allotment: Goalmem) -> None:
+    """It says what to do; one that is nested without end is damaged, and nothing more."""
+    Path("store", PEOPLE).write_text('{"schema_version": 2, "people": {}}', "utf-8")
+    for words in (("people",), ("search", "leeks")):
+        outcome = allotment(*words)
+        assert outcome.code == 3
+        assert outcome.error_lines == [
+            f"{Path('store', PEOPLE).resolve()} was written by a newer goalmem",
+            "update goalmem",
+        ]
+    Path("store", PEOPLE).write_text('{"schema_version": 1, "people": ' + "[" * 90_000, "utf-8")
+    outcome = allotment("people")
+    assert outcome.code == 3 and "nobody knows who is one person" in outcome.error_lines[0]
+
+
 def test_a_damaged_file_is_said(allotment: Goalmem) -> None:
     """With what to do; nothing is overwritten."""
     Path("store", PEOPLE).write_text("{}", "utf-8")
@@ -503,6 +575,69 @@ def test_a_program_and_a_client_have_the_same(choir: Goalmem) -> None:
         assert memory.split_person("Alex P.").parts == ("Alex (user1001)",)
         assert memory.merge_people("user1001", "user2002").name == "Alex"
         assert [one.name for one in memory.people()] == ["Alex", "Mia"]
+
+
+NFD, NFC = "Zoe\u0308", "Zo\u00eb"
+
+
+def test_accents_written_in_two_ways_make_no_two_people(goalmem: Goalmem) -> None:
+    """After the case 21: some phones write the accent on its own. Who is asked for, or forgotten, is both."""
+    stored(goalmem, Trip=f"05/03/2026, 21:15 - {NFC}: The van is on level 4.\n05/03/2026, 21:16 - {NFD}: It is red.\n")
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {NFC: 2}
+    assert who(goalmem)[NFC]["names"] == [NFC]
+    for name in (NFC, NFD, NFD.upper()):
+        assert len(hits(goalmem, "van", "--speaker", name)) == 2, name
+    goalmem("people", "name", NFD, "Zoë B.")
+    assert {name for name, _ in hits(goalmem, "van")} == {"Zoë B."}
+    assert goalmem("forget", "--speaker", NFC, "--yes").out.startswith("forgot 2 turns, ")
+
+
+def test_the_one_of_three_who_has_no_id_can_be_named(goalmem: Goalmem) -> None:
+    """Two of Telegram and one of WhatsApp: "Alex" means all three, and the error says how each is named."""
+    stored(goalmem, choir=chat_of(ALEX, OTHER, MIA), Kiln="01/04/2026, 09:10 - Alex: The kiln is hot.\n")
+    for words in (("people", "name", "Alex", "Al"), ("forget", "--speaker", "alex", "--yes")):
+        hint = goalmem(*words).error_lines[1]
+        assert hint == "say which: 'Alex (no id)' or 'user1001@telegram' or 'user2002@telegram'"
+    assert hits(goalmem, "kiln", "--speaker", "Alex (no id)") == [("Alex", "The kiln is hot.")]
+    assert ["people", "merge", "Alex (user1001)", "Alex (no id)"] in suggested(goalmem)
+    assert undone(goalmem, "name", "alex (no id)", "Al") == [["people", "split", "Al"]]
+    assert set(who(goalmem)) == {"Al", "Alex (user1001)", "Alex (user2002)", "Mia"}
+
+
+def test_many_suggestions_are_cut_short(goalmem: Goalmem) -> None:
+    """The strongest come first; JSON has all."""
+    stored(
+        goalmem,
+        Allotment=OLD,
+        Plot=NEW,
+        **{f"G{n}": f"01/04/2026, 09:10 - {'a' * (n + 1)}.{n // 15}b: x\n" for n in range(30)},
+    )
+    stored(goalmem, **{f"H{n}": f"01/04/2026, 09:10 - {'A' * (n + 1)}.{n // 15}B: x\n" for n in range(30)})
+    outcome = goalmem("people")
+    lines = outcome.err.splitlines()
+    assert len(lines) == 21 and "the same 2 turns" in lines[0]
+    assert lines[-1] == "and 11 more: `goalmem people --json` has all"
+    assert len(json.loads(goalmem("people", "--json").out)["suggestions"]) == 31
+
+
+def suggested(goalmem: Goalmem) -> list[list[str]]:
+    """Return the commands that `people` suggests, in words."""
+    return [shlex.split(each)[1:] for each in re.findall("goalmem people merge .*", goalmem("people").err)]
+
+
+def test_the_list_is_whole_in_80_columns_and_in_a_pipe(goalmem: Goalmem) -> None:
+    """One line a person, and one for other names and ids, none of them broken: it can be copied, and searched for."""
+    long = "QUFBQkJCQ0NDRERERUVFRkZGRkdHR0dHSEhISEhISEhISEg="
+    stored(
+        goalmem, Allotment=OLD, choir=chat_of((NUMBER, long, "One."), ("Zoë Anastasia Papadopoulou", "user7", "Two."))
+    )
+    assert goalmem("people").out.splitlines() == [
+        f"{NUMBER}: 4 turns, 2026-02-01 to 2026-04-15, in Allotment, chat55",
+        f"  {long}@telegram",
+        "Nora: 1 turn, 2026-04-13, in Allotment",
+        "Zoë Anastasia Papadopoulou: 1 turn, 2026-02-01, in chat55",
+        "  user7@telegram",
+    ]
 
 
 def test_more_is_looked_for_until_enough_is_found(goalmem: Goalmem) -> None:
