@@ -599,7 +599,7 @@ def test_the_one_of_three_who_has_no_id_can_be_named(goalmem: Goalmem) -> None:
         hint = goalmem(*words).error_lines[1]
         assert hint == "say which: 'Alex (no id)' or 'user1001@telegram' or 'user2002@telegram'"
     assert hits(goalmem, "kiln", "--speaker", "Alex (no id)") == [("Alex", "The kiln is hot.")]
-    assert ["people", "merge", "Alex (user1001)", "Alex (no id)"] in suggested(goalmem)
+    assert ["people", "merge", "Alex (no id)", "Alex (user1001)"] in suggested(goalmem)
     assert undone(goalmem, "name", "alex (no id)", "Al") == [["people", "split", "Al"]]
     assert set(who(goalmem)) == {"Al", "Alex (user1001)", "Alex (user2002)", "Mia"}
 
