@@ -156,4 +156,5 @@ def _spellings(roster: Roster) -> Iterator[_Pair]:
             alike.setdefault(each, []).append(one)
     for same in alike.values():
         for one, other in combinations(same, 2):
-            yield one, other, "names spelled alike"
+            if not (one.said and other.said and one.name == other.name):  # else the user told them apart
+                yield one, other, "names spelled alike"

@@ -176,20 +176,25 @@ def _has_name(one: Somebody, name: str) -> bool:
 
 def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
     """Take back what was said last of somebody: that several are one, or what they are called; or that parts, names or
-    ids, are theirs.
+    ids, are theirs. Of whom nothing was said, parts are somebody else's who has the same name.
 
     Raises:
         UsageError: nobody, or several, are named so; nothing was said of them, or a part is not theirs.
         StoreError: as `merge`.
     """
     person = _one(roster_of(memory), who)
-    if person.said is None:
-        hint = "what one id of a format stands for, or one name, is one person" if len(person.voices) > 1 else ""
-        raise UsageError(f"{WHO}: nothing was said of {person.shown!r}", hint or "`goalmem people` lists who speaks")
-    told = person.said.voices
+    voices = tuple(dict.fromkeys(map(kept_as, person.voices)))
+    if person.said is None and (not parts or len(voices) == 1):
+        hint = "name an id after it that is somebody else's" if len(voices) > 1 else "`goalmem people` lists who speaks"
+        raise UsageError(f"{WHO}: nothing was said of {person.shown!r}", hint)
+    told = voices if person.said is None else person.said.voices
     leaving = {voice for part in parts for voice in _meant(part, person, told)} if parts else set(told)
+    if person.said is None and len(leaving) == len(voices):
+        raise UsageError(f"{WHO}: all of {person.shown!r} is that", "name an id that is somebody else's")
 
     def change(people: People) -> People:
+        if person.said is None:
+            return people.parted(*_sides(person, leaving))
         if not parts:
             return people.taken_back(told)
         stay = [voice for voice in person.voices if kept_as(voice) in told and kept_as(voice) not in leaving]
@@ -201,6 +206,14 @@ def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
     found = [one for one in after.persons if any(kept_as(voice) in told for voice in one.voices)]
     parted = [one for one in found if any(kept_as(voice) in leaving for voice in one.voices)]
     return Settled(person.shown, tuple(one.shown for one in parted), _saying_again(after, found, person.name))
+
+
+def _sides(person: Somebody, leaving: set[Voice]) -> list[Person]:
+    """Return the two people who were taken for one, since they have one name."""
+    sides: list[list[Voice]] = [
+        [voice for voice in person.voices if (kept_as(voice) in leaving) is is_other] for is_other in (False, True)
+    ]
+    return [Person(same_name(side[0].name), tuple(dict.fromkeys(map(kept_as, side)))) for side in sides]
 
 
 def _meant(part: str, person: Somebody, told: Sequence[Voice]) -> set[Voice]:

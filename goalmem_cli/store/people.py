@@ -48,6 +48,8 @@ class Person:
     def without(self, gone: set[Voice]) -> Person | None:
         """Return the person without these voices, also before; None where none is left, or only the own name."""
         stay = tuple(voice for voice in self.voices if voice not in gone)
+        if stay == self.voices:
+            return self
         if not stay or stay == (Voice(self.name),):
             return None
         left = [each.without(gone) for each in self.before]
@@ -148,6 +150,10 @@ class People:
         one = Person(name, told, before)
         known = (*before, *before[0].before) if len(before) == 1 else ()
         return People((*rest, next((each for each in known if each.is_like(one)), one.shallow())))
+
+    def parted(self, *persons: Person) -> People:
+        """Return them with these, who are several people though they have one name."""
+        return People((*self.persons, *persons))
 
     def taken_back(self, voices: Iterable[Voice]) -> People:
         """Return them without what was said last of those who speak under these voices."""

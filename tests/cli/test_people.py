@@ -604,6 +604,25 @@ def test_the_one_of_three_who_has_no_id_can_be_named(goalmem: Goalmem) -> None:
     assert set(who(goalmem)) == {"Al", "Alex (user1001)", "Alex (user2002)", "Mia"}
 
 
+def test_two_whom_one_name_made_one_are_told_apart(goalmem: Goalmem) -> None:
+    """WhatsApp's Ravi is not Telegram's: each is asked for alone, and the note makes them one again."""
+    stored(goalmem, Plot=NEW, choir=chat_of(("Ravi", "user7", "I adopted a goat."), MIA))
+    before = {one["turns"] for one in who(goalmem).values()}
+    refused = goalmem("people", "split", "Ravi")
+    assert refused.error_lines[1] == "name an id after it that is somebody else's"
+    assert goalmem("people", "split", "Ravi", "ravi").code == 2
+    assert undone(goalmem, "split", "Ravi", "user7") == [["people", "merge", "Ravi (no id)", "Ravi (user7)"]]
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {
+        "Ravi": 3, "Ravi (user7)": 1, "Nora": 1, "Mia": 1,
+    }  # fmt: skip
+    assert hits(goalmem, "goat", "--speaker", "user7") == [("Ravi (user7)", "I adopted a goat.")]
+    assert suggested(goalmem) == []
+    goalmem("forget", "--speaker", "Mia", "--yes")
+    assert "Ravi (user7)" in who(goalmem)
+    assert undone(goalmem, "merge", "Ravi (no id)", "Ravi (user7)") == [["people", "split", "Ravi"]]
+    assert {one["turns"] for one in who(goalmem).values()} == before
+
+
 def test_many_suggestions_are_cut_short(goalmem: Goalmem) -> None:
     """The strongest come first; JSON has all."""
     stored(
