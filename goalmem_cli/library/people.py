@@ -163,7 +163,7 @@ def _call(memory: KeptMemory, persons: Sequence[Somebody], called: str) -> tuple
     _change(memory, lambda people: people.with_person(called, _all_voices(people, persons)))
     roster = roster_of(memory)
     now = next((one for one in roster.persons if not voices.isdisjoint(map(kept_as, one.voices))), None)
-    if now is None or now.said in (former or [None]):  # forgotten meanwhile, or as it was
+    if now is None or (now.said in former if former else now.said is None):  # forgotten meanwhile, or as it was
         return ()
     if now.said is None or any(now.said in each.before for each in former):  # what was said before was taken back
         return (("name", roster.handle(now), former[0].name),)
