@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.rows import Row, Talk, described, rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.indexes.vectors import sound
+from goalmem_cli.store.people import prune
 from goalmem_cli.store.units import UnitEntry
 
 CONTENT = (Collection.SAID, Collection.UNITS)
@@ -161,6 +163,11 @@ def step(kept: Kept) -> None:
     kept.note(replace(meta, generation=meta.generation + 1))
 
 
+def voices_of(kept: Kept) -> list[Voice]:
+    """Return under what people speak in the conversations that readers see."""
+    return [speaker.voice for talk in kept.shown().values() for speaker in talk.summary().speakers]
+
+
 def _stored(kept: Kept, talks: Sequence[Talk]) -> dict[str, dict[Collection, dict[str, Row]]]:
     """Return conversation key -> collection -> id -> row with its revision, of all rows that are there."""
     found: dict[str, dict[Collection, dict[str, Row]]] = {}
@@ -236,7 +243,7 @@ def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray,
 
 
 def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]]) -> None:
-    """Delete rows of the conversations, and wait until they are gone.
+    """Delete rows of the conversations, and wait until they are gone; who does not speak any more has no name then.
 
     Raises:
         StoreError: they stay; no reader sees them, and the next to write deletes them.
@@ -249,5 +256,6 @@ def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]
         stored = _stored(kept, talks).values()
         left = sum(len(rows.get(collection, {}).keys() & ids[collection]) for rows in stored for collection in CONTENT)
         if not left:
+            prune(kept.folder, lambda: voices_of(kept), kept.written)
             return
     raise StoreError(f"{kept.address} still has rows that were deleted ({left} of them)", "run the same command again")

@@ -2,8 +2,9 @@
 
 One transaction deletes the rows and notes in the table `forgetting` what it deleted, as hashes. As long as anything is
 noted there, texts may still be in some file: traces are deleted, the database is rewritten without its deleted blocks,
-the indexes are written anew. Each of these may be cut off at any point; whoever next searches, asks, reads transcripts,
-forgets, rebuilds or changes the embedder finishes it.
+the indexes are written anew, and who does not speak any more leaves the file with what the user said of people. Each of
+these may be cut off at any point; whoever next searches, asks, reads transcripts, forgets, rebuilds or changes the
+embedder finishes it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.memory_records import Forgotten, Selection
@@ -26,6 +28,7 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages
+from goalmem_cli.store.people import prune
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.units import UnitEntry
 
@@ -106,6 +109,7 @@ class Forgetting:
             if parts.vectors not in indexes and parts.vectors.folder.is_dir():  # another embedder brings them back
                 with reporting(parts.vectors.folder):
                     shutil.rmtree(parts.vectors.folder)
+            prune(parts.path, partial(tables.voices, connection), parts.written)
             connection.delete("forgetting", "unit", [_REWRITTEN])
         return True
 
