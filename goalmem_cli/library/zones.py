@@ -55,8 +55,8 @@ class Zone:
     def told(self, conversation: Conversation) -> Conversation:
         """Return the conversation with the clocks of its turns, where its times are in UTC alone.
 
-        What comes from an exported store is as it was there. A machine in UTC says nothing of whose day it is; who names
-        UTC does, and no machine elsewhere changes that.
+        What comes from an exported store is as it was there. A machine in UTC says nothing of whose day it is; whoever
+        names UTC does, and no machine elsewhere changes that.
         """
         if conversation.is_exported:
             return conversation

@@ -30,7 +30,8 @@ _SPEAKER = re.compile(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|c
 _ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
 _PRONOUN = r"(?:i|me|myself|you|yourself|we|us|ourselves|he|him|himself|she|her|herself|they|them|themselves|it|itself)"
 _NOBODY = re.compile(
-    rf"(?:{_PRONOUN}|someone|somebody)(?: both| all| (?:do|does|did|am|are|is|was|were|has|have|had|can|could|will|would))?"
+    rf"(?:{_PRONOUN}|someone|somebody)"
+    r"(?: both| all| do| does| did| am| are| is| was| were| has| have| had| can| could| will| would)?"
     rf"|it (?:is|was|s) {_PRONOUN}|(?:both|one|all|some|most) of (?:us|you|them)|unknown author"
 )
 """What stands for a person without saying who that is, after `normalise`."""

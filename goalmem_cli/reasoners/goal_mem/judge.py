@@ -6,7 +6,6 @@ Nothing here asks a model. This module checks each claim by itself; `agreement.p
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,7 +23,7 @@ from goalmem_cli.logic.checks import (
 )
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
-from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
+from goalmem_cli.logic.normal import content_words, normalise, stem, words
 from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
@@ -96,12 +95,7 @@ def _misfit(claim: Claim, bench: Bench) -> str:
         return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
     if claim.is_contradiction:
         return _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
-    return (
-        _unbound(claim, bench)
-        or _wrong_type(claim, bench)
-        or _nobody(claim, bench)
-        or _foreign_anchor(claim, bench)
-    )
+    return _unbound(claim, bench) or _wrong_type(claim, bench) or _nobody(claim, bench) or _foreign_anchor(claim, bench)
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
@@ -125,7 +119,7 @@ def _persons(claim: Claim, bench: Bench) -> set[str]:
 
 
 def _nobody(claim: Claim, bench: Bench) -> str:
-    """Return a refusal if a value names no person, or only the speaker who asks the question in the chat; or nothing."""
+    """Return a refusal if a value names no person, or the speaker who only asks it in the chat, else an empty text."""
     facts = [bench.facts[number] for number in claim.facts]
     persons, statement = _persons(claim, bench), str(bench.subgoals[claim.subgoal])
     for name, values in claim.bindings.items():
