@@ -18,6 +18,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.store.privacy import make_private
 
 IDLE_SECONDS = 10.0
 """Unused for so long, a database is closed; the next use opens it again."""
@@ -155,6 +156,7 @@ def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Ope
             "milvus-lite, which an embedded memory in Milvus needs, is not installed", "pip install 'goalmem[milvus]'"
         ) from error
     is_there(path)
+    make_private(path)
     deadline, has_announced = time.monotonic() + patience, False
     folder = mkdtemp(prefix="goalmem-")  # for this user alone: whoever may open the socket may read the memory
     with ExitStack() as left:
