@@ -152,9 +152,9 @@ class Kept:
         except Timeout as error:
             raise StoreLocked(f"{self.address} is being written by another process", "try again later") from error
         try:
-            yield
             if self.address.path is not None and self.address.path.is_dir():
                 keep_private(self.address.path, is_all=True)
+            yield
         finally:
             lock.release()
 

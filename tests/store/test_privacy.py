@@ -116,6 +116,8 @@ def test_kept_prompts_go_with_what_is_forgotten(momoco: Goalmem, tmp_path: Path)
 def test_all_of_an_embedded_memory_is_its_owners_alone(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
     """The database, and the folder with its traces and locks; `doctor` warns of one that an older goalmem wrote."""
     pytest.importorskip("milvus_lite")
+    from goalmem_cli.milvus.embedded import close_embedded
+
     database, beside = tmp_path / "memory.db", Path(os.environ["XDG_DATA_HOME"]) / "goalmem" / "milvus"
     place = ("--store", f"milvus:{database}")
 
@@ -131,11 +133,14 @@ def test_all_of_an_embedded_memory_is_its_owners_alone(goalmem: Goalmem, samples
     ):
         assert goalmem(*words, *place, factories=proving()).code == 0
         (folder,) = beside.iterdir()
+        assert modes(database)["."] == "700"  # whatever the engine makes in it meanwhile
+        close_embedded()
         assert is_private(database), modes(database)
         assert is_private(folder), modes(folder)
     for path in (database, *database.rglob("*"), folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     assert told().startswith("other users may use")
     assert goalmem("ingest", "--restore-forgotten", str(samples / "lisbon-trip.json"), *place).code == 0
+    close_embedded()
     assert (is_private(database), is_private(folder)) == (True, True)
     assert told() == "nothing of the store is open to other users"

@@ -478,8 +478,12 @@ def test_what_stands_below_the_name_under_a_pasted_mail_is_nobodys_whom_one_know
     )
     below = "I think I want to move too."
     text = f"Look:\n{mail}\nPhone 123\n\nPS: I keep hens.\n\n{below}"
-    first, second = quotes.quotes_in(text)
-    assert (first["from"], text[first["start"] : first["end"]]) == ("Petra Kern", text[6 : -len(below) - 1])
-    assert ("from" in second, text[second["start"] : second["end"]]) == (False, below)
-    (whole,) = quotes.quotes_in(f"Look:\n{mail}")
-    assert whole["from"] == "Petra Kern"
+    assert [(text[start:end], author) for start, end, author in map(placed, quotes.quotes_in(text))] == [
+        (text[6 : -len(below) - 1], "Petra Kern"), (below, ""),
+    ]  # fmt: skip
+    assert [placed(one)[2] for one in quotes.quotes_in(f"Look:\n{mail}")] == ["Petra Kern"]
+
+
+def placed(quote: dict[str, object]) -> tuple[int, int, str]:
+    """Return where a quote begins and ends, and its author."""
+    return int(str(quote["start"])), int(str(quote["end"])), str(quote.get("from", ""))
