@@ -23,11 +23,10 @@ from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.privacy import make_private
+from goalmem_cli.store.privacy import FILE_MODE, LOCK, OWNER, TRACES, keep_private, make_private
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
-TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"
 _META_ID, _MARK_ID, _JOINED_ID = "meta", "mark", "joined"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
@@ -142,7 +141,8 @@ class Kept:
             StoreLocked: another process kept writing for longer than the patience.
         """
         make_private(self.folder)
-        lock = FileLock(self.folder / LOCK)
+        keep_private(self.folder)
+        lock = FileLock(self.folder / LOCK, mode=FILE_MODE)
         try:
             try:
                 lock.acquire(timeout=0)
@@ -152,6 +152,8 @@ class Kept:
         except Timeout as error:
             raise StoreLocked(f"{self.address} is being written by another process", "try again later") from error
         try:
+            if self.address.path is not None and self.address.path.is_dir():
+                keep_private(self.address.path, is_all=True)
             yield
         finally:
             lock.release()

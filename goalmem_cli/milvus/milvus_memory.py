@@ -19,7 +19,7 @@ from goalmem_cli.memory_records import Added, Capability, ConversationSummary, F
 from goalmem_cli.milvus import adding, forgetting, joining
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
 from goalmem_cli.milvus.filters import both, passing
-from goalmem_cli.milvus.kept import LOCK, OWNER, TRACES, Kept
+from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.lookups import Reader
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
@@ -33,7 +33,7 @@ from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
-from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, LOCK, OWNER, PEOPLE, TRACES, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")

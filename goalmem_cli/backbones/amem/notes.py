@@ -79,7 +79,9 @@ class Reading:
         identity = (self.leaf.id, *details.keywords, details.context, *details.tags)
         attributes = {**self.leaf.attributes, KEY: self.leaf.id, **_attributes(details)}
         text = in_one_line(self.leaf.text)
-        return derived_unit(NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes)
+        return derived_unit(
+            NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes, speaker=self.leaf.speaker
+        )
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -110,12 +112,15 @@ def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Tu
     """
     content, author = str(of.attributes.get(_CONTENT, of.text)), str(of.attributes.get(_AUTHOR, of.speaker))
     text = f"{content} [{told}]" if (told := details.text) else content
-    if author and any(turn.speaker != author for turn in turns):
+    is_own = all(turn.speaker == author for turn in turns)
+    if author and not is_own:
         text = f"{in_one_line(author)}: {text}"
     passed_on = {name: of.attributes[name] for name in (FORWARDED_FROM, QUOTED_FROM) if name in of.attributes}
     told_of = {KEY: key_of(of), _CONTENT: content, _AUTHOR: author, LINKS: list(links), **_attributes(details)}
     attributes = {**passed_on, **told_of}
-    return derived_unit(NAME, NOTE, text, turns, identity=identity, attributes=attributes)
+    return derived_unit(
+        NAME, NOTE, text, turns, identity=identity, attributes=attributes, speaker=author if is_own else ""
+    )
 
 
 def _attributes(details: Details) -> dict[str, object]:
