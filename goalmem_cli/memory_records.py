@@ -58,7 +58,8 @@ class Added:
     `conversation` is the name under which the transcript is stored; `turns` counts the transcript's turns, `new_turns`
     those that were not stored before; `replaced` labels the turns whose stored text gave way; `units` counts the units
     that were indexed for the first time or again. `beside` is a stored conversation that says the same in part, and was
-    kept as another one; `is_joined` says that the transcript and the stored one were two windows of one chat.
+    kept as another one; `is_joined` says that the transcript and the stored one were two windows of one chat. `copied`
+    counts, by stored conversation, turns that leave it since it had only copied them from this one.
     """
 
     conversation: str
@@ -68,6 +69,7 @@ class Added:
     units: int = 0
     beside: str = ""
     is_joined: bool = False
+    copied: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

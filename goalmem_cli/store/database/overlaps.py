@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.records import Turn
+from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.columns import moment_columns
@@ -88,6 +88,18 @@ def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[
     for key, name in connection.rows(sql, [list(keys)]) if keys else ():
         names.setdefault(str(key), set()).add(str(name))
     return names
+
+
+def load_copied_from(connection: Connection, formats: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """Return name, format and the own ids that a turn of it is told as copied from, of conversations of the formats."""
+    sql = "SELECT name, format FROM conversations WHERE own_id IS NOT NULL AND format IN (SELECT unnest(?::VARCHAR[]))"
+    forms = {str(name): str(form) for name, form in connection.rows(sql, [list(formats)])} if formats else {}
+    rows = connection.rows(
+        f"""SELECT DISTINCT conversation, json_extract(attributes, '$.{COPIED_FROM}') FROM turns
+        WHERE attributes LIKE '%"{COPIED_FROM}"%' ORDER BY ALL"""
+    ) if forms else []  # fmt: skip
+    told = [(str(name), json.loads(own_ids or "[]")) for name, own_ids in rows if str(name) in forms]
+    return [(name, forms[name], list(map(str, ids))) for name, ids in told if isinstance(ids, list)]
 
 
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
