@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, timedelta, timezone
 from itertools import permutations
@@ -14,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.records import COPIED_FROM, Conversation, Turn
+from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.store.store import Store
 from tests.conftest import examples
-from tests.store.samples import CAFE, START, chat, open_store
+from tests.store.samples import START, chat, open_store
 
 LENGTH = 40
 
@@ -258,45 +257,3 @@ def test_joining_says_what_it_cannot(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="other turns would be joined"):
         store.join("later", "more", shown)
     assert len(store.turns(["more"])) == 3
-
-
-def logged(name: str, texts: Sequence[str], first: int = 0) -> Conversation:
-    turns = tuple(
-        Turn(name, 0, place, "user", text, START + timedelta(minutes=first + place), f"u{first + place}")
-        for place, text in enumerate(texts)
-    )
-    return Conversation(name, "agent-log", turns, name, shares_ids=True)
-
-
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_turns_of_one_id_are_stored_once(tmp_path: Path, order: tuple[int, ...]) -> None:
-    """Whichever session is read first has them; in one command or several, read again or not."""
-    sessions = [logged("one", CAFE[:4]), logged("two", CAFE), logged("copy", CAFE[:4])]
-    for number, at_once in enumerate((True, False)):
-        store = open_store(tmp_path / f"{number}")
-        for _ in range(2):
-            if at_once:
-                store.add_all([sessions[place] for place in order])
-            for place in () if at_once else order:
-                assert store.preview(sessions[place]).new_turns == store.add(sessions[place]).new_turns
-            assert sorted(turn.text for turn in store.turns()) == sorted(CAFE)
-        assert store.verify() == []
-
-
-def test_what_is_told_as_copied_is_stored_once(tmp_path: Path) -> None:
-    """With the original's date, where that is stored; what it does not have stays."""
-    parent = chat(CAFE[:3], name="parent", form="agent-log", own_id="parent")
-    turns = chat([*CAFE[:2], "Mine alone.", "On."], name="fork", start=START + timedelta(days=3)).turns
-    marked = tuple(
-        replace(turn, attributes={COPIED_FROM: ["parent"]}) if place < 3 else turn for place, turn in enumerate(turns)
-    )
-    fork = Conversation("fork", "agent-log", marked, "fork")
-    store = open_store(tmp_path / "store")
-    for _ in range(2):
-        store.add_all([parent, fork])
-        assert [turn.text for turn in store.turns(["fork"])] == ["Mine alone.", "On."]
-        assert [turn.said for turn in store.turns(["parent"])] == [turn.said for turn in parent.turns]
-    alone = open_store(tmp_path / "alone")
-    alone.add(fork)
-    assert len(alone.turns(["fork"])) == 4
-    assert alone.verify() == store.verify() == []

@@ -228,9 +228,7 @@ def _entries(change: Change) -> list[UnitEntry]:
     return [*change.entries, *entries_from_units(change.derived)]
 
 
-def _reports(
-    batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting]
-) -> list[Added]:
+def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting]) -> list[Added]:
     return [
         Added(
             change.name,
