@@ -70,6 +70,12 @@ class Turn:
             return self.said
 
     @property
+    def copied_from(self) -> tuple[str, ...]:
+        """The own ids of the conversations that its transcript tells it as copied from; none where it is said here."""
+        told = self.attributes.get(COPIED_FROM)
+        return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
+
+    @property
     def stretches(self) -> list[tuple[str, str | None]]:
         """The stretches of its text, each with whom it is quoted from: None for what its speaker says, blank for nobody
         known. Where it is not clear what is quoted, all of it is: rather nobody's words than the speaker's.

@@ -48,7 +48,7 @@ def add(kept: Kept, conversations: Iterable[Conversation], report: Report, *, by
                 settle(kept)
                 planning.forget_all()
                 reports = planning.plan(batch)
-                bring(kept, planning.wanted(reports))
+                bring(kept, *planning.wanted(reports))
             for added in reports:
                 report(added)
 
@@ -108,11 +108,14 @@ class _Planning:
             self._bring(batch)
         return self._adding.add_batch(batch)
 
-    def wanted(self, reports: Sequence[Added]) -> list[Wanted]:
-        """Return what the conversations that were reported are to hold, of those that change."""
-        names = sorted({added.conversation for added in reports})
+    def wanted(self, reports: Sequence[Added]) -> tuple[list[Wanted], list[Talk]]:
+        """Return what the conversations that were reported are to hold, and forks of theirs, of those that change, and
+        which leave as a whole, since they only copied.
+        """
+        forks = {name for added in reports for name in added.copied}
+        names = sorted({added.conversation for added in reports} | forks)
         if not self._scratch.database.exists:
-            return []
+            return [], []
         with self._scratch.database.reading() as connection:
             rows = {row[0]: row for row in tables.load_conversation_rows(connection, names)}
             turns = tables.load_turns(connection, list(rows))
@@ -124,7 +127,9 @@ class _Planning:
             talk = self._talks.get(name) or Talk(name, form, own_id)
             if self._before.get(name) != (own, told) or talk.file != file:
                 found.append(Wanted(replace(talk, file=file), list(own.values()), list(told.values())))
-        return [*found, *self._elsewhere({each.talk.name for each in found}, turns)]
+        emptied = [self._talks[name] for name in sorted(forks - rows.keys())]
+        changed = {talk.name for talk in (*(each.talk for each in found), *emptied)}
+        return [*found, *self._elsewhere(changed, turns)], emptied
 
     def _elsewhere(self, names: set[str], turns: dict[str, Turn]) -> list[Wanted]:
         """Return other conversations with answers that rest on a turn which leaves, without those answers."""
@@ -155,6 +160,8 @@ class _Planning:
                 continue
             rows = kept.engine.rows_of(Collection.SAID, field, sorted(values), ["conversation"])
             like |= {row["conversation"] for row in rows}
+        sources = [said for said in batch if said.own_id is not None and not said.shares_ids]
+        like |= kept.forks_of({own_key(said.format, said.own_id) for said in sources})
         talks = kept.talks(named | like)
         talks |= {talk.name: talk for talk in map(Talk.from_row, kept.talk_rows("own_key", own))}
         new = [talk for talk in talks.values() if talk.name not in self._talks and talk.revision]

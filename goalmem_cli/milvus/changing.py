@@ -51,8 +51,9 @@ class _Plan:
     leaving: dict[Collection, list[str]]
 
 
-def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
-    """Make the conversations hold exactly what is wanted, and return how many units were written anew.
+def bring(kept: Kept, wanted: Sequence[Wanted], emptied: Sequence[Talk] = ()) -> int:
+    """Make the conversations hold exactly what is wanted, delete those that are `emptied` by that, and return how many
+    units were written anew.
 
     The caller holds the lock for writing, and has called `settle`.
 
@@ -83,10 +84,11 @@ def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
     kept.written("units written")
     kept.engine.flush(*CONTENT)
     kept.mark()
-    kept.put_talks([plan.after for plan in plans])
+    kept.put_talks([*(plan.after for plan in plans), *_hidden(kept, emptied)])
     kept.written("conversations published")
     step(kept)
     _sweep(kept, plans)
+    _drop_hidden(kept, emptied)
     return len(rows)
 
 
@@ -96,10 +98,20 @@ def drop(kept: Kept, talks: Sequence[Talk]) -> None:
     Raises:
         StoreError: the database cannot be used.
     """
-    now, owner = time.time(), kept.owner
-    kept.put_talks([replace(talk, revision=0, is_changing=True, changed=now, owner=owner) for talk in talks])
+    kept.put_talks(_hidden(kept, talks))
     kept.written("conversations hidden")
     step(kept)
+    _drop_hidden(kept, talks)
+
+
+def _hidden(kept: Kept, talks: Sequence[Talk]) -> list[Talk]:
+    now, owner = time.time(), kept.owner
+    return [replace(talk, revision=0, is_changing=True, changed=now, owner=owner) for talk in talks]
+
+
+def _drop_hidden(kept: Kept, talks: Sequence[Talk]) -> None:
+    if not talks:
+        return
     stored = _stored(kept, talks)
     _delete(kept, talks, {
         collection: {id_ for rows in stored.values() for id_ in rows.get(collection, {})} for collection in CONTENT

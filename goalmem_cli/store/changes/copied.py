@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.records import COPIED_FROM, Conversation, Turn
+from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.store.changes.identity import Change, plan_without
 from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
@@ -46,7 +46,7 @@ def without_copies(
         originals = Counter(_told(turn) for turn in tables.load_turns(connection, sources).values()) if sources else {}
         copies = []
         for turn in said.turns:
-            is_told = COPIED_FROM in turn.attributes and originals.get(_told(turn), 0) > 0
+            is_told = bool(turn.copied_from) and originals.get(_told(turn), 0) > 0
             if is_told:
                 originals[_told(turn)] -= 1
             if is_told or (said.shares_ids and elsewhere.get(turn.content_key, set()) - {name}):
@@ -68,7 +68,7 @@ def holders(connection: Connection, by_own_id: ByOwnId, conversations: Sequence[
 
 def sources_of(conversation: Conversation) -> set[Source]:
     """Return format and own id of the conversations that its turns are told as copied from."""
-    return {(conversation.format, one) for one in _told_sources(conversation.turns)}
+    return {(conversation.format, one) for turn in conversation.turns for one in turn.copied_from}
 
 
 def stored_forks(connection: Connection, conversations: Iterable[Conversation]) -> dict[str, set[Source]]:
@@ -106,7 +106,7 @@ def plan_partings(
         stored = tables.load_turns(connection, [name])
         gone = set()
         for id_, turn in stored.items():
-            if COPIED_FROM in turn.attributes and left[_told(turn)] > 0:
+            if turn.copied_from and left[_told(turn)] > 0:
                 left[_told(turn)] -= 1
                 gone.add(id_)
         if gone:
@@ -126,14 +126,6 @@ def _more(connection: Connection, change: Change) -> Counter[tuple[str, str]]:
         stored = tables.load_turns(connection, [change.name])
         more.subtract(_told(stored[id_]) for id_ in change.gone_turns)
     return more
-
-
-def _told_sources(turns: Iterable[Turn]) -> set[str]:
-    found: set[str] = set()
-    for turn in turns:
-        told = turn.attributes.get(COPIED_FROM)
-        found.update(map(str, told) if isinstance(told, Sequence) and not isinstance(told, str) else ())
-    return found
 
 
 def _keys(conversations: Iterable[Conversation]) -> list[str]:
