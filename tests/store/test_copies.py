@@ -18,6 +18,9 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.records import COPIED_FROM, Conversation, Part, Query, Turn
+from goalmem_cli.store.store import Store
+from goalmem_cli.transcripts.formats import conversations_in
+from goalmem_cli.transcripts.reading.source import Source
 from tests.conftest import examples
 from tests.store.samples import CAFE, START, chat, open_store
 
@@ -151,14 +154,35 @@ def test_what_rests_on_a_copy_goes_with_it(tmp_path: Path) -> None:
     store = open_store(tmp_path / "store")
     fork = THREE.logs[1]
     store.add(fork)
-    for part in (Part("f", "both", fork.turns[1:3]), Part("f", "own", fork.turns[2:])):
-        store.derive("notes", [Derivation(part, (derived_unit("notes", "note", part.name, part.turns),))])
+    derive_from_both(store, fork)
     answers = [store.add_answer("It is there.", fork.turns[place], [fork.turns[place].id], {}) for place in (0, 2)]
     store.add(THREE.logs[0])
     assert [unit.text for unit in store.units_of("notes", ["note"])] == ["own"]
     assert [line.name for line in store.derived("notes")] == ["own"]
     assert [store.are_stored([answer.id]) for answer in answers] == [False, True]
     assert store.verify() == []
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_what_an_export_derived_from_a_copy_does_not_come_back(tmp_path: Path, is_before: bool) -> None:
+    """Whether the source is there before the export is read, or comes after it."""
+    fork = THREE.logs[1]
+    exporting, store = open_store(tmp_path / "one"), open_store(tmp_path / "other")
+    exporting.add(fork)
+    derive_from_both(exporting, fork)
+    exporting.export_file(tmp_path / "export.jsonl")
+    read = [*conversations_in(Source.from_path(tmp_path / "export.jsonl"))]
+    for each in ([THREE.logs[0]], read) if is_before else (read, [THREE.logs[0]]):
+        store.add_all(each)
+    assert [unit.text for unit in store.units_of("notes", ["note"])] == ["own"]
+    assert stored(store) == THREE.kept([0, 1])
+    assert store.verify() == []
+
+
+def derive_from_both(store: Store, fork: Conversation) -> None:
+    """Derive a note from a copy and a turn of the fork's own, and one from its own alone."""
+    for part in (Part("f", "both", fork.turns[1:3]), Part("f", "own", fork.turns[2:])):
+        store.derive("notes", [Derivation(part, (derived_unit("notes", "note", part.name, part.turns),))])
 
 
 def test_a_fork_without_anything_of_its_own_is_no_conversation(tmp_path: Path) -> None:

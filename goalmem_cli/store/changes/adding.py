@@ -22,6 +22,7 @@ from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.tombstones import without_resting_on
 from goalmem_cli.store.units import UnitEntry, entries_from_units
 
 _BATCH_CONVERSATIONS = 1_000
@@ -52,6 +53,7 @@ class Adding:
         self._shift = (0, 0)
         self._given = _Given()
         self._renaming = Renaming()
+        self._copied: set[str] = set()
         self._waiting = 0
 
     def add(self, conversations: Iterable[Conversation], report: Report) -> None:
@@ -149,6 +151,7 @@ class Adding:
     def _done(
         self, batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting] = ()
     ) -> list[Added]:
+        self._copied.update(id_ for parting in partings for id_ in parting.change.gone_units)
         self._stretched = changes[-1].name
         if not batch[-1].continues:
             self._shift = changes[-1].shift
@@ -173,8 +176,16 @@ class Adding:
             named = _before_repeated(self._named(known, batch))
             batch = batch[: len(named)]
             fresh = without_copies(connection, known.by_own_id, [one.name for one in named], batch)
+            fresh = [self._resting(one, said) for one, said in zip(fresh, batch, strict=True)]
             changes = plan_changes(connection, named, [self._shifted(one) for one in fresh], self._renaming)
             return changes, plan_partings(connection, batch, changes), meta
+
+    def _resting(self, fresh: Conversation, said: Conversation) -> Conversation:
+        """Return a conversation of an exported store without what rests on copies that are left out of it."""
+        if not (said.is_exported or said.derived or said.edges or said.ledger):
+            return fresh
+        kept = set(fresh.turns)
+        return without_resting_on(fresh, [turn for turn in said.turns if turn not in kept], self._copied)
 
     def _shifted(self, conversation: Conversation) -> Conversation:
         """Return a stretch with the numbers that its turns have in the conversation that it goes on with."""
