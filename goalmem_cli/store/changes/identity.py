@@ -105,8 +105,7 @@ class Known:
             for place, conversation in enumerate(conversations)
             if conversation.own_id is None and conversation.turns and not conversation.continues
         }
-        keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
-        found = overlaps.load_overlaps(connection, keys) if keys else []
+        found = overlaps.load_overlaps(connection, {place: said.turns for place, said in nameless.items()})
         known = cls(
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
