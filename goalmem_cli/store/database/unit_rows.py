@@ -33,6 +33,7 @@ _STALE_EDGES = """kind IN (SELECT unnest($kinds::VARCHAR[])) AND (source, target
     OR target IN (SELECT id FROM units WHERE backbone = $backbone))"""
 _UNKNOWN: tuple[int, int | None] = (Moment.from_datetime(datetime(1, 1, 1)).clock, None)
 _WANTED = f"rowid IN (SELECT rowid FROM unit_sources WHERE unit_key IN (SELECT {SQL_KEY.format('id')} FROM wanted))"
+_OF_KEYS = "rowid IN (SELECT rowid FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[])))"
 _NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
 
 
@@ -204,10 +205,8 @@ def known_units(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return the conversation and ordinal of each of these units that is stored."""
-    rows = connection.rows(
-        """SELECT DISTINCT conversation, ordinal FROM units WHERE id IN (SELECT unnest(?::VARCHAR[])) AND rowid IN
-        (SELECT rowid FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[])))""", [list(ids), list(map(key_of, ids))]
-    )  # fmt: skip
+    sql = f"SELECT DISTINCT conversation, ordinal FROM units WHERE {_OF_KEYS} AND id IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(sql, [list(map(key_of, ids)), list(ids)])
     return [(str(conversation), int(ordinal)) for conversation, ordinal in rows]
 
 
@@ -332,9 +331,8 @@ def count_without_vectors(connection: Connection) -> int:
 
 def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:
     """Return unit id -> vectors; None means all."""
-    where = (
-        "" if ids is None else "WHERE rowid IN (SELECT rowid FROM vectors WHERE unit IN (SELECT unnest(?::VARCHAR[])))"
-    )
+    which = "SELECT rowid FROM vectors WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
+    where = "" if ids is None else f"WHERE rowid IN ({which})"
     rows = connection.rows(
         f"SELECT unit, text_vector, context_vector FROM vectors {where}", [] if ids is None else [list(ids)]
     )
