@@ -101,7 +101,7 @@ class Talk:
             told = json.loads(row["document"])
             speakers = tuple((name, role, turns, *more) for name, role, turns, *more in told.pop("speakers"))
             keys = {name: tuple(told.pop(name, ())) for name in ("retired", COPIED_FROM)}
-            return cls(**told, **keys, speakers=speakers)
+            return cls(**(told | keys), speakers=speakers)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
                 "a conversation's row in Milvus is none of goalmem's", "name another database"

@@ -73,7 +73,7 @@ def log(name: str, copied: Sequence[str], own: Sequence[str], day: int, sources:
 def families(draw: st.DrawFn) -> Logs:
     """Make up a session, up to two forks of it, and a fork of the first fork; all say the same few things."""
     texts = st.lists(st.sampled_from(TEXTS), min_size=1, max_size=4)
-    logs, sources, copied = [log("p", (), draw(texts), 0, ())], [()], [0]
+    logs, sources, copied = [log("p", (), draw(texts), 0, ())], [tuple[str, ...]()], [0]
     for name, parent in draw(st.sampled_from([[("f", 0)], [("f", 0), ("g", 1)], [("f", 0), ("e", 0), ("g", 1)]])):
         said = [turn.text for turn in logs[parent].turns]
         first = said[: draw(st.integers(1, len(said)))]
