@@ -87,6 +87,12 @@ class Turn:
             return self.said
 
     @property
+    def copied_from(self) -> tuple[str, ...]:
+        """The own ids of the conversations that its transcript tells it as copied from; none where it is said here."""
+        told = self.attributes.get(COPIED_FROM)
+        return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
+
+    @property
     def stretches(self) -> list[tuple[str, str | None]]:
         """The text in parts, each with its source: None for the speaker's own words, a name or "" for a quote.
 

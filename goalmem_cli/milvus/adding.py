@@ -46,7 +46,7 @@ def add(kept: Kept, conversations: Iterable[Conversation], report: Report, *, by
                 settle(kept)
                 planning.forget_all()
                 reports = planning.plan(batch)
-                bring(kept, planning.wanted(reports))
+                bring(kept, *planning.wanted(reports))
             for added in reports:
                 report(added)
 
@@ -98,13 +98,18 @@ class _Planning:
             self._bring(batch)
         return self._adding.add_batch(batch)
 
-    def wanted(self, reports: Sequence[Added]) -> list[Wanted]:
-        """Return what the conversations that were reported are to hold, of those that change, and what others are that
-        lose an answer with a turn on which it rests.
+    def wanted(self, reports: Sequence[Added]) -> tuple[list[Wanted], list[Talk]]:
+        """Return what changed conversations are to hold, and which conversations leave as a whole.
+
+        Changed are those reported, forks that lose their copies to them, and others that lose an answer with a turn
+        behind it. A fork leaves if it only copied.
         """
-        found, turns = self._scratch.changed(added.conversation for added in reports)
-        names = {each.talk.name for each in found}
-        return [*found, *without_answers_on(self._kept, self._scratch.turns_of(names) - turns, names)]
+        forks = {name for added in reports for name in added.copied}
+        found, turns = self._scratch.changed({added.conversation for added in reports} | forks)
+        emptied = self._scratch.gone(forks)
+        names = {each.talk.name for each in found} | {talk.name for talk in emptied}
+        lost = self._scratch.turns_of(names) - turns
+        return [*found, *without_answers_on(self._kept, lost, names)], emptied
 
     def _bring(self, batch: Sequence[Conversation]) -> None:
         """Copy the stored conversations that one of the batch may be into the scratch store."""
@@ -112,7 +117,9 @@ class _Planning:
         named = {said.name for said in batch} | {self._adding.stretched} - {""}
         own = [own_key(said.format, said.own_id) for said in batch if said.own_id is not None]
         own += [own_key(*source) for said in batch for source in sources_of(said)]
-        talks = kept.talks(named | self._like(batch))
+        sources = [said for said in batch if said.own_id is not None and not said.shares_ids]
+        forks = kept.forks_of({own_key(said.format, said.own_id) for said in sources})
+        talks = kept.talks(named | self._like(batch) | forks)
         talks |= {talk.name: talk for talk in map(Talk.from_row, kept.talk_rows("own_key", own))}
         aliases = [alias_of(said.format, said.own_id, said.file, said.name) for said in batch if not said.continues]
         talks |= {talk.name: talk for talk in kept.joined_with([alias for alias in aliases if alias is not None])}

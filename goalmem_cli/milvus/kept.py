@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import ANSWER, TURN, Row, Talk, answer_from, turn_from, whole
 from goalmem_cli.milvus.schema import ID, TALK, VERSION, Collection
 from goalmem_cli.ports import Embedder
-from goalmem_cli.records import Turn, Unit, content_hash
+from goalmem_cli.records import COPIED_FROM, Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
@@ -193,6 +193,11 @@ class Kept:
             return []
         rows = self.engine.rows_of(Collection.SAID, "said_id", aliases, [TALK])
         return [talk for talk in self.behind(rows).values() if talk.revision and set(talk.joined) & set(aliases)]
+
+    def forks_of(self, own_keys: Set[str]) -> set[str]:
+        """Return the conversations with turns that are told as copied from one of these."""
+        found = self.engine.rows(Collection.TALKS, f'document like "%{COPIED_FROM}%"', ["document"]) if own_keys else ()
+        return {talk.name for talk in map(Talk.from_row, found) if not own_keys.isdisjoint(talk.copied_from)}
 
     def changing(self) -> list[Talk]:
         """Return the conversations of which rows are on their way in or out."""

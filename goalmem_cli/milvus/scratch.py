@@ -81,3 +81,12 @@ class Scratch:
                 becomes = replace(talk, file=file, joined=aliases)
                 found.append(Wanted(talk, list(own.values()), list(told.values()), becomes))
         return found, set(turns)
+
+    def gone(self, names: Iterable[str]) -> list[Talk]:
+        """Return those of the conversations that were copied into it and are not there any more."""
+        copied = sorted(set(names) & self.talks.keys())
+        if not copied:
+            return []
+        with self.parts.database.reading() as connection:
+            there = {row[0] for row in tables.load_conversation_rows(connection, copied)}
+        return [self.talks[name] for name in copied if name not in there]

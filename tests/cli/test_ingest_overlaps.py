@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -141,8 +143,12 @@ def said(time: str, role: str, text: str) -> tuple[str, str, object]:
     return time, "response_item", {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
 
-def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path) -> None:
-    """What it copies at its beginning is the parent's; the same prompt said again later is its own; so with a fork of it."""
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path, order: Sequence[int]) -> None:
+    """What it copies at its beginning is the parent's; the same prompt said again later is its own; so with a fork of it.
+
+    Whichever is read first, in one command or in three; a dry run says the same.
+    """
     talk = [("user", "Rename the table."), ("assistant", "Done.")]
     meta = "session_meta"
     parent = codex(tmp_path / "1.jsonl", [
@@ -159,10 +165,60 @@ def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path) -> No
         ("07T12:00:00.002", meta, {"id": "p"}), *(said(f"07T12:00:00.00{n}", *one) for n, one in enumerate(talk, 3)),
         *again, said("07T12:02:00.000", "user", "Thanks."),
     ])  # fmt: skip
-    for _ in range(2):
-        ingested(goalmem, parent, fork, second)
-        texts = [[text for _, text in talk], ["Rename the table.", "It is."], ["Thanks."]]
-        assert sorted(stored(goalmem)) == sorted(texts)
+    logs = [(parent, fork, second)[place] for place in order]
+    for several in ([[one] for one in logs], [logs]):
+        for paths in several:
+            dry, outcome = goalmem("ingest", "--dry-run", "--json", *paths), goalmem("ingest", "--json", *paths)
+            assert dry.out == outcome.out
+            words = [
+                re.findall(r"(\d cop\w+) in (.*?) left out: .* once, in (.*)", each.err) for each in (dry, outcome)
+            ]
+            assert words[0] == words[1]
+            if paths == [parent]:  # the younger fork leaves the copies to the elder one, if that was read before
+                forks = [name for place, name in ((1, "f"), (2, "g")) if place in order[: order.index(0)]][:1]
+                assert words[1] == [("2 copies", name, "p") for name in forks]
+        assert stored_by_name(goalmem) == {
+            "p": ["02 Rename the table.", "02 Done."],
+            "f": ["05 Rename the table.", "05 It is."],
+            "g": ["07 Thanks."],
+        }  # fmt: skip
+        assert goalmem("stores", "verify").code == 0
+
+
+def stored_by_name(goalmem: Goalmem) -> dict[str, list[str]]:
+    """Return what each conversation holds, with the day on which it was said."""
+    found: dict[str, list[str]] = {}
+    for line in goalmem("stores", "export").out.splitlines():
+        row = json.loads(line)
+        if "conversation" in row:
+            told = found.setdefault(row["conversation"], [])
+        elif "turn" in row:
+            told.append(f"{row['turn']['said'][8:10]} {row['turn']['text']}")
+    return found
+
+
+@pytest.mark.parametrize("order", list(permutations(range(2))))
+def test_a_fork_alone_keeps_all_until_its_parent_comes(goalmem: Goalmem, tmp_path: Path, order: Sequence[int]) -> None:
+    """Claude Code's and Codex's: nothing that is said in one file only is lost, and each turn is there once."""
+    meta = ("05T12:00:00.000", "session_meta", {"id": "f", "forked_from_id": "p"})
+    copies = [said("05T12:00:00.001", "user", "Use port 7411."), said("05T12:00:00.002", "assistant", "Set.")]
+    paths = [
+        codex(tmp_path / "p.jsonl", [
+            ("02T08:00:00.000", "session_meta", {"id": "p"}), said("02T08:00:01.000", "user", "Use port 7411."),
+            said("02T08:00:02.000", "assistant", "Set."), said("09T08:00:02.000", "user", "And now 7412."),
+        ]),
+        codex(tmp_path / "f.jsonl", [meta, *copies, said("05T12:01:00.000", "user", "Back to 80.")]),
+    ]  # fmt: skip
+    ingested(goalmem, paths[order[0]])
+    if order[0] == 1:
+        assert stored(goalmem) == [["Use port 7411.", "Set.", "Back to 80."]]
+    outcome = ingested(goalmem, paths[order[1]])
+    assert ("2 copies in f left out" in outcome.err) == (order[0] == 1)
+    assert stored_by_name(goalmem) == {
+        "p": ["02 Use port 7411.", "02 Set.", "09 And now 7412."], "f": ["05 Back to 80."]
+    }  # fmt: skip
+    for place in order:
+        assert '"new_turns": 0' in ingested(goalmem, paths[place]).out
 
 
 def test_a_subagent_s_log_leaves_its_session_what_it_repeats(goalmem: Goalmem, tmp_path: Path) -> None:
