@@ -256,11 +256,12 @@ def keep_warm(settings: Settings, seconds: float, announce: Callable[[str], None
     Raises:
         ModelError: it cannot be loaded, or another process keeps a model warm.
     """
-    from goalmem_cli.models.servers.warm import Held, serve
+    from goalmem_cli.models.servers.warm import Held, only_one, serve
 
-    with closing(load_model(settings, announce, watch)) as loaded:
+    with only_one() as path, closing(load_model(settings, announce, watch)) as loaded:
         about = Held(loaded.name, loaded.digest, loaded.context, _loaded_with(settings), os.getpid())
-        serve(loaded.model, about, seconds)
+        announce(f"{loaded.name} is loaded")
+        serve(path, loaded.model, about, seconds)
 
 
 def kept_warm(
@@ -268,26 +269,26 @@ def kept_warm(
 ) -> LoadedModel | None:
     """Return the model of the settings if `goalmem warm` keeps it loaded in the same way, else None.
 
-    For ``bundled`` that is any bundled model that is warm: while it is, no better one fits into the free memory.
+    A file is known by its weights, not by its path. ``bundled`` is any bundled one: no better one fits beside it.
 
     Raises:
         ModelError: the files of the model are not there any more.
     """
     from goalmem_cli.models.bundled import BUNDLED as MODELS
     from goalmem_cli.models.catalogue import BUNDLED
+    from goalmem_cli.models.servers.address import is_address
     from goalmem_cli.models.servers.warm import WarmModel, held
 
     about = held()
-    if about is None:
+    if about is None or is_address(settings.model):
         return None
-    named = settings
-    if settings.model == BUNDLED and about.name in MODELS:
-        named = replace(settings, model=about.name)
-    if named.model != about.name:
+    is_any = settings.model == BUNDLED and about.name in MODELS
+    named = replace(settings, model=about.name) if is_any else settings
+    if named.model != about.name and named.model in (BUNDLED, *MODELS):
         return None
     weights = _weights_of(named, announce, watch)
     if weights.digest != about.digest or _loaded_with(named) != about.loaded_with:
-        announce(f"{about.name} is kept warm with other settings, so it is loaded here")
+        announce(f"{about.name} is kept warm with other weights or settings, so the model is loaded here")
         return None
     model = WarmModel(lambda: load_model(named, announce, watch).model)
     return suited(weights.loaded(model, about.context, model.close, named), named, announce)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from contextlib import suppress
-from pathlib import Path
+from tempfile import TemporaryFile
 from time import sleep
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -110,21 +108,20 @@ def _started(run: Invocation, minutes: float) -> Held:
     from goalmem_cli.models.servers import warm as kept
 
     spec = resolve(run.settings.model, note=run.screen.note, watch=run.screen.bytes_done)  # put together here, seen
-    log = _log()
-    with log.open("wb") as output:
+    with TemporaryFile() as output:
         started = subprocess.Popen(  # noqa: S603 - this program itself
-            [sys.executable, "-m", "goalmem_cli", *_words(run, spec.name, minutes)],
+            [sys.executable, "-P", "-m", "goalmem_cli", *_words(run, spec.name, minutes)],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
         )  # fmt: skip
-    try:
-        while (held := kept.held()) is None or held.process != started.pid:
-            if started.poll() is not None:
-                raise _failed(log)
-            sleep(POLL_SECONDS)
-    except BaseException:
-        started.terminate()
-        started.wait()
-        raise
+        try:
+            while (held := kept.held()) is None or held.process != started.pid:
+                if started.poll() is not None:
+                    raise _failed(output)
+                sleep(POLL_SECONDS)
+        except BaseException:
+            started.terminate()
+            started.wait()
+            raise
     started.returncode = 0  # it outlives this command, which does not wait for it
     return held
 
@@ -138,26 +135,10 @@ def _words(run: Invocation, model: str, minutes: float) -> list[str]:
     return ["warm", "--foreground", *told]
 
 
-def _log() -> Path:
-    """Return the file for what the process prints, in a folder for its owner alone."""
-    from goalmem_cli.models.servers.warm import folder
-
-    try:
-        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder() / "log"
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    except OSError as error:
-        raise ModelError(
-            f"{folder()}: {error.strerror or error}", "check the permissions of the cache folder"
-        ) from error
-    return path
-
-
-def _failed(log: Path) -> ModelError:
+def _failed(output: IO[bytes]) -> ModelError:
     """Return the error of the process, as it printed it."""
-    lines: list[str] = []
-    with suppress(OSError):
-        lines = [line for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    output.seek(0)
+    lines = [line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()]
     told = next((line for line in reversed(lines) if line.startswith("error: ")), lines[-1] if lines else "")
     hint = next((line for line in lines if line.startswith("hint: ")), "")
     return ModelError(

@@ -13,6 +13,7 @@ import pytest
 
 from goalmem_cli.config import load_settings
 from goalmem_cli.loading import kept_warm
+from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.servers import warm
 from goalmem_cli.models.servers.warm import WarmModel, held
 from goalmem_cli.models.state_cache import model_cache
@@ -76,7 +77,7 @@ def test_only_the_model_that_is_meant_is_used(goalmem: Goalmem, monkeypatch: pyt
     assert bundled is not None
     assert (bundled.name, heard) == ("smollm2-135m", [])
     assert kept_warm(load_settings({"context": 1024, "threads": 1}, os.environ), heard.append) is None
-    assert heard == ["smollm2-135m is kept warm with other settings, so it is loaded here"]
+    assert heard == ["smollm2-135m is kept warm with other weights or settings, so the model is loaded here"]
     assert kept_warm(load_settings({"model": "qwen-1.5b", "threads": 1}, os.environ), heard.append) is None
     assert len(heard) == 1
     done = goalmem("warm", "--context", "1024")
@@ -94,6 +95,40 @@ def test_a_process_that_cannot_load_says_why(goalmem: Goalmem, tmp_path: Path) -
     assert done.error_lines[0].startswith("the model could not be kept warm: ")
     assert "nothing.gguf" in done.error_lines[0]
     assert held() is None
+
+
+def test_two_at_once_load_one_model(goalmem: Goalmem, tmp_path: Path) -> None:
+    """While one loads, another is refused before it loads anything, here an adapter that is none."""
+    (tmp_path / "none.gguf").write_bytes(b"GGUF")
+    with warm.only_one():
+        done = goalmem("warm", "--adapter", str(tmp_path / "none.gguf"))
+    assert done.error_lines == [
+        "the model could not be kept warm: another process keeps a model warm already, or loads one now",
+        "goalmem warm --stop ends it",
+    ]
+
+
+def test_modules_of_the_folder_are_not_run(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process imports nothing from where the command was typed, such as a folder of downloads."""
+    (tmp_path / "typer.py").write_text("raise SystemExit('this was run')")
+    monkeypatch.chdir(tmp_path)
+    done = goalmem("warm", "--threads", "1")
+    assert done.code == 0, done.err
+
+
+def test_a_file_is_the_same_from_any_folder(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path and the whole one name one model, which its weights tell; other weights of that name are others."""
+    file, there = tmp_path / "m [b].gguf", tmp_path / "there"
+    file.symlink_to(resolve("smollm2-135m").path)
+    there.mkdir()
+    (there / file.name).write_bytes(file.read_bytes() + b"0")
+    monkeypatch.chdir(tmp_path)
+    done = goalmem("warm", "--threads", "1", "--model", "m [b].gguf")
+    assert done.out.startswith("m [b].gguf is loaded"), done.err
+    monkeypatch.chdir(there)
+    for name in (str(file), "../m [b].gguf"):
+        assert kept_warm(load_settings({"threads": 1, "model": name}, os.environ)) is not None
+    assert kept_warm(load_settings({"threads": 1, "model": "m [b].gguf"}, os.environ)) is None
 
 
 def test_a_server_keeps_its_own_model(goalmem: Goalmem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import stat
@@ -15,8 +16,9 @@ from threading import Thread
 import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError
+from goalmem_cli.json_records import plain
 from goalmem_cli.models.servers import warm
-from goalmem_cli.models.servers.warm import Gone, Held, WarmModel, folder, held, serve, stop
+from goalmem_cli.models.servers.warm import Gone, Held, WarmModel, folder, held, only_one, serve, stop
 from goalmem_cli.ports import Completion, Example, GrammarShape, JsonShape, LanguageModel, Request
 from goalmem_cli.testing import ScriptedModel
 
@@ -35,13 +37,19 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
+def keep(model: LanguageModel, seconds: float = 60.0) -> None:
+    """Do a warm process's work."""
+    with only_one() as path:
+        serve(path, model, ABOUT, seconds)
+
+
 @pytest.fixture
 def kept() -> Iterator[Callable[..., Thread]]:
     """What starts a process's work in a thread, and ends it after the test."""
     running: list[Thread] = []
 
     def start(model: LanguageModel, seconds: float = 60.0) -> Thread:
-        thread = Thread(target=serve, args=(model, ABOUT, seconds), daemon=True)
+        thread = Thread(target=keep, args=(model, seconds), daemon=True)
         thread.start()
         running.append(thread)
         while held() is None and thread.is_alive():
@@ -104,14 +112,40 @@ def test_an_open_folder_is_refused() -> None:
     folder().mkdir(parents=True)
     folder().chmod(0o777)
     with pytest.raises(ModelError, match="others than its owner"):
-        serve(ScriptedModel(["x"]), ABOUT, 1)
+        keep(ScriptedModel(["x"]))
+
+
+def test_a_folder_put_in_its_place_gets_no_prompt(kept: Callable[..., Thread]) -> None:
+    """Where others can write beside the folder they can exchange it, so each call looks at it anew."""
+    kept(ScriptedModel(["x", "x", "x"]))
+    model = WarmModel(lambda: ScriptedModel(["from here"]))
+    assert model.complete([ASKED])[0].text == "x"
+    folder().chmod(0o755)
+    assert model.complete([ASKED])[0].text == "from here"
+    folder().chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_PEERCRED") or os.getuid() != 0, reason="another user is needed")
+def test_another_users_socket_gets_no_prompt() -> None:
+    """A process of another user that listens at the socket's place is not talked to."""
+    folder().mkdir(parents=True, mode=0o700)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as theirs:
+        theirs.bind(str(folder() / "socket"))
+        os.seteuid(65534)
+        try:
+            theirs.listen()  # the system notes who this is
+        finally:
+            os.seteuid(0)
+        (folder() / "about.json").write_text(json.dumps(plain(ABOUT)))
+        assert held() is None
+        assert WarmModel(lambda: ScriptedModel(["from here"])).complete([ASKED])[0].text == "from here"
 
 
 def test_there_is_only_one(kept: Callable[..., Thread]) -> None:
     """A second process is refused, and the first goes on."""
     kept(ScriptedModel(["x"]))
     with pytest.raises(ModelError, match="keeps a model warm already"):
-        serve(ScriptedModel(["y"]), ABOUT, 1)
+        keep(ScriptedModel(["y"]))
     assert WarmModel(never).complete([ASKED])[0].text == "x"
 
 
@@ -164,5 +198,5 @@ def test_a_path_too_long_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     """The limit of the system is named, with a way out."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ("x" * 100)))
     with pytest.raises(ModelError, match="too long") as raised:
-        serve(ScriptedModel(["x"]), ABOUT, 1)
+        keep(ScriptedModel(["x"]))
     assert "XDG_CACHE_HOME" in raised.value.hint

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import stat
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -62,11 +64,8 @@ def can_be_kept_warm() -> bool:
 def held() -> Held | None:
     """Return the model that a process of this user keeps warm, or None."""
     try:
-        if not can_be_kept_warm() or not _is_private(folder()):
-            return None
-        found = rebuild(Held, json.loads((folder() / "about.json").read_text("utf-8")))
         with _connected():
-            pass
+            found = rebuild(Held, json.loads((folder() / "about.json").read_text("utf-8")))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, Gone):
         return None
     return found if isinstance(found, Held) else None
@@ -125,11 +124,13 @@ def _completions(reply: Mapping[str, Any], count: int) -> list[Completion]:
 # The process
 
 
-def serve(model: LanguageModel, about: Held, seconds: float) -> None:
-    """Answer calls until the model was not used for that many seconds, or `stop` was called.
+def serve(path: Path, model: LanguageModel, about: Held, seconds: float) -> None:
+    """Answer calls on the socket until the model was not used for that many seconds, or `stop` was called.
+
+    `path` is that of `only_one`.
 
     Raises:
-        ModelError: another process keeps a model warm, or the socket cannot be made.
+        ModelError: the socket cannot be made.
     """
     import socketserver
 
@@ -157,17 +158,16 @@ def serve(model: LanguageModel, about: Held, seconds: float) -> None:
         def handle_error(self, request: Any, client_address: Any) -> None:
             """A client that went away, or sent no request, costs its own call alone."""
 
-    with _only_one(), _socket_made() as path:
-        try:
-            server = Server(os.fspath(path), Handler)
-        except OSError as error:
-            raise ModelError(f"{path}: {error.strerror or error}", "set XDG_CACHE_HOME to a local folder") from error
-        with server:
-            path.chmod(0o600)
-            _write_about(about)
-            while not state["stops"] and (left := state["ends"] - monotonic()) > 0:
-                server.timeout = left
-                server.handle_request()
+    try:
+        server = Server(os.fspath(path), Handler)
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror or error}", "set XDG_CACHE_HOME to a local folder") from error
+    with server:
+        path.chmod(0o600)
+        _write_about(about)
+        while not state["stops"] and (left := state["ends"] - monotonic()) > 0:
+            server.timeout = left
+            server.handle_request()
 
 
 def _answered(model: LanguageModel, requests: Sequence[Request]) -> dict[str, Any]:
@@ -189,15 +189,18 @@ def _request(written: Mapping[str, Any]) -> Request:
 
 
 @contextmanager
-def _only_one() -> Iterator[None]:
-    """Hold the lock of the warm process.
+def only_one() -> Iterator[Path]:
+    """Hold the lock of the warm process, and yield the path for its socket, on which nobody listens.
 
     Raises:
-        ModelError: another process holds it, or the folder is open to others.
+        ModelError: another process holds the lock, the folder is open to others, or the path is too long.
     """
     import fcntl
 
     place = folder()
+    path, about = place / "socket", place / "about.json"
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise ModelError(f"{path} is too long for the path of a socket", "set XDG_CACHE_HOME to a shorter folder")
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(place / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -205,30 +208,26 @@ def _only_one() -> Iterator[None]:
         raise ModelError(f"{place}: {error.strerror or error}", "check the permissions of the cache folder") from error
     try:
         if not _is_private(place):
-            raise ModelError(f"others than its owner can enter {place}", f"chmod 700 {place}")
+            raise ModelError(f"others than its owner can enter {place}", f"chmod 700 {shlex.quote(str(place))}")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise ModelError("another process keeps a model warm already", "goalmem warm --stop ends it") from None
-        yield
+            raise ModelError(
+                "another process keeps a model warm already, or loads one now", "goalmem warm --stop ends it"
+            ) from None
+        try:
+            _remove(path, about)
+            yield path
+        finally:
+            _remove(path, about)
     finally:
         os.close(lock)
 
 
-@contextmanager
-def _socket_made() -> Iterator[Path]:
-    """Yield the path of the socket, on which nobody listens, and remove what is there afterwards."""
-    path, about = folder() / "socket", folder() / "about.json"
-    if len(os.fsencode(path)) > LONGEST_PATH:
-        raise ModelError(f"{path} is too long for the path of a socket", "set XDG_CACHE_HOME to a shorter folder")
-    try:
-        for each in (path, about):
+def _remove(*paths: Path) -> None:
+    for each in paths:
+        with suppress(OSError):
             each.unlink(missing_ok=True)
-        yield path
-    finally:
-        for each in (path, about):
-            with suppress(OSError):
-                each.unlink(missing_ok=True)
 
 
 def _write_about(about: Held) -> None:
@@ -267,8 +266,11 @@ def _connected() -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.connect(os.fspath(folder() / "socket"))
+            is_own = _is_private(folder()) and _is_of_this_user(connection)
         except OSError as error:
             raise Gone from error
+        if not is_own:
+            raise Gone
         yield connection
 
 
@@ -276,3 +278,11 @@ def _is_private(place: Path) -> bool:
     """Say whether the folder belongs to this user, and nobody else can enter it."""
     about = place.stat()
     return about.st_uid == os.getuid() and not stat.S_IMODE(about.st_mode) & 0o077
+
+
+def _is_of_this_user(connection: socket.socket) -> bool:
+    """Say whether a process of this user made the socket. Where the system does not tell, the folder decides."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return bool(user == os.getuid())
