@@ -108,15 +108,15 @@ class DeferredEmbedder:
         return self._loaded
 
 
-def load_embedder(name: str) -> Embedder:
-    """Return the embedder of that name.
+def load_embedder(name: str, timeout: float = 300) -> Embedder:
+    """Return the embedder of that name; `timeout` is how many seconds a server may take for one request.
 
     Raises:
         ModelError: there is none, or it cannot be loaded.
     """
     from goalmem_cli.models.embedding import embedders
 
-    return embedders.load_embedder(name)
+    return embedders.load_embedder(name, timeout=timeout)
 
 
 def load_model(

@@ -57,7 +57,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         UsageError: a settings file or a variable is wrong.
     """
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.wiring import Factories, kept_warm, load_model
+    from goalmem_cli.wiring import Factories, kept_warm, load_embedder, load_model
 
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
@@ -69,6 +69,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
     own = context.obj if isinstance(context.obj, Factories) else None
     if own is None:
         own = Factories(
+            embedder=partial(load_embedder, timeout=settings.timeout),
             model=partial(load_model, announce=screen.note, watch=screen.bytes_done),
             warm=partial(kept_warm, announce=screen.note, watch=screen.bytes_done),
         )

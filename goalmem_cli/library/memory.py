@@ -72,14 +72,16 @@ def opened(
         StoreError: what is there cannot be read.
         ModelError: the embedder that was named cannot be loaded.
     """
-    from goalmem_cli.wiring import Factories, kept_warm, load_model
+    from goalmem_cli.wiring import Factories, kept_warm, load_embedder, load_model
 
     given: dict[str, Any] = {**settings, "store": store}
     told = load_settings(given, os.environ) if reads_settings else given_settings(given)
     heard = listener or Logged()
     if factories is None:
         factories = Factories(
-            model=partial(load_model, announce=heard.note), warm=partial(kept_warm, announce=heard.note)
+            embedder=partial(load_embedder, timeout=told.timeout),
+            model=partial(load_model, announce=heard.note),
+            warm=partial(kept_warm, announce=heard.note),
         )
     return Memory(told, factories, heard)
 

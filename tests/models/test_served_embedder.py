@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.models.embedding.served import TEXTS_PER_REQUEST, ServedEmbedder
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
-from tests.models.faulty_server import KEY, Exchange, FaultyServer, fails
+from tests.models.faulty_server import KEY, Exchange, FaultyServer, fails, hangs
 from tests.models.test_embedders import ODD_TEXTS
 
 DIMENSION = 8
@@ -85,6 +86,9 @@ def test_odd_texts_are_embedded() -> None:
         lambda texts: {"data": [{"index": place, "embedding": [1.0] * (3 + place)} for place, _ in enumerate(texts)]},
         lambda texts: {"data": [{"index": place, "embedding": [1.0] * 3} for place, _ in enumerate(texts)]},
         lambda texts: {"data": [{"index": place, "embedding": [float("inf")] * 8} for place, _ in enumerate(texts)]},
+        lambda texts: {"data": [{"index": place, "embedding": [10**400] * 8} for place, _ in enumerate(texts)]},
+        lambda texts: {"data": [{"index": [place], "embedding": vector("a")} for place, _ in enumerate(texts)]},
+        lambda texts: {"data": [{"index": place, "embedding": []} for place, _ in enumerate(texts)]},
         lambda _: {"data": "none"},
         lambda _: [1, 2],
     ],
@@ -100,12 +104,40 @@ def test_what_are_no_embeddings_is_refused(make: Callable[[list[str]], Any]) -> 
 
 
 def test_the_key_goes_to_the_server_and_into_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read from the variable, as that of a model is."""
-    monkeypatch.setenv("GOALMEM_API_KEY", KEY)
-    with FaultyServer(answer=fails(400, f"bad key {KEY}")) as server, pytest.raises(ModelError) as raised:
+    """It has a variable of its own, which is named where the server wants another key."""
+    monkeypatch.setenv("GOALMEM_EMBEDDER_KEY", KEY)
+    with FaultyServer(answer=fails(401, f"bad key {KEY}")) as server, pytest.raises(ModelError) as raised:
         load_embedder(f"{server.url}#m")
     assert server.seen[-1].headers["authorization"] == f"Bearer {KEY}"
     assert KEY not in raised.value.message
+    assert raised.value.hint == "set GOALMEM_EMBEDDER_KEY to a key of that server"
+
+
+def test_the_models_key_goes_to_no_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store names its embedder, and may come from somebody else."""
+    monkeypatch.setenv("GOALMEM_API_KEY", KEY)
+    with FaultyServer(answer=embeds) as server:
+        load_embedder(f"{server.url}#m").embed(["a question"])
+    assert all("authorization" not in seen.headers for seen in server.seen)
+
+
+def test_it_embeds_where_an_event_loop_runs() -> None:
+    """As in a notebook."""
+
+    async def rows(place: str) -> int:
+        return len(load_embedder(f"{place}#m").embed(["one", "two"]))
+
+    with FaultyServer(answer=embeds) as server:
+        assert asyncio.run(rows(server.url)) == 2
+
+
+def test_a_slow_server_has_the_time_of_the_settings(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the variable that is read."""
+    monkeypatch.setenv("GOALMEM_TIMEOUT", "1")
+    with FaultyServer(answer=hangs) as server:
+        done = goalmem("ingest", str(SAMPLES / "momoco.json"), "--embedder", f"{server.url}#m")
+    assert done.code == 4
+    assert "did not answer within 1 seconds" in done.error_lines[0]
 
 
 def test_a_store_is_built_and_searched_with_it(goalmem: Goalmem) -> None:

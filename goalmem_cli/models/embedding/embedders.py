@@ -183,14 +183,16 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield first, len(lines)
 
 
-def load_embedder(name: str = "static", *, may_download: bool = False, threads: int | None = None) -> Embedder:
+def load_embedder(
+    name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300
+) -> Embedder:
     """Return the embedder of that name.
 
     `name` is one of: ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:``
     with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or
     sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub. A model of the
     hub must be in the local cache unless `may_download` is True. `threads` is the number of threads of a GGUF model
-    (None: one per core).
+    (None: one per core), `timeout` how many seconds a server may take for one request.
 
     Raises:
         ModelMissing: there is no embedder of that name.
@@ -201,7 +203,7 @@ def load_embedder(name: str = "static", *, may_download: bool = False, threads: 
     if is_address(name):
         from goalmem_cli.models.embedding.served import ServedEmbedder
 
-        return ServedEmbedder.from_address(name)
+        return ServedEmbedder.from_address(name, timeout)
     if name.startswith(GGUF):
         return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
     try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
-import anyio
 import numpy as np
+from anyio.from_thread import start_blocking_portal
 
 from goalmem_cli.errors import ModelError
 from goalmem_cli.models.embedding.directions import direction_of
-from goalmem_cli.models.servers.address import BASE_HINT, KEY_VARIABLE, Address
+from goalmem_cli.models.servers.address import BASE_HINT, EMBEDDER_KEY, Address
 from goalmem_cli.models.servers.http import Connection
 from goalmem_cli.models.servers.replies import cut, in_one_line, named_among, served_models
 from goalmem_cli.ports import Vectors
@@ -23,30 +24,33 @@ CHARACTERS_PER_REQUEST = 2**17
 SECONDS = 300.0
 MATRIX = 2
 
+T = TypeVar("T")
+Connect = Callable[[], Connection]
+
 
 class ServedEmbedder:
     """Embeds with a model of a server. `name` is its address, with the model's name after the ``#``."""
 
-    def __init__(self, address: Address, model: str, dimension: int, key: str = "") -> None:
-        self.name = f"{address.base}#{model}"
+    def __init__(self, place: str, model: str, dimension: int, connect: Connect) -> None:
+        self.name = f"{place}#{model}"
         self.dimension = dimension
-        self._address = address
         self._model = model
-        self._key = key
+        self._connect = connect
 
     @classmethod
-    def from_address(cls, text: str, key: str | None = None) -> ServedEmbedder:
+    def from_address(cls, text: str, timeout: float = SECONDS) -> ServedEmbedder:
         """Find the model of an address ``http(s)://host[:port]/path[#name]``; without a name it is the server's first.
 
-        `key` (default: the variable GOALMEM_API_KEY) is sent to that server alone.
+        The key is that of the variable GOALMEM_EMBEDDER_KEY: a store names its embedder, and a model's key is not for
+        whatever a store names. `timeout` is the most seconds that one request may take.
 
         Raises:
             ModelError: the address or the key cannot be used, or the server does not embed with that model.
         """
-        address, key = Address.from_text(text), os.environ.get(KEY_VARIABLE, "") if key is None else key
-        model = address.model or anyio.run(_first_model, address, key)
-        probe = anyio.run(_embedded, address, key, model, ["a text"])
-        return cls(address, model, probe.shape[1], key)
+        address = Address.from_text(text, EMBEDDER_KEY)
+        connect = partial(Connection.to, address, os.environ.get(EMBEDDER_KEY), timeout, variable=EMBEDDER_KEY)
+        model = address.model or _run(_first_model, connect)
+        return cls(address.base, model, _run(_embedded, connect, model, ["a text"]).shape[1], connect)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return an (n, dimension) matrix of unit-length rows. A text without a word gets a direction of its own.
@@ -59,7 +63,7 @@ class ServedEmbedder:
         places = [place for place, text in enumerate(readable) if re.search(r"\w", text)]
         if places:
             sent = [readable[place] for place in places]
-            rows[places] = self._checked(anyio.run(_embedded, self._address, self._key, self._model, sent))
+            rows[places] = self._checked(_run(_embedded, self._connect, self._model, sent))
         for place in np.flatnonzero(~rows.any(axis=1)):
             rows[place] = direction_of(readable[place], self.dimension)
         return rows
@@ -73,31 +77,41 @@ class ServedEmbedder:
         return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), dtype=np.float32)
 
 
-async def _first_model(address: Address, key: str) -> str:
-    connection = Connection.to(address, key, SECONDS)
+def _run(function: Callable[..., Awaitable[T]], *arguments: object) -> T:
+    """Run the function in a thread of its own, since the caller's may have an event loop, as in a notebook."""
+    with start_blocking_portal() as portal:
+        return portal.call(function, *arguments)
+
+
+async def _first_model(connect: Connect) -> str:
+    connection = connect()
     try:
         models = served_models(await connection.get("models"))
     finally:
         await connection.aclose()
     chosen = named_among(models or [], "")
     if chosen is None:
-        raise ModelError(f"{address.base} lists no model", f"name one: {address.base}#NAME; {BASE_HINT}")
+        raise ModelError(f"{connection.place} lists no model", f"name one: {connection.place}#NAME; {BASE_HINT}")
     return chosen.name
 
 
-async def _embedded(address: Address, key: str, model: str, texts: Sequence[str]) -> Vectors:
+async def _embedded(connect: Connect, model: str, texts: Sequence[str]) -> Vectors:
     """Return the server's vectors of the texts as an (n, dimension) matrix, as they come."""
-    connection = Connection.to(address, key, SECONDS)
-    rows: list[Any] = []
+    connection = connect()
+    rows: list[list[float]] = []
     try:
         for lot in _lots(texts):
             body = {"model": model, "input": lot, "encoding_format": "float"}
-            rows += _rows_of(await connection.post("embeddings", body), len(lot), address)
+            rows += _rows_of(await connection.post("embeddings", body), len(lot), connection.place)
     finally:
         await connection.aclose()
-    matrix = np.array(rows, dtype=np.float32) if len({len(row) for row in rows}) == 1 else np.zeros(0, np.float32)
+    try:
+        with np.errstate(over="ignore"):
+            matrix = np.array(rows, dtype=np.float32)
+    except (ValueError, OverflowError):  # rows of several lengths, or a number beyond all floats
+        matrix = np.zeros(0, np.float32)
     if matrix.ndim != MATRIX or not matrix.shape[1] or not np.isfinite(matrix).all():
-        raise ModelError(f"{address.base} gives vectors that cannot be used", "use another embedder")
+        raise ModelError(f"{connection.place} gives vectors that cannot be used", "use another embedder")
     return matrix
 
 
@@ -114,7 +128,7 @@ def _lots(texts: Sequence[str]) -> list[list[str]]:
     return lots
 
 
-def _rows_of(document: object, count: int, address: Address) -> list[list[float]]:
+def _rows_of(document: object, count: int, place: str) -> list[list[float]]:
     """Return the vectors of a reply, by the index that each names.
 
     Raises:
@@ -122,11 +136,12 @@ def _rows_of(document: object, count: int, address: Address) -> list[list[float]
     """
     data = document.get("data") if isinstance(document, dict) else None
     found: dict[int, list[float]] = {}
-    for place, entry in enumerate(data if isinstance(data, list) else ()):
-        vector = entry.get("embedding") if isinstance(entry, dict) else None
-        if isinstance(vector, list) and vector and all(isinstance(each, int | float) for each in vector):
-            found[entry.get("index", place)] = vector
-    if sorted(found, key=str) != sorted(range(count), key=str):
+    for number, entry in enumerate(data if isinstance(data, list) else ()):
+        vector, index = (entry.get("embedding"), entry.get("index", number)) if isinstance(entry, dict) else (None, 0)
+        is_vector = isinstance(vector, list) and all(isinstance(each, int | float) for each in vector)
+        if is_vector and isinstance(index, int):
+            found[index] = vector
+    if found.keys() != set(range(count)):
         said = cut(in_one_line(str(document)))
-        raise ModelError(f"{address.base} answers with something that is no list of embeddings: {said}", BASE_HINT)
-    return [found[place] for place in range(count)]
+        raise ModelError(f"{place} answers with something that is no list of embeddings: {said}", BASE_HINT)
+    return [found[number] for number in range(count)]

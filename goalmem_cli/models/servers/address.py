@@ -11,6 +11,7 @@ from goalmem_cli.errors import ModelError
 from goalmem_cli.records import encodable
 
 KEY_VARIABLE = "GOALMEM_API_KEY"
+EMBEDDER_KEY = "GOALMEM_EMBEDDER_KEY"
 BASE_HINT = "the address of an OpenAI-compatible server usually ends in /v1"
 
 
@@ -23,8 +24,8 @@ class Address:
     host: str
 
     @classmethod
-    def from_text(cls, text: str) -> Address:
-        """Parse ``http(s)://host[:port]/path[#name]``.
+    def from_text(cls, text: str, variable: str = KEY_VARIABLE) -> Address:
+        """Parse ``http(s)://host[:port]/path[#name]``. `variable` is where a key belongs, for messages.
 
         Raises:
             ModelError: it has another form, or holds a secret; the message does not repeat the secret.
@@ -34,7 +35,7 @@ class Address:
         if "@" in parts.netloc or parts.query:
             raise ModelError(
                 f"the address of a server on {parts.hostname} holds a user's name or parameters",
-                f"leave them out: a key is read from {KEY_VARIABLE}",
+                f"leave them out: a key is read from {variable}",
             )
         return cls(base.rstrip("/"), encodable(model), str(parts.hostname))
 
@@ -66,8 +67,8 @@ def _split(base: str) -> SplitResult:
     return parts
 
 
-def sound_key(key: str) -> str:
-    """Return the key without surrounding blanks.
+def sound_key(key: str, variable: str = KEY_VARIABLE) -> str:
+    """Return the key of the variable without surrounding blanks.
 
     Raises:
         ModelError: an HTTP header cannot carry it.
@@ -75,8 +76,8 @@ def sound_key(key: str) -> str:
     stripped = key.strip()
     if not all("!" <= character <= "~" for character in stripped):
         raise ModelError(
-            f"{KEY_VARIABLE} holds something that is no key: blanks, line breaks or letters beyond ASCII",
-            f"set {KEY_VARIABLE} to the key alone",
+            f"{variable} holds something that is no key: blanks, line breaks or letters beyond ASCII",
+            f"set {variable} to the key alone",
         )
     return stripped
 

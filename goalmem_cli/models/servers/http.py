@@ -57,25 +57,30 @@ class Connection:
     """A connection to the server at `place`, for one event loop. It holds the key; its errors never contain it."""
 
     def __init__(
-        self, client: httpx2.AsyncClient, place: str, *, key: str = "", timeout: float, sleep: Sleep = anyio.sleep
-    ) -> None:
+        self, client: httpx2.AsyncClient, place: str, *, key: str = "", timeout: float, sleep: Sleep = anyio.sleep,
+        variable: str = KEY_VARIABLE,
+    ) -> None:  # fmt: skip
         self._client = client
         self.place = place
         self._key = key
+        self._variable = variable
         self._timeout = timeout
         self._sleep = sleep
         self._has_answered = False
 
     @classmethod
-    def to(cls, address: Address, key: str | None, timeout: float, sleep: Sleep = anyio.sleep) -> Connection:
+    def to(
+        cls, address: Address, key: str | None, timeout: float, sleep: Sleep = anyio.sleep, variable: str = KEY_VARIABLE
+    ) -> Connection:
         """Return a connection to the server; nothing is sent yet.
 
-        `timeout` is the most seconds that a reply may take. `sleep` waits between retries.
+        `timeout` is the most seconds that a reply may take. `sleep` waits between retries. `variable` is where the key
+        comes from, for messages.
 
         Raises:
             ModelError: the key, or the environment's proxies and certificates, cannot be used.
         """
-        key = sound_key(key or "")
+        key = sound_key(key or "", variable)
         headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
         try:
             client = httpx2.AsyncClient(
@@ -87,7 +92,7 @@ class Connection:
                 f"no connection to {address.host} can be prepared: {cut(in_one_line(str(error)))}",
                 "check the address, and the proxies and certificates named in the environment",
             ) from error
-        return cls(client, address.base, key=key, timeout=timeout, sleep=sleep)
+        return cls(client, address.base, key=key, timeout=timeout, sleep=sleep, variable=variable)
 
     async def aclose(self) -> None:
         """Close the connections to the server."""
@@ -195,7 +200,7 @@ class Connection:
     def _refusal(self, status: int, headers: httpx2.Headers, problem: Problem) -> ModelError:
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             says = f"{self.place} refuses the key" if self._key else f"{self.place} asks for a key"
-            return ModelError(f"{says} ({status})", f"set {KEY_VARIABLE} to a key of that server")
+            return ModelError(f"{says} ({status})", f"set {self._variable} to a key of that server")
         if problem.is_overflow:
             return _overflow(problem)
         phrase = next((f" {known.phrase}" for known in HTTPStatus if known == status), "")
