@@ -309,13 +309,16 @@ def _choices(settings: Settings, profile: Profile) -> Choices:
     """Return the settings that concern reasoners.
 
     Raises:
-        UsageError: they name a reasoner that does not exist.
+        UsageError: they name a reasoner that does not exist, or a setting or value that it cannot have.
     """
-    from goalmem_cli.reasoners.catalogue import Choices
+    from goalmem_cli.backbones.structured.settings import settings_from
+    from goalmem_cli.reasoners.catalogue import REASONERS, Choices
     from goalmem_cli.reasoners.goal_mem import Limits
 
     if strange := sorted(settings.reasoners.keys() - set(reasoner_names(settings.reasoners))):
         raise UsageError(f"reasoners: none is called {strange[0]!r}", f"those are {', '.join(reasoner_names())}")
+    for name in settings.reasoners.keys() & REASONERS.keys():
+        settings_from(name, REASONERS[name].settings, settings.reasoners[name], "reasoners")
     limits = Limits(settings.max_breadth, settings.max_depth, settings.max_subgoals, checks=settings.checks)
     if settings.fact_tokens is not None:
         limits = replace(limits, max_fact_tokens=settings.fact_tokens or sys.maxsize)

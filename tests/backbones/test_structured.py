@@ -208,13 +208,13 @@ def test_what_is_told_is_taken_and_the_rest_stays() -> None:
         (Knobs, {"counts": 3}, "x has no setting 'counts'"),
         (NoSettings, {"count": 3}, "x has no setting 'count'"),
         (Knobs, {"count": 0}, "count is below 1"),
-        (Knobs, {"count": "3"}, "'3' is not of the kind int"),
-        (Knobs, {"count": True}, "count is no number"),
-        (Knobs, {"count": None}, "None is not"),
+        (Knobs, {"count": "3"}, "count cannot be '3'"),
+        (Knobs, {"count": True}, "count is a number or a word, not true"),
+        (Knobs, {"count": None}, "count cannot be None"),
         (Knobs, {"share": 1.5}, "share is not between 0 and 1"),
         (Knobs, {"share": float("nan")}, "share is not between 0 and 1"),
         (Knobs, {"factor": 3.5}, "factor is not between 0 and 3"),
-        (Knobs, {"way": "sideways"}, "'sideways' is not a valid Way"),
+        (Knobs, {"way": "sideways"}, "way cannot be 'sideways': it is one of "),
     ],
 )
 def test_what_a_backbone_cannot_be_told_is_a_usage_error(kind: type, given: dict[str, object], said: str) -> None:

@@ -17,6 +17,7 @@ from goalmem_cli.records import Query, Unit
 from goalmem_cli.store import Store
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
+from tests.conftest import SAMPLES
 from tests.invoking import Goalmem, scripted, seeing
 from tests.reasoners.scripting import claims, plan, proved, wants
 
@@ -398,3 +399,22 @@ def test_remembering_that_fails_costs_no_answer(momoco: Goalmem, tmp_path: Path)
     assert (outcome.code, outcome.out) == (3, "Kyoto Latte\n")
     assert "was forgotten or replaced meanwhile" in outcome.err
     assert answer_units(tmp_path / "store") == []
+
+
+@pytest.mark.parametrize(
+    ("reasoners", "said"),
+    [
+        ("{nobody: {turns: 1}}", "reasoners: none is called 'nobody'"),
+        ("{react: {turns: 3}}", "reasoners: react has no setting 'turns'"),
+        ("{reflect: {turns: two}}", "reasoners: reflect: turns cannot be 'two'"),
+        ("{memguide: {weight: 2}}", "reasoners: memguide: weight is not between 0 and 1"),
+    ],
+)
+def test_wrong_settings_of_any_reasoner_are_said(
+    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, reasoners: str, said: str
+) -> None:
+    """Whichever reasoner answers: a setting that nothing reads would be missed."""
+    goalmem("ingest", str(SAMPLES / "momoco.json"))
+    monkeypatch.setenv("GOALMEM_REASONERS", reasoners)
+    done = goalmem("ask", QUESTION, "--reasoner", "direct", factories=proving())
+    assert (done.code, done.error_lines[0]) == (2, said)

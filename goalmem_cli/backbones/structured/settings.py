@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, TypeVar, get_type_hints
 
 from goalmem_cli.errors import UsageError
@@ -59,8 +60,12 @@ def _checked(name: str, kind: Any, value: Any, bounds: Mapping[Any, Any]) -> Any
         TypeError, ValueError: it is none, or out of bounds.
     """
     if isinstance(value, bool) and kind is not bool:
-        raise TypeError(f"{name} is no number and no word")
-    rebuilt = rebuild(kind, value)
+        raise TypeError(f"{name} is a number or a word, not {str(value).lower()}")
+    try:
+        rebuilt = rebuild(kind, value)
+    except (TypeError, ValueError) as error:
+        choices = f": it is one of {', '.join(kind)}" if isinstance(kind, type) and issubclass(kind, StrEnum) else ""
+        raise ValueError(f"{name} cannot be {value!r}{choices}") from error
     least, most = bounds.get(LEAST, 1), bounds.get(MOST, 1)
     if kind is int and rebuilt < least:
         raise ValueError(f"{name} is below {least}")

@@ -264,7 +264,7 @@ def _varied(made: Invocation, text: str) -> Variant:
     try:
         changes = {key: yaml.safe_load(value) for key, value in told.items() if key not in common}
     except yaml.YAMLError as error:
-        raise UsageError(f"--vary {text!r}: a value is none", "write a number, a word, true or false") from error
+        raise UsageError(f"--vary {text!r}: a value cannot be read", "write a number, a word, true or false") from error
     if own:
         settings_from(name, REASONERS[name].settings, changes, "reasoners")
     elif changes and is_indexed(name, made.factories):
