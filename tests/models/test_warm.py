@@ -10,8 +10,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -183,6 +184,29 @@ def test_nonsense_costs_nobody_else(kept: Callable[..., Thread], sent: bytes) ->
         client.shutdown(socket.SHUT_WR)
         assert client.recv(100) == b""
     assert WarmModel(never).complete([ASKED])[0].text == "x"
+
+
+def test_who_gave_up_while_waiting_is_not_answered(kept: Callable[..., Thread]) -> None:
+    """After Ctrl-C the next question need not wait for one that nobody wants any more."""
+    begun, goes_on = Event(), Event()
+
+    def reply(request: Request) -> str:
+        begun.set()
+        assert goes_on.wait(10)
+        return request.tail
+
+    model = ScriptedModel(reply)
+    kept(model)
+    first = Thread(target=WarmModel(never).complete, args=([ASKED],))
+    first.start()
+    assert begun.wait(10)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect(str(folder() / "socket"))
+        client.sendall(json.dumps({"complete": [plain(replace(ASKED, tail="given up"))]}).encode() + b"\n")
+    goes_on.set()
+    assert WarmModel(never).complete([IN_JSON])[0].text == IN_JSON.tail
+    first.join(10)
+    assert [request.tail for request in model.seen] == [ASKED.tail, IN_JSON.tail]
 
 
 def test_a_silent_client_is_left(kept: Callable[..., Thread], monkeypatch: pytest.MonkeyPatch) -> None:

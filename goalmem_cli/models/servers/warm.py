@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
 from time import monotonic
 from typing import Any
 
@@ -143,6 +144,8 @@ def serve(path: Path, model: LanguageModel, about: Held, seconds: float) -> None
             line = self.rfile.readline(MOST_BYTES)
             if not line.endswith(b"\n"):
                 return  # somebody looked whether the process is there, or went away
+            if select([self.connection], [], [], 0)[0]:
+                return  # whoever asked gave up while others were answered
             message = json.loads(line)
             if message.get("stop"):
                 state["stops"] = True
