@@ -138,8 +138,9 @@ def _rows_of(document: object, count: int, place: str) -> list[list[float]]:
     found: dict[int, list[float]] = {}
     for number, entry in enumerate(data if isinstance(data, list) else ()):
         vector, index = (entry.get("embedding"), entry.get("index", number)) if isinstance(entry, dict) else (None, 0)
-        is_vector = isinstance(vector, list) and all(isinstance(each, int | float) for each in vector)
-        if is_vector and isinstance(index, int):
+        if not isinstance(vector, list) or not isinstance(index, int):
+            continue
+        if all(isinstance(each, int | float) for each in vector):
             found[index] = vector
     if found.keys() != set(range(count)):
         said = cut(in_one_line(str(document)))
