@@ -19,6 +19,7 @@ class Words(TypedDict, total=False):
     backbone: str
     backbones: Parameters
     reasoner: str
+    reasoners: Parameters
     planning: str | None
     max_breadth: int
     max_depth: int
