@@ -1,4 +1,4 @@
-"""What a message of Gemini CLI says: its parts as Gemini's interface has them, and the answers of tools beside it."""
+"""Reads a message of Gemini CLI: its parts as in Gemini's API, and the answers of tools in it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _answer(part: Node) -> str:
 
 
 def _text(draft: Draft, role: str, content: Node) -> str:
-    """Return what a content says: a text, a part, or a list of both; what the program put into it is left out."""
+    """Return the text of a content: a text, a part, or a list of both. What the program added is left out."""
     texts: list[str] = []
     for part in _listed(content):
         if isinstance(part.value, str):
