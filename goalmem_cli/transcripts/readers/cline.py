@@ -73,7 +73,7 @@ def _is_message(node: Node) -> bool:
 
 
 def _shown_once(listed: Iterator[Node], draft: Draft) -> Iterator[Node]:
-    """Yield the messages that were shown. A text of one reply may be repeated milliseconds later; it is yielded once."""
+    """Yield the messages that were shown. A text that is repeated milliseconds later in one reply is yielded once."""
     last: tuple[object, ...] = ()
     for node in listed:
         told = tuple(node.value.get(key) for key in _TOLD) if isinstance(node.value, dict) else ()

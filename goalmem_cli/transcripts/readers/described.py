@@ -34,14 +34,15 @@ _PLAIN_TEXT = (None, 0, "text")
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a program calls things; each tuple has the keys that lead to one, from the conversation or a message on.
+    """A program's names for things. A tuple of keys is the path to a value, from the conversation or from a message.
 
-    `marks` are what a conversation has, by which it is known. `messages` leads to a list or to an object of messages
-    by id, `inner` to the message in each entry; `parent` and `current` tell its branch, where it has several. A message
-    with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
-    under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
-    either. `parts` are texts in the place of a blank `text`. A speaker under `unsaid` is counted as that says.
-    `chosen` makes one message of an entry that has several versions. What people write to each other may quote others.
+    `marks` are paths that identify a conversation. `messages` leads to a list of messages, or to an object of messages
+    by id. `inner` leads from an entry to its message. `parent` and `current` give the branch, if there are several. A
+    message whose `kind` is not text is media. `fragments` is a list of texts with types; it stands in for `speaker`.
+    `aside` maps keys of entries without text to the words under which these are counted. An entry with true under
+    `thought` is left out. `parts` are the texts if `text` is blank. `unsaid` maps speakers that are left out to the
+    words under which they are counted. `chosen` picks one version of an entry that has several. If `is_of_people`,
+    messages may quote other people.
     """
 
     name: str

@@ -33,7 +33,7 @@ _OWNER = "Me"
 
 
 class DiscordPackageReader:
-    """Reads one conversation for each channel of a package or of its folder of messages; also a single channel's file."""
+    """Reads one conversation for each channel of a package, or of its folder of messages, or from a channel's file."""
 
     name = "discord-package"
     suffixes = (".json", ".csv")

@@ -104,7 +104,7 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
 
 
 def _stamp(text: str) -> Stamp | None:
-    """Return the time. Its month is a word in the account's language; a date in numbers alone could be read two ways."""
+    """Return the time. Its month is a word in the account's language; numbers alone could be read two ways."""
     written = None if (stamp := stamp_from_text(text)) is not None else written_from_text(text)
     moment = None if written is None or written.style.mark else written.moment(Order.YEAR_FIRST)
     return stamp if moment is None else Stamp(moment)
