@@ -15,7 +15,7 @@ FACTS, ANSWERS = "fact_context", "text_answers"
 
 
 class ComplexTrReader:
-    """Reads one conversation from all rows with the same facts, ordered by the time at the end of each fact."""
+    """Reads one conversation from all rows with the same facts, ordered by when the facts began."""
 
     name = "complex-tr"
     suffixes = (".jsonl", ".ndjson", ".json")

@@ -24,7 +24,7 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
 
 
 class MarkdownReader:
-    """Reads a file as one conversation. Its first name decides if headings (of its level) or bold names are speakers."""
+    """Reads a file as one conversation. Its first name decides if headings (of that level) or bold names speak."""
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")

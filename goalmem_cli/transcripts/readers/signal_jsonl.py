@@ -20,7 +20,7 @@ from goalmem_cli.transcripts.reading.source import Source
 
 
 class SignalJsonlReader:
-    """Reads a conversation from each chat, named by its person or group. Message ids are the times of sending in UTC."""
+    """Reads a conversation from each chat, named by its person or group. Message ids are times of sending, in UTC."""
 
     name = "signal-jsonl"
     suffixes = (".jsonl",)
