@@ -1,4 +1,4 @@
-"""Text that any part can store and print."""
+"""Makes text that any part can store and print."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def clean(text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a speaker's name without characters that nobody sees, which would make two people of one."""
+    """Return a speaker's name without invisible characters, which would make two people of one."""
     if not _UNSEEN.search(name):
-        return name  # to the blank, as it was always stored: a turn is known again by its speaker
+        return name  # unchanged, as it was always stored: a turn is recognised by its speaker
     return " ".join(_UNSEEN.sub(" " if "\n" in name or "\t" in name else "", name).split()) or name
 
 
