@@ -91,7 +91,7 @@ PROGRAMS = (
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The transcripts of a program on this machine: `paths` are files or exported folders, sorted.
+    """The transcripts of a program on this machine: `paths` are files or exported folders, in order.
 
     `newest` is when the newest file was written. `size` is the number of bytes on disk. `unseen` says what could not be
     searched, so there may be more.

@@ -108,9 +108,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 
 
 def _question_in(text: str, node: Node) -> tuple[str, str]:
-    """Return the assistant's question or answer with its options, and the chosen option ("" if none).
-
-    Older questions are plain text.
+    """Return the assistant's question with its options, and the chosen option ("" if none); older ones are plain text.
 
     Raises:
         InputError: it is JSON, but in another layout.

@@ -39,7 +39,7 @@ class Described:
     `marks` are paths that identify a conversation. `messages` leads to a list of messages, or to an object of messages
     by id. `inner` leads from an entry to its message. `parent` and `current` give the branch, if there are several. A
     message whose `kind` is not text is media. `fragments` is a list of texts with types; it stands in for `speaker`.
-    `aside` maps keys of entries without text to the words under which these are counted. An entry with true under
+    `aside` maps keys, whose values are no text, to the words under which they are counted. An entry with true under
     `thought` is left out. `parts` are the texts if `text` is blank. `unsaid` maps speakers that are left out to the
     words under which they are counted. `chosen` picks one version of an entry that has several. If `is_of_people`,
     messages may quote other people.

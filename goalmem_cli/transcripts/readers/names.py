@@ -35,7 +35,7 @@ class NamesReader:
     sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with a name, two names speak, one comes back, and their lines are speech."""
+        """Return whether the text begins with a name, two names occur, one comes back, and their lines are speech."""
         lines = [line.strip() for line in glimpse.head.split("\n") if line.strip()]
         spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)

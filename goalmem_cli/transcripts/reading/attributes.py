@@ -76,7 +76,7 @@ _MOST_AHEAD, _MOST_BEHIND = 14 * 60, 12 * 60
 
 
 def offset_between(local: Stamp | None, instant: Stamp | None) -> int | None:
-    """Return how many minutes a clock that showed `local` at the instant was ahead of UTC; None if that is none."""
+    """Return the minutes by which a clock with this local time was ahead of UTC; None if no offset fits."""
     if local is None or instant is None or local.unread or local.is_day or local.moment.tzinfo is not None:
         return None
     if instant.moment.tzinfo is None:

@@ -1,4 +1,4 @@
-"""Places in a zip, with the methods of a `Path`. Entries are read in the zip, so no name of one becomes a path."""
+"""Places in a zip, with methods like those of `Path`. Entries are read in the zip, so no name of one becomes a path."""
 
 from __future__ import annotations
 
