@@ -1,4 +1,4 @@
-"""Find the transcripts at the paths that a command was given."""
+"""Finds the transcripts at the paths that a command was given."""
 
 from __future__ import annotations
 

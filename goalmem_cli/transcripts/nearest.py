@@ -1,4 +1,4 @@
-"""Find the formats nearest to a file that no reader recognises."""
+"""Finds the formats nearest to a file that no reader recognises."""
 
 from __future__ import annotations
 

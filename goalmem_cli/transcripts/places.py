@@ -1,4 +1,4 @@
-"""Find the transcripts that programs on this machine keep. Only names and beginnings of files are read."""
+"""Finds the transcripts that programs on this machine keep. Only names and beginnings of files are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load the readers of other packages when their format is named, and check what they yield."""
+"""Loads the readers of other packages when their format is named, and checks what they yield."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extract what a person wrote from messages that coding agents send in the person's name."""
+"""Extracts what a person wrote from messages that coding agents send in the person's name."""
 
 from __future__ import annotations
 

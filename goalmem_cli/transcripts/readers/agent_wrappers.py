@@ -1,4 +1,4 @@
-"""Unwrap texts of coding agents whose logs hold only messages: Cline, Roo Code and Kilo Code (2024 to 2026)."""
+"""Unwraps texts of coding agents whose logs hold only messages: Cline, Roo Code and Kilo Code (2024 to 2026)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _PRIVATE = re.compile("[\ue200-\ue206]")
 
 
 class ChatgptReader:
-    """`conversations.json` of the export, one of its parts, or a single conversation of it."""
+    """Reads `conversations.json` of the export, one of its parts, or a single conversation of it."""
 
     name = "chatgpt"
     suffixes = (".json",)
@@ -81,7 +81,7 @@ def _messages(source: Source, draft: Draft, conversation: Node) -> Iterator[Mess
 
 
 def _entries(source: Source, mapping: Node) -> dict[str, Node]:
-    """Return the mapping's entries by id. Places quote the ids, as these are data. What is no entry is skipped."""
+    """Return the mapping's entries by id. Places quote the ids, which are data. What is no entry is skipped."""
     keys = mapping.keys()
     named = ((key, replace(mapping.child(key), path=f"{mapping.path}[{quoted(key)}]")) for key in keys)
     return {key: entry for key, entry in named if source.is_readable(entry.keys)}

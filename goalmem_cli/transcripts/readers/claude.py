@@ -26,7 +26,7 @@ _LEFT_OUT = {
 
 
 class ClaudeReader:
-    """`conversations.json` of the export, or a single conversation of it."""
+    """Reads `conversations.json` of the export, or a single conversation of it."""
 
     name = "claude"
     suffixes = (".json",)

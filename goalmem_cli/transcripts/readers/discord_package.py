@@ -56,7 +56,7 @@ class DiscordPackageReader:
 
 
 def _messages_in(folder: Place) -> Place | None:
-    """Return the folder of messages: in a package, or the folder itself; None where it is neither."""
+    """Return the folder of messages: in a package, or the folder itself; None if it is neither."""
     try:
         for place in (folder / "Messages", folder / "messages", folder):
             if (place / _INDEX).is_file() and any(_file_of(channel) for channel in place.iterdir()):

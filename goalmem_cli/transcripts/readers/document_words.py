@@ -1,4 +1,4 @@
-"""Recognise headings of documents among names of speakers. They count as speakers only if the format is named."""
+"""Recognises headings of documents among names of speakers. They count as speakers only if the format is named."""
 
 from __future__ import annotations
 

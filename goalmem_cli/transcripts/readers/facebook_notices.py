@@ -1,4 +1,4 @@
-"""Recognise what Facebook and Instagram themselves write into chats, in languages of public exports or programs.
+"""Recognises what Facebook and Instagram themselves write into chats, in languages of public exports or programs.
 
 Exports have these sentences in the language of the account. In other languages they stay part of the text.
 """

@@ -47,7 +47,7 @@ _FIRST_LINES, _FEWEST = 200, 2
 
 
 class IrcReader:
-    """Reads a file, or a folder of a file a day, as a conversation under its name. Times are local; turns have ids."""
+    """Reads a file, or a folder of daily files, as a conversation under its name. Times are local; turns have ids."""
 
     name = "irc"
     suffixes = (".weechatlog", ".txt")

@@ -1,4 +1,4 @@
-"""Tells chats in Markdown from documents: decides whether headings or bold words name people who speak."""
+"""Distinguishes chats in Markdown from documents: decides whether headings or bold words name people who speak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def are_sides(names: Iterable[str]) -> bool:
 
 
 def are_speakers(names: Sequence[str]) -> bool:
-    """Return whether the names, in their order, are of people who take turns: they alternate and come back."""
+    """Return whether the names, in their order, are of people who take turns: they alternate and recur."""
     counts = Counter(names)
     if len(names) < _FEWEST or len(counts) < 2 or 3 * len(counts) > 2 * len(names):
         return False

@@ -74,7 +74,7 @@ def _listing(source: Source) -> Listing:
 
 
 class _Room:
-    """The edits and reactions of later events by the message that they change, and the members' names."""
+    """The edits and reactions in later events, by the message that they are about, and the members' names."""
 
     def __init__(self) -> None:
         self.own_id: str | None = None

@@ -28,14 +28,14 @@ _NOBODY = frozenset(
 
 
 class NamesReader:
-    """Reads a file as one conversation, without times. A name speaks if it comes back or has the form of a name."""
+    """Reads a file as one conversation, without times. A name speaks if it recurs or has the form of a name."""
 
     name = "names"
     suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with a name, two names occur, one comes back, and their lines are speech."""
+        """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech."""
         lines = [line.strip() for line in glimpse.head.split("\n") if line.strip()]
         spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)
@@ -82,7 +82,7 @@ def _message(opening: Opening) -> Message:
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:
-    """Return the names before a colon that come back, or that have the form of a name."""
+    """Return the names before a colon that recur, or that have the form of a name."""
     counts = Counter(match["name"] for line in lines if (match := _SPEECH.fullmatch(line.strip())))
     return {name for name, count in counts.items() if _may_speak(name) and (count > 1 or _is_like_a_name(name))}
 

@@ -1,4 +1,4 @@
-"""Shared by the benchmarks about time: each row carries its facts, and each fact is a statement with its time.
+"""Code shared by the benchmarks about time: each row carries its facts, and each fact is a statement with its time.
 
 Rows with the same facts, in any order, share one conversation, named by a hash of the facts. Its turns are ordered by
 time. A turn's time is when what it states began: 1983 is 1 January 1983.
@@ -67,7 +67,7 @@ def rows(source: Source) -> Iterator[Node]:
     """Yield the rows of a JSON array, or of a file with one row a line, one at a time.
 
     Raises:
-        InputError: the text is not JSON; a line that is none is skipped where the source allows it.
+        InputError: the text is not JSON; a line that is not JSON is skipped if the source allows it.
     """
     return _elements(source) if source.head.lstrip().startswith("[") else json_lines(source)
 

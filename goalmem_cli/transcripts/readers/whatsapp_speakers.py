@@ -14,7 +14,7 @@ _LONGEST_NAME = 100
 _NO_MARKS = dict.fromkeys(map(ord, MARKS))
 _QUOTES = ("“”", "«»", "「」", "『』", "‹›")
 _GERMAN_QUOTES = ("„", "“”")
-# The end of a sentence inside a text, after a word of some length: the "Dr." of a name is none.
+# The end of a sentence inside a text, after a word of some length: the "Dr." of a name does not match.
 _SENTENCE = re.compile(r"\w{4,}[.!?] \w|[。！？]")
 _SENTENCE_WORDS = 6
 _WORDS_BEHIND_NAME = 4
@@ -59,7 +59,7 @@ class Speakers:
         return (self._told[name], text) if self._told[name] else ("", rest)
 
     def _speaks_without_blank(self, name: str, text: str, otherwise: str) -> bool:
-        """Say whether `Ben:text` is Ben's: he speaks elsewhere, or no colon in the chat has a blank after it."""
+        """Say whether Ben speaks in `Ben:text`: he speaks elsewhere, or no colon in the chat has a blank after it."""
         if not name or text.startswith("//") or self._spaced[otherwise] > 1:
             return False
         if otherwise or self._spaced[name]:

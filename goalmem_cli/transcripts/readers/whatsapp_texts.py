@@ -37,7 +37,7 @@ _EDITED = (
     "questo messaggio è stato modificato", "mensagem editada", "esta mensagem foi editada", "dit bericht is bewerkt",
     "сообщение изменено", "данное сообщение изменено", "bu mesaj düzenlendi",
 )  # fmt: skip
-# The things left out, and the words for leaving them out.
+# Kinds of media, and the words for "left out".
 _OMITTED = (
     ("image|video|video note|audio|GIF|sticker|document|contact card", "omitted"),
     ("Bild|Video|Audio|GIF|Sticker|Dokument", "weggelassen"), ("Kontaktkarte", "ausgelassen"),

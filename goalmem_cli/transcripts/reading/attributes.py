@@ -76,7 +76,7 @@ _MOST_AHEAD, _MOST_BEHIND = 14 * 60, 12 * 60
 
 
 def offset_between(local: Stamp | None, instant: Stamp | None) -> int | None:
-    """Return the minutes by which a clock with this local time was ahead of UTC; None if no offset fits."""
+    """Return the minutes by which a clock with this time at the instant was ahead of UTC; None if no offset fits."""
     if local is None or instant is None or local.unread or local.is_day or local.moment.tzinfo is not None:
         return None
     if instant.moment.tzinfo is None:

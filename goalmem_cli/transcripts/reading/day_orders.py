@@ -30,7 +30,7 @@ class Order(Enum):
 
 
 class Certainty(Enum):
-    """How well an order is known: only it is possible; time goes forward in it; it is usual; another is as good."""
+    """How well an order is known: no other is possible; time goes forward in it; it is usual; another is as good."""
 
     SURE = 4
     ORDERLY = 3

@@ -17,7 +17,7 @@ _LINES = re.compile(r" ?\n ?(?:\s*\n)?")
 
 
 def text_from_html(html: str, without: Collection[str] = _QUOTES) -> str:
-    """Return the text that the HTML shows, without that in the elements `without`."""
+    """Return the text that the HTML shows, except the text in the elements `without`."""
     parser = _Text(_UNSEEN | frozenset(without))
     parser.feed(html)
     parser.close()

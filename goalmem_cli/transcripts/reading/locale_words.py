@@ -57,7 +57,7 @@ def _words() -> _Words:
 
 
 class _Words:
-    """The words of the languages loaded so far; if two languages share a word, the meaning in the earlier one."""
+    """The words of the languages loaded so far; a word of two languages has its meaning in the earlier one."""
 
     def __init__(self) -> None:
         self._halves: dict[str, Seconds] = {}

@@ -1,4 +1,4 @@
-"""Shared by messengers' exports as lines of text: messages of several lines, and turns without ids."""
+"""Code shared by messengers' exports as lines of text: messages of several lines, and turns without ids."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ class Node:
 
 
 def records(source: Source) -> Iterator[Node]:
-    """Yield the elements of the document's array one at a time, or the document itself where it is no array.
+    """Yield the elements of the document's array one at a time, or the document itself if it is no array.
 
     Raises:
         InputError: the text is not one JSON document; the place is the line and column.

@@ -1,4 +1,4 @@
-"""Chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
+"""Orders chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
 
 from __future__ import annotations
 

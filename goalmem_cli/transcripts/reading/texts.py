@@ -14,7 +14,7 @@ def clean(text: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a speaker's name without invisible characters, which would make two people of one."""
+    """Return a speaker's name without invisible characters, which would split one person into two."""
     if not _UNSEEN.search(name):
         return name  # unchanged, as it was always stored: a turn is recognised by its speaker
     return " ".join(_UNSEEN.sub(" " if "\n" in name or "\t" in name else "", name).split()) or name
