@@ -19,6 +19,7 @@ from goalmem_cli.memory_records import (
     ConversationSummary,
     Derivation,
     Forgotten,
+    Joined,
     Ranking,
     Scored,
     Selection,
@@ -276,6 +277,29 @@ class AnyMemory(
         ...
 
 
+class SupportsJoining(Protocol):
+    """A memory in which two conversations can become one.
+
+    Each method raises `StoreError` where one of them is not there, or nothing tells where the turns of one go in the
+    other.
+    """
+
+    def joinable(self, name: str, other: str) -> Joined:
+        """Return what `join` would do."""
+        ...
+
+    def join(self, name: str, other: str, shown: Joined) -> None:
+        """Take the turns of the other conversation into the named one, each once, as they were said; the other goes.
+
+        What a transcript holds that was read into either goes to the named one from now on.
+
+        Raises:
+            StoreError: the turns are others by now than were shown.
+            EmbedderMismatch, ModelError: the embedder, which reads moved turns again, cannot be used.
+        """
+        ...
+
+
 class SupportsUpkeep(Protocol):
     """A memory that can be maintained; raises `StoreError` if there is none or it cannot be used."""
 
@@ -305,7 +329,7 @@ class SupportsUpkeep(Protocol):
         ...
 
 
-class KeptMemory(AnyMemory, SupportsUpkeep, Protocol):
+class KeptMemory(AnyMemory, SupportsJoining, SupportsUpkeep, Protocol):
     """The operations of every memory that commands open."""
 
 

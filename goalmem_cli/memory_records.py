@@ -40,7 +40,6 @@ class Capability(StrEnum):
     REBUILDING = "write its indexes anew"
     REFRESHING = "read its times again"
     REEMBEDDING = "be embedded again with another embedder"
-    JOINING = "join two conversations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,7 @@ class Added:
     - `units`: the number of units indexed, for the first time or again.
     - `beside`: a stored conversation that overlaps in part and was kept separate.
     - `is_joined`: the transcript and the stored conversation were two windows of one chat.
+    - `copied`: by stored conversation, how many turns leave it because it had only copied them from this one.
     """
 
     conversation: str
@@ -70,6 +70,7 @@ class Added:
     units: int = 0
     beside: str = ""
     is_joined: bool = False
+    copied: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ class PromptBook:
         added = {file.stem: file for file in sorted(folder_of(beside, profile).glob("*.yaml"))} if beside else {}
         files = shipped | added | (own if directory else {})
         wanted = files if steps is None else steps
-        read = partial(_read, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
+        read = partial(load_prompt, shipped=frozenset(shipped.values()) - frozenset(own.values() if directory else ()))
         book = cls(profile, folder, {name: read(files[name]) for name in wanted if name in files})
         for step in steps or ():
             book[step]  # raises if it is missing
@@ -182,17 +182,14 @@ def folder_of(root: Path, profile: Profile) -> Path:
     return root / "compact" if profile == "compact" else root
 
 
-def load_prompt(file: Path) -> Prompt:
+def load_prompt(file: Path, shipped: Collection[Path] = ()) -> Prompt:
     """Load and check a prompt file: unknown keys and undeclared or unused variables are errors.
+
+    Shipped files are not checked again, because the tests check them.
 
     Raises:
         PromptError: the file is wrong; the message names the file and the key.
     """
-    return _read(file)
-
-
-def _read(file: Path, shipped: Collection[Path] = ()) -> Prompt:
-    """Load a prompt file; shipped files are not checked again, because the tests check them."""
     try:
         return _parsed(file, file.read_text(encoding="utf-8"), is_checked=file not in shipped)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -24,6 +25,21 @@ def content_hash(*parts: str | None) -> str:
 def encodable(text: str) -> str:
     """Return the text with lone surrogates, which UTF-8 cannot encode, replaced by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+")
+
+
+def plain_name(name: str) -> str:
+    """Return a speaker's name without characters that nobody sees, which would make two people of one."""
+    if not _UNSEEN.search(name):
+        return name  # to the blank, as it was always stored: a turn is known again by its speaker
+    return given_name(name) or name
+
+
+def given_name(text: str) -> str:
+    """Return what somebody may be called: on one line, without characters that nobody sees; it may be empty."""
+    return " ".join(_UNSEEN.sub(" " if "\n" in text or "\t" in text else "", text).split())
 
 
 OFFSET = "offset"
@@ -69,6 +85,12 @@ class Turn:
             return self.said.astimezone(timezone(timedelta(minutes=offset)))
         except (ValueError, OverflowError):  # an impossible offset, in a foreign store
             return self.said
+
+    @property
+    def copied_from(self) -> tuple[str, ...]:
+        """The own ids of the conversations that its transcript tells it as copied from; none where it is said here."""
+        told = self.attributes.get(COPIED_FROM)
+        return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
 
     @property
     def stretches(self) -> list[tuple[str, str | None]]:

@@ -48,8 +48,7 @@ def ask(
     json: options.Json = False,
     keep_prompts: options.KeepPrompts = None,
     remember: Annotated[
-        bool,
-        typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem."),
+        bool, typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem.")
     ] = False,
     reasoner: options.Reasoner = None,
     model: options.Model = None,

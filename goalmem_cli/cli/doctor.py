@@ -80,7 +80,7 @@ def doctor(
 
 
 def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
-    folder = run.settings.store
+    folder, address = run.settings.store, run.settings.address
     yield _python()
     yield _installation()
     yield _looked("bundled", _bundled)
@@ -90,7 +90,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
     for name, path in (("user file", user_file(os.environ)), ("store file", folder / STORE_FILE)):
         yield Finding(name, f"{path}{'' if path.is_file() else ' (none)'}")
     yield _looked("folder", lambda: health.look_at_folder(folder))
-    yield _looked("privacy", lambda: health.look_at_privacy(folder))
+    yield _looked("privacy", lambda: health.look_at_privacy(folder, address.path if address else None))
     yield _looked("disk", lambda: health.look_at_disk(folder))
     yield _looked("downloads", _downloads)
     store = _looked("store", lambda: _store(run))

@@ -66,9 +66,5 @@ def _is_own(plugin: Plugin, factories: Factories) -> bool:
     from goalmem_cli.transcripts import FORMATS
     from goalmem_cli.wiring import backbone_names, reasoner_names
 
-    own = {
-        Kind.READER: FORMATS,
-        Kind.BACKBONE: backbone_names(factories),
-        Kind.REASONER: reasoner_names(),
-    }
+    own = {Kind.READER: FORMATS, Kind.BACKBONE: backbone_names(factories), Kind.REASONER: reasoner_names()}
     return plugin.name in own[plugin.kind]

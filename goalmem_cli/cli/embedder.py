@@ -34,10 +34,7 @@ def register(app: typer.Typer) -> None:
 
 @group.command("show", epilog=examples("goalmem embedder show --store my-memory", guide="models"))
 def show(
-    context: typer.Context,
-    store: options.Store = None,
-    embedder: options.Embedder = None,
-    json: options.Json = False,
+    context: typer.Context, store: options.Store = None, embedder: options.Embedder = None, json: options.Json = False
 ) -> int:
     """Show which embedder is in use, and try it.
 
@@ -49,11 +46,7 @@ def show(
     run = begin(context, store=store, embedder=embedder)
     loaded = chosen_embedder(run.settings, run.factories, run.screen.note)
     row = len(loaded.embed(["one text"]))
-    shown: dict[str, object] = {
-        "embedder": loaded.name,
-        "dimension": loaded.dimension,
-        "store": run.settings.place,
-    }
+    shown: dict[str, object] = {"embedder": loaded.name, "dimension": loaded.dimension, "store": run.settings.place}
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, **shown})
     else:

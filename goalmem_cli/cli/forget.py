@@ -90,7 +90,7 @@ def forget(
     selection = selected(memory, conversation, speaker, time, _NAMES)
     counts = _forgettable(run, memory, selection)
     if counts.turns and not dry_run:
-        _confirm(run, counts, is_given=yes)
+        _confirm(run, counts, leaves_marks=not leave_nothing, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
@@ -130,10 +130,11 @@ def _list(run: Invocation, *, is_json: bool) -> int:
     return NOTHING_FOUND if kept.is_empty else 0
 
 
-def _confirm(run: Invocation, counts: Forgotten, *, is_given: bool) -> None:
-    """Show what will go and ask, unless the yes was given beforehand: then it is told once it is gone."""
-    if not is_given:
-        run.screen.note(f"{run.settings.place}: {_words(counts)}")
+def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given: bool) -> None:
+    """Show what will go, and what brings it back, and ask, unless the yes was given beforehand."""
+    run.screen.note(f"{run.settings.place}: {_words(counts)}")
+    again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
+    run.screen.note(f"this cannot be undone; where you have its transcript, `{again}` reads it again")
     confirm("Delete that for good?", is_given=is_given)
 
 

@@ -85,10 +85,7 @@ def index(
 
 
 def indexed(
-    run: Invocation,
-    structured: StructuredBackbone,
-    outlook: Outlook,
-    told: Callable[[PartDone], None] = lambda _: None,
+    run: Invocation, structured: StructuredBackbone, outlook: Outlook, told: Callable[[PartDone], None] = lambda _: None
 ) -> Indexed:
     """Index, saying first what there is to do and in the end what failed, and return what was done.
 

@@ -56,6 +56,8 @@ def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[s
 
 def _overlap(added: Added) -> str:
     """Return what was made of a conversation that overlaps with a stored one, and how to have it otherwise."""
+    from goalmem_cli.render.text import counted
+
     name, beside = shlex.quote(added.conversation), shlex.quote(added.beside)
     notes = []
     if added.is_joined:
@@ -65,6 +67,9 @@ def _overlap(added: Added) -> str:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
         join = f"`goalmem stores join {beside} {name}` joins them if they are one"
         notes.append(f"{kept}{added.beside} of another file tells the same in part or begins so; {join}")
+    if added.copied:
+        copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
+        notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")
     return "; ".join(notes)
 
 

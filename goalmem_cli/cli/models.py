@@ -162,6 +162,7 @@ def cache(
     kept += [_put_together(path, size) for path, size in joined]
     total = sum(each.size for each in kept)
     if clear:
+        run.screen.note(f"{len(kept)} files, {_megabytes(total)}, in {folder} go; they are made again when needed")
         try:
             states.clear()
             repacking.clear(folder)

@@ -12,6 +12,8 @@ from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from goalmem_cli.library.alike import Suggestion
     from goalmem_cli.library.people import Listed
     from goalmem_cli.memory_ports import KeptMemory
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 _SHOWN = 3
+_MOST_SUGGESTED = 20
 
 group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Say who is one person, and what people are called.")
 
@@ -45,18 +48,19 @@ def list_(
     """
     from goalmem_cli.library.alike import suggestions
     from goalmem_cli.library.people import listed
-    from goalmem_cli.render.tables import plain_table
 
     run, memory = _opened(context, store, quiet=quiet)
     people, alike = listed(memory), suggestions(memory)
     if json:
         run.screen.document(_document(people, alike))
     elif people:
-        columns = ("person", "also", "turns", "conversations", "from", "to")
-        run.screen.show(plain_table(columns, map(_row, people), numbers=("turns",)))
-        for each in alike:
-            words = f"goalmem people merge {_quoted(each.one, each.other)}"
+        for one in people:
+            run.screen.text("\n".join(_lines(one)))
+        for each in alike[:_MOST_SUGGESTED]:
+            words = _command(("merge", *each.handles), store)
             run.screen.note(f"{each.one} and {each.other} may be one ({each.reason}): {words}")
+        if (more := len(alike) - _MOST_SUGGESTED) > 0:
+            run.screen.note(f"and {more} more: `goalmem people --json` has all")
     else:
         run.screen.note("nobody speaks in this store")
     return 0 if people else NOTHING_FOUND
@@ -76,7 +80,8 @@ def merge(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = merge_people(memory, people)
-    return _noted(run, f"{' and '.join(told.parts)} are one person now, called {told.name}", told.name)
+    run.screen.report(f"{' and '.join(told.parts)} are one person now, called {told.name}")
+    return _undone_by(run, told.undo, "takes it back", store)
 
 
 @group.command("name", epilog=examples('goalmem people name Ben "Ben K."', guide="store"))
@@ -92,7 +97,8 @@ def name(
 
     run, memory = _opened(context, store, quiet=quiet)
     told = name_person(memory, person, called)
-    return _noted(run, f"{told.parts[0]} is called {told.name} now", told.name)
+    run.screen.report(f"{told.parts[0]} is called {told.name} now")
+    return _undone_by(run, told.undo, "takes it back", store)
 
 
 @group.command("split", epilog=examples('goalmem people split "Ben K."', guide="store"))
@@ -105,15 +111,16 @@ def split(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Take back who somebody is, and what they are called."""
+    """Take back what you said last of somebody: that several are one, or what they are called.
+
+    Once more takes back what you said before that. With names or ids, only these are not theirs any more.
+    """
     from goalmem_cli.library.people import split as split_person
 
     run, memory = _opened(context, store, quiet=quiet)
     told = split_person(memory, person, parts or ())
     run.screen.report(f"taken back that {told.name} is {', '.join(told.parts)}")
-    if len(told.parts) > 1:
-        run.screen.note(f"`goalmem people merge {_quoted(*told.parts)}` says it again")
-    return 0
+    return _undone_by(run, told.undo, "says it again", store)
 
 
 def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
@@ -123,24 +130,33 @@ def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[
     return run, open_stored(run.settings, run.factories, run.screen.note)
 
 
-def _noted(run: Invocation, what: str, name: str) -> int:
-    """Say what was noted of somebody, and what takes it back."""
-    run.screen.report(what)
-    run.screen.note(f"`goalmem people split {_quoted(name)}` takes it back")
+def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:
+    """Say which commands undo what was done."""
+    if commands:
+        told = " and then ".join(f"`{_command(words, store)}`" for words in commands)
+        run.screen.note(f"{told} {what}")
     return 0
 
 
-def _quoted(*names: str) -> str:
-    """Return the names as words of a command line, none of which is an option."""
-    words = " ".join(map(shlex.quote, names))
-    return f"-- {words}" if any(name.startswith("-") for name in names) else words
+def _command(words: Sequence[str], store: str | None) -> str:
+    """Return a command of this group as it is typed, over the store that was named; no name in it is an option."""
+    verb, *names = words
+    place = "" if store is None else f"--store {shlex.quote(store)} "
+    told = " ".join(map(shlex.quote, names))
+    return f"goalmem people {verb} {place}{'-- ' if any(name.startswith('-') for name in names) else ''}{told}"
 
 
-def _row(one: Listed) -> tuple[object, ...]:
-    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+def _lines(one: Listed) -> Iterator[str]:
+    """Yield what is said of a person, then the other names and the ids, whole: whoever copies one gets all of it."""
+    from goalmem_cli.render.text import counted, safe
+
+    days = dict.fromkeys(f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said) if time)
     more = f" and {len(one.conversations) - _SHOWN} more" if len(one.conversations) > _SHOWN else ""
-    days = (time and f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said))
-    return one.name, ", ".join(also), one.turns, f"{', '.join(one.conversations[:_SHOWN])}{more}", *days
+    places = f"in {', '.join(one.conversations[:_SHOWN])}{more}"
+    yield safe(f"{one.name}: {', '.join(filter(None, (counted(one.turns, 'turn'), ' to '.join(days), places)))}")
+    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+    if also:
+        yield f"  {safe(', '.join(also))}"
 
 
 def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object]:

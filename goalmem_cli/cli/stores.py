@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
 
 SCHEMA_VERSION = 1
+_FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is"
+_EXPORT = b'{"goalmem"'
+"""How a file begins that a store was exported into."""
 
 group = typer.Typer(
     cls=ListGroup,
@@ -175,6 +178,8 @@ def export(
         raise UsageError("--out and --parquet contradict one another", "give one of them")
     if with_forgotten and parquet is not None:
         raise UsageError("--with-forgotten is for JSONL: tables have no marks", "leave out --parquet, or the marks")
+    if out is not None and out.is_file() and _is_of_another(out):
+        raise UsageError(f"{out} is there, and is no exported store", "name another file, or delete that one")
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
     if parquet is not None:
@@ -240,14 +245,13 @@ def join(
 
     What both have is kept once, the rest in its place. Shows first what it will do and asks. It cannot be undone.
     """
-    from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import local, open_stored
+    from goalmem_cli.wiring import open_stored
 
     if name == other:
         raise UsageError(f"{name} and {other} are the same", "name two conversations")
     run = begin(context, quiet=quiet, store=store)
-    memory = local(open_stored(run.settings, run.factories, run.screen.note), Capability.JOINING)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
     shown = memory.joinable(name, other)
     will = "would have" if dry_run else "has"
     what = f"{name} {will} {counted(shown.turns, 'turn')}, {shown.shared} of which both had"
@@ -257,9 +261,8 @@ def join(
     if dry_run:
         run.screen.report(what)
         return 0
-    if not yes:
-        run.screen.note(what.replace(f"{name} has", f"{name} will have", 1))
-        run.screen.note("this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is")
+    run.screen.note(what.replace(f"{name} has", f"{name} will have", 1))
+    run.screen.note(_FOR_GOOD)
     confirm(f"Join {other} into {name}?", is_given=yes)
     memory.join(name, other, shown)
     run.screen.report(what)
@@ -282,10 +285,19 @@ def remove(
     except StoreDamaged as error:
         what = f"it cannot be read ({error.message})"
     run.screen.note(f"{run.settings.place}: {what}")
+    run.screen.note(_FOR_GOOD)
     confirm(f"Delete {run.settings.place} for good?", is_given=yes)
     memory.remove()
     run.screen.report(f"{run.settings.place}: removed")
     return 0
+
+
+def _is_of_another(file: Path) -> bool:
+    """Say whether a file holds something else than an earlier export, which another one takes the place of."""
+    from goalmem_cli.store.files import reporting
+
+    with reporting(file), file.open("rb") as opened:
+        return opened.read(len(_EXPORT)) not in (b"", _EXPORT)
 
 
 def _known_stores(in_use: Settings) -> list[Settings]:

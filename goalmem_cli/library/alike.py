@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.library.people import clock_of, roster_of
 from goalmem_cli.memory_records import ConversationSummary, voice_of
-from goalmem_cli.store.people import Roster, Somebody, digits_of
+from goalmem_cli.store.roster import Roster, Somebody, digits_of, spelled
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
@@ -23,16 +21,16 @@ _END_OF_NUMBER = 9
 """So many digits of two numbers are the same where one has the code of the country and the other has not."""
 _MOST_COMPARED = 20_000
 """So many turns are compared whenever files were read; `goalmem people` compares all."""
-_NOT_A_LETTER = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two who may be one person, by what they are shown as, and why."""
+    """Two who may be one person, by what they are shown as, and why; `handles` are what names each of them alone."""
 
     one: str
     other: str
     reason: str
+    handles: tuple[str, str]
 
 
 def suggestions(memory: KeptMemory) -> list[Suggestion]:
@@ -47,8 +45,12 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     ways = (_same_turns(memory, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
     for one, other, reason in (each for way in ways for each in way):
         if one != other and not _are_two(one, other):
-            found.setdefault(frozenset((one.shown, other.shown)), Suggestion(one.shown, other.shown, reason))
+            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, roster))
     return list(found.values())
+
+
+def _suggestion(one: Somebody, other: Somebody, reason: str, roster: Roster) -> Suggestion:
+    return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)))
 
 
 def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
@@ -70,7 +72,7 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
     speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
     ways = (_same_turns(memory, roster, [each.name for each in near]), _rooms_of_numbers(roster, stored))
     return [
-        Suggestion(one.shown, other.shown, reason)
+        _suggestion(one, other, reason, roster)
         for way in ways
         for one, other, reason in way
         if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
@@ -148,15 +150,11 @@ def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> 
 
 def _spellings(roster: Roster) -> Iterator[_Pair]:
     """Yield those whose names differ in case, marks and signs alone."""
-    spelled: dict[str, list[Somebody]] = {}
+    alike: dict[str, list[Somebody]] = {}
     for one in roster.persons:
-        for each in {_plain(name) for name in one.names} - {""}:
-            spelled.setdefault(each, []).append(one)
-    for alike in spelled.values():
-        for one, other in combinations(alike, 2):
-            yield one, other, "names spelled alike"
-
-
-def _plain(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    return _NOT_A_LETTER.sub("", "".join(letter for letter in letters if not unicodedata.combining(letter)))
+        for each in {spelled(name) for name in one.names} - {""}:
+            alike.setdefault(each, []).append(one)
+    for same in alike.values():
+        for one, other in combinations(same, 2):
+            if not (one.said and other.said and one.name == other.name):  # else the user told them apart
+                yield one, other, "names spelled alike"

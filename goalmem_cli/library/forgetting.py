@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.people import forget_silent
 from goalmem_cli.library.reports import Marked
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import Conversation, Turn
@@ -37,27 +36,19 @@ def forget(
 
     With the ids of the turns that were `shown`, it is an error if others would go by now. With `is_always` what comes
     later of the same conversations and speakers is forgotten as well. What the user said of people who do not speak any
-    more then goes too. The marks are written first: stopped between the
-    two, nothing is lost, and the next forgetting deletes.
+    more then goes last. The marks are written first: stopped between the two, nothing is lost, and the next forgetting
+    deletes.
 
     Raises:
         UsageError: all that comes later cannot be forgotten before a time, or without a mark.
         StoreError: there is no memory, it cannot be used, or other turns would go than were shown.
     """
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
-    from goalmem_cli.store.people import People
-
-    has_people = bool(People.of_folder(memory.path).persons)
-    gone = memory.forgettable(selection).ids if leaves_marks or has_people else frozenset[str]()
+    gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
     if gone and shown in (None, gone):
         told = [turn for turn in memory.turns(selection.conversations) if turn.id in gone]
-        if leaves_marks:
-            _mark(memory, selection, told, is_always=is_always)
-        if has_people:
-            forget_silent(memory, told)
-    counts = memory.forget(selection, shown)
-    forget_silent(memory)  # somebody may have said something of them meanwhile
-    return counts
+        _mark(memory, selection, told, is_always=is_always)
+    return memory.forget(selection, shown)
 
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:

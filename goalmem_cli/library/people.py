@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,8 +13,9 @@ from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.library.scope import several
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
-from goalmem_cli.records import SPEAKER_ID, encodable
-from goalmem_cli.store.people import People, Person, Roster, Somebody, kept_as, prune
+from goalmem_cli.records import SPEAKER_ID, encodable, given_name, plain_name
+from goalmem_cli.store.people import LONGEST_NAME, People, Person, kept_as, prune
+from goalmem_cli.store.roster import FOLDS, Roster, Somebody, same_name, told_apart
 
 if TYPE_CHECKING:
     from goalmem_cli.library.scope import Heard
@@ -50,11 +50,13 @@ class Listed:
 class Settled:
     """What is known of a person after the user said something: what they are shown as, and each with what was before.
 
-    `parts` are what those are shown as who are one person now, or are not any more.
+    `parts` are what those are shown as who are one person now, or are not any more. `undo` are the commands of
+    `goalmem people`, each in words, that one after another make it as it was.
     """
 
     name: str
     parts: tuple[str, ...]
+    undo: tuple[tuple[str, ...], ...] = ()
 
 
 def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None = None) -> Roster:
@@ -101,7 +103,7 @@ def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
     first, last = (sorted((time for time in found if time is not None), key=clock_of) for found in times)
     return Listed(
         one.shown,
-        tuple(one.names),
+        tuple(dict.fromkeys(map(same_name, one.names))),
         tuple(dict.fromkeys(voice.id for voice in one.voices if voice.id)),
         tuple(dict.fromkeys(name for name, _ in spoken)),
         sum(speaker.turns for _, speaker in spoken),
@@ -130,56 +132,133 @@ def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
     persons = list(dict.fromkeys(_one(roster, each) for each in names))
     if len(persons) < 2:
         raise UsageError(f"{WHO}: {_all_of(names)} are one person already", "`goalmem people` lists who speaks")
-    name = persons[-1].name
-    _change(memory, lambda people: people.with_person(name, _all_voices(people, persons)))
-    return Settled(name, tuple(one.shown for one in persons))
+    called = persons[-1].name
+    return Settled(called, tuple(one.shown for one in persons), _call(memory, persons, called))
 
 
 def name(memory: KeptMemory, who: str, called: str) -> Settled:
     """Note what somebody is called; their own name takes it back.
 
     Raises:
-        UsageError: nobody, or several, are named so; or the name is empty, or another's.
+        UsageError: nobody, or several, are named so; or the name is empty, too long, or another's.
         StoreError: as `merge`.
     """
     roster = roster_of(memory)
-    person, wanted = _one(roster, who), _as_read(" ".join(encodable(called).split()))
+    person, wanted = _one(roster, who), given_name(encodable(called))
     if not wanted:
         raise UsageError(f"{WHO}: the name is empty", "give a name")
-    others = [one for one in roster.persons if one != person and wanted in (one.name, one.shown, *one.names)]
-    if others and wanted not in person.names:
+    if len(wanted) > LONGEST_NAME:
+        raise UsageError(f"{WHO}: the name has more than {LONGEST_NAME} characters", "give a shorter one")
+    others = [one for one in roster.persons if one != person and _has_name(one, wanted)]
+    if others and not _has_name(person, wanted):
         hint = "if they are one person, `goalmem people merge` says so; else take another name"
         raise UsageError(f"{WHO}: somebody else is called {wanted!r}", hint)
-    _change(memory, lambda people: people.with_person(wanted, _all_voices(people, [person])))
-    return Settled(wanted, (person.shown,))
+    return Settled(wanted, (person.shown,), _call(memory, [person], wanted))
+
+
+def _call(memory: KeptMemory, persons: Sequence[Somebody], called: str) -> tuple[tuple[str, ...], ...]:
+    """Note that these are one person, who is called so, and return what takes it back."""
+    voices = {kept_as(voice) for one in persons for voice in one.voices}
+    former = People.of_folder(memory.path).of(voices)
+    _change(memory, lambda people: people.with_person(called, _all_voices(people, persons)))
+    roster = roster_of(memory)
+    now = next((one for one in roster.persons if not voices.isdisjoint(map(kept_as, one.voices))), None)
+    if now is None or (now.said in former if former else now.said is None):  # forgotten meanwhile, or as it was
+        return ()
+    if now.said is None or any(now.said in each.before for each in former):  # what was said before was taken back
+        return (("name", roster.handle(now), former[0].name),)
+    return (("split", roster.handle(now)),)
+
+
+def _has_name(one: Somebody, name: str) -> bool:
+    return same_name(name) in map(same_name, (one.name, one.shown, *one.names))
 
 
 def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
-    """Take back what was said of somebody: all of it, or that these names or ids are theirs.
+    """Take back what was said last of somebody: that several are one, or what they are called; or that parts, names or
+    ids, are theirs. Of whom nothing was said, parts are somebody else's who has the same name.
 
     Raises:
         UsageError: nobody, or several, are named so; nothing was said of them, or a part is not theirs.
         StoreError: as `merge`.
     """
     person = _one(roster_of(memory), who)
-    if person.said is None:
-        hint = "what one id of a format stands for, or one name, is one person" if len(person.voices) > 1 else ""
-        raise UsageError(f"{WHO}: nothing was said of {person.shown!r}", hint or "`goalmem people` lists who speaks")
-    told = person.said.voices
-    gone = [voice for part in parts for voice in told if part in (*voice, voice.id.rpartition("@")[0]) and part]
-    if unknown := [part for part in parts if not any(part in (*v, v.id.rpartition("@")[0]) for v in gone)]:
-        known = ", ".join(repr(voice.id or voice.name) for voice in told)
-        raise UsageError(f"{WHO}: {unknown[0]!r} was not said to be {person.shown!r}", f"that was said of {known}")
-    leaving = gone or told
-    stay = [voice for voice in person.voices if kept_as(voice) not in leaving]
+    voices = tuple(dict.fromkeys(map(kept_as, person.voices)))
+    if person.said is None and (not parts or len(voices) == 1):
+        hint = "name an id after it that is somebody else's" if len(voices) > 1 else "`goalmem people` lists who speaks"
+        raise UsageError(f"{WHO}: nothing was said of {person.shown!r}", hint)
+    told = voices if person.said is None else person.said.voices
+    leaving = {voice for part in parts for voice in _meant(part, person, told)} if parts else set(told)
+    if person.said is None and len(leaving) == len(voices):
+        raise UsageError(f"{WHO}: all of {person.shown!r} is that", "name an id that is somebody else's")
 
     def change(people: People) -> People:
-        left = people.without(leaving)
-        is_theirs = Voice(person.name) in leaving  # whose name it was
-        return left.with_person(stay[0].name, stay) if is_theirs and stay and gone else left
+        if person.said is None:
+            return people.parted(*_sides(person, leaving))
+        if not parts:
+            return people.taken_back(told)
+        stay = [voice for voice in person.voices if kept_as(voice) in told and kept_as(voice) not in leaving]
+        left, called = people.without(leaving), _called_then(person, stay)
+        return left.with_person(called, stay) if called else left
 
     _change(memory, change)
-    return Settled(person.shown, tuple(voice.id or voice.name for voice in leaving))
+    after = roster_of(memory)
+    found = [one for one in after.persons if any(kept_as(voice) in told for voice in one.voices)]
+    parted = [one for one in found if any(kept_as(voice) in leaving for voice in one.voices)]
+    return Settled(person.shown, tuple(one.shown for one in parted), _saying_again(after, found, person.name))
+
+
+def _sides(person: Somebody, leaving: set[Voice]) -> list[Person]:
+    """Return the two people who were taken for one, since they have one name."""
+    sides: list[list[Voice]] = [
+        [voice for voice in person.voices if (kept_as(voice) in leaving) is is_other] for is_other in (False, True)
+    ]
+    return [Person(same_name(side[0].name), tuple(dict.fromkeys(map(kept_as, side)))) for side in sides]
+
+
+def _meant(part: str, person: Somebody, told: Sequence[Voice]) -> set[Voice]:
+    """Return what was said to be a person's that a text names, however that is spelled.
+
+    Raises:
+        UsageError: there is nothing of the kind.
+    """
+    known = [
+        (voice, (*_ways_to_name(voice), voice.name)) for voice in (*person.voices, *told) if kept_as(voice) in told
+    ]
+    for fold in FOLDS:
+        wanted = fold(encodable(part))
+        found = {kept_as(voice) for voice, ways in known if wanted and wanted in map(fold, ways)}
+        if found:
+            return found
+    names = ", ".join(repr(voice.id or voice.name) for voice in told)
+    raise UsageError(f"{WHO}: {part!r} was not said to be {person.shown!r}", f"that was said of {names}")
+
+
+def _ways_to_name(voice: Voice) -> tuple[str, ...]:
+    id_ = voice.id
+    return (voice.name, *((id_, id_.rpartition("@")[0], told_apart(voice.name, [voice])) if id_ else ()))
+
+
+def _called_then(person: Somebody, stay: Sequence[Voice]) -> str:
+    """Return what a person is called once only these voices stay, where their name was that of one who left."""
+    said, names = person.said, {same_name(voice.name) for voice in stay}
+    if said is None or not stay or same_name(said.name) in names:
+        return ""
+    if same_name(said.name) not in map(same_name, person.names):  # it was given
+        return ""
+    kept = set(map(kept_as, stay))
+    before = [each.name for each in said.before if not kept.isdisjoint(each.voices)]
+    return before[0] if len(before) == 1 else stay[0].name
+
+
+def _saying_again(roster: Roster, found: Sequence[Somebody], name: str) -> tuple[tuple[str, ...], ...]:
+    """Return the commands that say of all these that they are one person, who is called so."""
+    ordered = sorted(found, key=lambda one: one.name == name)
+    if not ordered:
+        return ()
+    handles = [roster.handle(one) for one in ordered]
+    merged = (("merge", *handles),) if len(handles) > 1 else ()
+    return merged if ordered[-1].name == name else (*merged, ("name", handles[-1], name))
 
 
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
@@ -201,31 +280,14 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     return max(0, len(People.of_folder(memory.path).persons) - len(before.persons))
 
 
-def forget_silent(memory: KeptMemory, gone: Iterable[Turn] = ()) -> None:
-    """Take out of what was said of people those who do not speak any more, once these turns are `gone`.
-
-    Raises:
-        StoreError: as `merge`.
-    """
-    people = People.of_folder(memory.path)
-    if not people.persons:
-        return
-    left = Counter[Voice]()
-    for each in memory.conversations():
-        for speaker in each.speakers:
-            left[speaker.voice] += speaker.turns
-    left.subtract(map(voice_of, gone))
-    spoken = [voice for voice, turns in left.items() if turns > 0]
-    if people.spoken(spoken) != people:
-        with memory.keeping() as written:
-            prune(memory.path, lambda: spoken, written)
-
-
 def _change(memory: KeptMemory, change: Callable[[People], People]) -> None:
     """Change what was said of people, while nobody else does; who was forgotten meanwhile is left out again."""
     with memory.keeping() as written:
         change(People.of_folder(memory.path)).keep(memory.path, written)
-    forget_silent(memory)
+    people, spoken = People.of_folder(memory.path), _voices(memory.conversations())
+    if people.spoken(spoken) != people:
+        with memory.keeping() as written:
+            prune(memory.path, lambda: spoken, written)
 
 
 def _one(roster: Roster, text: str) -> Somebody:
@@ -234,20 +296,13 @@ def _one(roster: Roster, text: str) -> Somebody:
     Raises:
         UsageError: it names nobody, or several.
     """
-    found = roster.called(_as_read(encodable(text)))
+    found = roster.called(plain_name(encodable(text)))
     if not found:
         hint = "`goalmem people` lists who speaks; `goalmem people name` gives somebody a name"
         raise UsageError(f"{WHO}: nobody is called {text!r}", hint)
     if len(found) > 1:
         raise several(text, found, WHO)
     return found[0]
-
-
-def _as_read(name: str) -> str:
-    """Return a name as it is read from a transcript."""
-    from goalmem_cli.transcripts.reading.texts import plain_name  # only here: it brings all readers along
-
-    return plain_name(name)
 
 
 def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
@@ -296,9 +351,9 @@ def of_namesakes(trace: Trace, memory: KeptMemory) -> Trace:
     An answer is worth more than what is noted beside it: where memory cannot be read any more, there is no note.
     """
     told = [trace.facts[number].speaker for number in trace.facts]
-    if not any(name.endswith(")") for name in told):  # as the names of such people do, unless the user named one
-        return trace
     try:
+        if not any(name.endswith(")") for name in told) and not People.of_folder(memory.path).persons:
+            return trace  # the names of such people end so, unless the user named one
         shared = roster_of(memory).namesakes()
     except StoreError:
         return trace

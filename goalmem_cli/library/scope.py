@@ -11,7 +11,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import Selection, Voice
 from goalmem_cli.records import encodable
-from goalmem_cli.store.people import People, Roster, Somebody
+from goalmem_cli.store.people import People
+from goalmem_cli.store.roster import Roster, Somebody
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -182,6 +183,7 @@ def _called(
 def several(text: str, found: Sequence[Somebody], flag: str) -> UsageError:
     """Return the error that a text names several people where one is meant; it says how to name each."""
     ids = [next((voice.id for voice in one.voices if voice.id), one.shown) for one in found]
+    ids = [one.without_id if id_.casefold() == text.casefold() else id_ for id_, one in zip(ids, found, strict=True)]
     message = f"{flag}: {len(found)} people are called {text!r}"
     return UsageError(message, f"say which: {' or '.join(repr(id_) for id_ in ids[:_SHOWN])}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -18,6 +19,8 @@ _UTC = "UTC"
 """What a system without a zone goes by."""
 _MACHINE = Path("/etc/localtime")
 _ZONES = "zoneinfo/"
+_NO_NAME = re.compile(r":?/|(?:[A-Za-z]{3,}|<[^>]+>)[+-]?\d")
+"""How TZ may tell a clock without the name of a zone: a file, or ``CET-1CEST``."""
 _MINUTE = 60
 
 
@@ -37,10 +40,12 @@ class Zone:
         """Return the zone of that name; None is the machine's.
 
         Raises:
-            UsageError: there is no such zone.
+            UsageError: there is no such zone, or the variable TZ names none.
         """
         if name is None:
             own = _machine_name()
+            if own is None and (told := os.environ.get("TZ")) and not _NO_NAME.match(told):
+                raise UsageError(f"the environment: TZ is {told!r}, which no time zone is called", ZONE_HINT)
             return cls(own or time.tzname[0] or _UTC, None if own is None else zone_of(own), is_assumed=True)
         clock = zone_of(name)
         if clock is None:
@@ -50,11 +55,13 @@ class Zone:
     def told(self, conversation: Conversation) -> Conversation:
         """Return the conversation with the clocks of its turns, where its times are in UTC alone.
 
-        What comes from an exported store is as it was there.
+        What comes from an exported store is as it was there. A machine in UTC says nothing of whose day it is; whoever
+        names UTC does, and no machine elsewhere changes that.
         """
         if conversation.is_exported:
             return conversation
-        turns = conversation.turns if self.name in _SAME_AS_UTC else tuple(map(self._told, conversation.turns))
+        is_unsaid = self.is_assumed and self.name in _SAME_AS_UTC
+        turns = conversation.turns if is_unsaid else tuple(map(self._told, conversation.turns))
         return replace(conversation, turns=turns, is_zone_assumed=self.is_assumed)
 
     def _told(self, turn: Turn) -> Turn:

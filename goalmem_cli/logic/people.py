@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
-from goalmem_cli.logic.normal import content_words, words
-from goalmem_cli.logic.questions import asks_who_one_is
+from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
+from goalmem_cli.logic.questions import asks_who_one_is, only_asks
 from goalmem_cli.logic.terms import Atom, Variable
+from goalmem_cli.records import UNKNOWN_AUTHOR
 
 _ANIMALS = frozenset(
     "animal pet cat kitten dog puppy parrot budgie bird hen chicken rooster duck goose pigeon owl crow fish goldfish "
@@ -27,6 +28,19 @@ _THINGS = frozenset(
 )
 _SPEAKER = re.compile(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
 _ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
+_PRONOUN = r"(?:i|me|myself|you|yourself|we|us|ourselves|he|him|himself|she|her|herself|they|them|themselves|it|itself)"
+_NOBODY = re.compile(
+    rf"(?:{_PRONOUN}|someone|somebody)"
+    r"(?: both| all| do| does| did| am| are| is| was| were| has| have| had| can| could| will| would)?"
+    rf"|it (?:is|was|s) {_PRONOUN}|(?:both|one|all|some|most) of (?:us|you|them)|unknown author"
+)
+"""What stands for a person without saying who that is, after `normalise`."""
+_SPEAKS = re.compile(
+    r"\b(?:ask|wonder|want(?:s|ed)? to know|question|sp[eo]ak|spoke|talk|mention|sa(?:y|id)|tell|told|discuss|call"
+    r"|writ|wrote|messag|contact|invit|offer|suggest|propos|remind)",
+    re.IGNORECASE,
+)
+"""Verbs of speaking and asking. A statement with one of them may be about whoever asks a question."""
 _TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
 _KIN = frozenset(
     "sister brother sibling mother mum mom father dad son daughter child aunt uncle cousin niece nephew grandmother "
@@ -97,3 +111,24 @@ def who_is_meant(value: str, fact: Remembered) -> str:
     if _SPEAKER.fullmatch(said):
         return fact.speaker or value
     return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
+
+
+def names_nobody(value: str) -> bool:
+    """Say whether a value that is given for a person is a pronoun, or says that nobody knows who it is."""
+    return bool(_NOBODY.fullmatch(normalise(value.replace("'", " ").replace("’", " ")))) or value == UNKNOWN_AUTHOR
+
+
+def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> bool:
+    """Say whether the value is somebody who asks in one of the facts, and none of them tells anything of them.
+
+    A fact does that which names them, is theirs and more than a question, or calls them "you" and is no question; so
+    does a reply that names them. A statement about asking or speaking is about them in any case.
+    """
+    asked = [fact for fact in facts if normalise(fact.speaker) == normalise(value) and only_asks(fact.text)]
+    if not asked or _SPEAKS.search(statement):
+        return False
+    replies = [text for fact in asked for speaker, text in fact.after if speaker != fact.speaker]
+    told = {stem(word) for text in (*replies, *(fact.text for fact in facts)) for word in words(text)}
+    others = [fact for fact in facts if fact not in asked and not only_asks(fact.text)]
+    is_told = any(normalise(value) in map(normalise, (fact.speaker, told_as_you(fact))) for fact in others)
+    return not is_told and not told & content_stems(value)

@@ -8,17 +8,19 @@ the next to write deletes them.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from goalmem_cli.errors import StoreError
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.rows import Row, Talk, described, rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.indexes.vectors import sound
+from goalmem_cli.store.people import prune
 from goalmem_cli.store.units import UnitEntry
 
 CONTENT = (Collection.SAID, Collection.UNITS)
@@ -32,11 +34,15 @@ _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a conversation is to hold; `talk` is the stored one, or a new one with revision 0."""
+    """What a conversation is to hold; `talk` is the stored one, or a new one with revision 0.
+
+    `becomes` is the same with another file, or joined with others, where that changes: nobody sees it before the rest.
+    """
 
     talk: Talk
     turns: Sequence[Turn]
     answers: Sequence[Unit] = ()
+    becomes: Talk | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +57,24 @@ class _Plan:
     leaving: dict[Collection, list[str]]
 
 
-def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
+def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) -> int:
     """Make the conversations hold exactly what is wanted, and return how many units were written anew.
 
-    The caller holds the lock for writing, and has called `settle`.
+    Those that are `leaving`, since a wanted one takes their turns, are hidden in the moment in which that one shows
+    them, and deleted then. The caller holds the lock for writing, and has called `settle`.
 
     Raises:
         ModelError: the embedder makes nothing of a text.
         StoreError: the database cannot be used.
     """
-    if not wanted:
+    if not (wanted or leaving):
         return 0
     stored = _stored(kept, [each.talk for each in wanted])
     owner = kept.owner
     plans = [_planned(each, stored.get(each.talk.key, {}), owner) for each in wanted]
     rows = [pair for plan in plans for pair in plan.units]
     vectors = _vectors(kept, [entry for _, entry in rows])
-    kept.put_talks([plan.before for plan in plans])
+    kept.put_talks([*_announced(leaving, owner), *(plan.before for plan in plans)])
     kept.written("conversations announced")
     for collection in CONTENT:
         kept.engine.drop_rows(collection, [id_ for plan in plans for id_ in plan.unseen[collection]])
@@ -83,10 +90,13 @@ def bring(kept: Kept, wanted: Sequence[Wanted]) -> int:
     kept.written("units written")
     kept.engine.flush(*CONTENT)
     kept.mark()
-    kept.put_talks([plan.after for plan in plans])
+    hidden = _hidden(leaving, owner)
+    kept.put_talks([*(plan.after for plan in plans), *hidden])  # in one write, so that no turn is seen twice or not
     kept.written("conversations published")
     step(kept)
     _sweep(kept, plans)
+    if hidden:
+        _remove(kept, hidden)
     return len(rows)
 
 
@@ -96,10 +106,22 @@ def drop(kept: Kept, talks: Sequence[Talk]) -> None:
     Raises:
         StoreError: the database cannot be used.
     """
-    now, owner = time.time(), kept.owner
-    kept.put_talks([replace(talk, revision=0, is_changing=True, changed=now, owner=owner) for talk in talks])
+    kept.put_talks(_hidden(talks, kept.owner))
     kept.written("conversations hidden")
     step(kept)
+    _remove(kept, talks)
+
+
+def _announced(talks: Iterable[Talk], owner: str) -> list[Talk]:
+    return [replace(talk, is_changing=True, changed=time.time(), owner=owner) for talk in talks]
+
+
+def _hidden(talks: Iterable[Talk], owner: str) -> list[Talk]:
+    return [replace(talk, revision=0) for talk in _announced(talks, owner)]
+
+
+def _remove(kept: Kept, talks: Sequence[Talk]) -> None:
+    """Delete hidden conversations with all their rows."""
     stored = _stored(kept, talks)
     _delete(kept, talks, {
         collection: {id_ for rows in stored.values() for id_ in rows.get(collection, {})} for collection in CONTENT
@@ -141,6 +163,11 @@ def step(kept: Kept) -> None:
     kept.note(replace(meta, generation=meta.generation + 1))
 
 
+def voices_of(kept: Kept) -> list[Voice]:
+    """Return under what people speak in the conversations that readers see."""
+    return [speaker.voice for talk in kept.shown().values() for speaker in talk.summary().speakers]
+
+
 def _stored(kept: Kept, talks: Sequence[Talk]) -> dict[str, dict[Collection, dict[str, Row]]]:
     """Return conversation key -> collection -> id -> row with its revision, of all rows that are there."""
     found: dict[str, dict[Collection, dict[str, Row]]] = {}
@@ -162,7 +189,7 @@ def _planned(wanted: Wanted, stored: dict[Collection, dict[str, Row]], owner: st
 def _plan(wanted: Wanted, since: int, stored: dict[Collection, dict[str, Row]], owner: str) -> _Plan:
     talk, now = wanted.talk, time.time()
     revision = talk.revision + 1
-    under = replace(talk, since=since)
+    under = replace(wanted.becomes or talk, since=since)
     said = {row[ID]: row for row in rows_of_said(under, wanted.turns, wanted.answers)}
     units = rows_of_units(under, wanted.turns, wanted.answers)
     desired = {Collection.SAID: said.keys(), Collection.UNITS: units.keys()}
@@ -216,7 +243,7 @@ def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray,
 
 
 def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]]) -> None:
-    """Delete rows of the conversations, and wait until they are gone.
+    """Delete rows of the conversations, and wait until they are gone; who does not speak any more has no name then.
 
     Raises:
         StoreError: they stay; no reader sees them, and the next to write deletes them.
@@ -229,5 +256,6 @@ def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]
         stored = _stored(kept, talks).values()
         left = sum(len(rows.get(collection, {}).keys() & ids[collection]) for rows in stored for collection in CONTENT)
         if not left:
+            prune(kept.folder, lambda: voices_of(kept), kept.written)
             return
     raise StoreError(f"{kept.address} still has rows that were deleted ({left} of them)", "run the same command again")

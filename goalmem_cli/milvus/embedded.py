@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -18,6 +18,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.store.privacy import keep_private, make_private
 
 IDLE_SECONDS = 10.0
 """Unused for so long, a database is closed; the next use opens it again."""
@@ -123,6 +124,8 @@ def _end(place: Path) -> None:
     if found is not None:
         found.server.stop(grace=2).wait()
         found.database.close()
+        with suppress(StoreError):
+            keep_private(place, is_all=True)
         rmtree(Path(found.uri.removeprefix("unix:")).parent, ignore_errors=True)
 
 
@@ -155,6 +158,7 @@ def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Ope
             "milvus-lite, which an embedded memory in Milvus needs, is not installed", "pip install 'goalmem[milvus]'"
         ) from error
     is_there(path)
+    make_private(path)
     deadline, has_announced = time.monotonic() + patience, False
     folder = mkdtemp(prefix="goalmem-")  # for this user alone: whoever may open the socket may read the memory
     with ExitStack() as left:

@@ -20,11 +20,6 @@ def any_key(field: str, keys: Iterable[str]) -> str:
     return f"{field} in [{', '.join(_quoted(key) for key in sorted(set(keys)))}]"
 
 
-def any_number(field: str, numbers: Iterable[int]) -> str:
-    """Return the condition that a field is one of these numbers."""
-    return f"{field} in [{', '.join(map(str, sorted(set(numbers))))}]"
-
-
 def passing(query: Query) -> str:
     """Return what a row has to fulfil to pass the query's filters; empty where it has none."""
     conditions = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,16 +19,15 @@ from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import ANSWER, TURN, Row, Talk, answer_from, turn_from, whole
 from goalmem_cli.milvus.schema import ID, TALK, VERSION, Collection
 from goalmem_cli.ports import Embedder
-from goalmem_cli.records import Turn, Unit, content_hash
+from goalmem_cli.records import COPIED_FROM, Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.privacy import make_private
+from goalmem_cli.store.privacy import FILE_MODE, LOCK, OWNER, TRACES, keep_private, make_private
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
-TRACES, LOCK, OWNER = "traces", "writing.lock", "writer-id"
-_META_ID, _MARK_ID = "meta", "mark"
+_META_ID, _MARK_ID, _JOINED_ID = "meta", "mark", "joined"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
@@ -142,7 +141,8 @@ class Kept:
             StoreLocked: another process kept writing for longer than the patience.
         """
         make_private(self.folder)
-        lock = FileLock(self.folder / LOCK)
+        keep_private(self.folder)
+        lock = FileLock(self.folder / LOCK, mode=FILE_MODE)
         try:
             try:
                 lock.acquire(timeout=0)
@@ -152,6 +152,8 @@ class Kept:
         except Timeout as error:
             raise StoreLocked(f"{self.address} is being written by another process", "try again later") from error
         try:
+            if self.address.path is not None and self.address.path.is_dir():
+                keep_private(self.address.path, is_all=True)
             yield
         finally:
             lock.release()
@@ -177,6 +179,25 @@ class Kept:
     def shown(self, names: Iterable[str] | None = None) -> dict[str, Talk]:
         """Return name -> conversation, of those that readers see."""
         return {name: talk for name, talk in self.talks(names).items() if talk.revision}
+
+    def expect_joined(self) -> None:
+        """Note that something was joined by command here, or is about to be."""
+        self.engine.put(Collection.META, [{ID: _JOINED_ID, "document": ""}])
+
+    def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
+        """Return the conversations with which something was joined by command that one of these stands for.
+
+        Where nothing ever was, nobody goes through all rows to find that out.
+        """
+        if not list(self.engine.rows_of(Collection.META, ID, [_JOINED_ID], [])):
+            return []
+        rows = self.engine.rows_of(Collection.SAID, "said_id", aliases, [TALK])
+        return [talk for talk in self.behind(rows).values() if talk.revision and set(talk.joined) & set(aliases)]
+
+    def forks_of(self, own_keys: Set[str]) -> set[str]:
+        """Return the conversations with turns that are told as copied from one of these."""
+        found = self.engine.rows(Collection.TALKS, f'document like "%{COPIED_FROM}%"', ["document"]) if own_keys else ()
+        return {talk.name for talk in map(Talk.from_row, found) if not own_keys.isdisjoint(talk.copied_from)}
 
     def changing(self) -> list[Talk]:
         """Return the conversations of which rows are on their way in or out."""

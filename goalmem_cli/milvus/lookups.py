@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from goalmem_cli.memory_records import FLAT, Ranking, Scored, Voice
+from goalmem_cli.milvus.changing import voices_of
 from goalmem_cli.milvus.filters import both, flat, passing, settled
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Row, Talk, place_of, query_words
@@ -94,7 +95,7 @@ class Reader:
         return self._naming.shown(hits_among(found, units, pairs), self._meta.generation, self._voices)
 
     def _voices(self) -> list[Voice]:
-        return [speaker.voice for talk in self._kept.shown().values() for speaker in talk.summary().speakers]
+        return voices_of(self._kept)
 
     def _placed(self, units: Sequence[str]) -> set[_Place]:
         """Return the places of units: of what is ranked, and of turns that are ranked by their passages alone."""

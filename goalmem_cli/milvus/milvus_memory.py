@@ -15,11 +15,11 @@ from typing import Self
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import unreported
-from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Selection, Stats
-from goalmem_cli.milvus import adding, forgetting
+from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Joined, Selection, Stats
+from goalmem_cli.milvus import adding, forgetting, joining
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
 from goalmem_cli.milvus.filters import both, passing
-from goalmem_cli.milvus.kept import LOCK, OWNER, TRACES, Kept
+from goalmem_cli.milvus.kept import Kept
 from goalmem_cli.milvus.lookups import Reader
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
@@ -33,7 +33,7 @@ from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
-from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, LOCK, OWNER, PEOPLE, TRACES, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -152,6 +152,14 @@ class MilvusMemory:
             turns, answers = kept.said([talk])
             bring(kept, [Wanted(talk, list(turns.values()), [*(answers | {answer.id: answer}).values()])])
         return answer
+
+    def joinable(self, name: str, other: str) -> Joined:
+        """Return what `join` would do; see `SupportsJoining`."""
+        return joining.joinable(self._kept, name, other)
+
+    def join(self, name: str, other: str, shown: Joined) -> None:
+        """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
+        joining.join(self._kept, name, other, shown)
 
     # Reading
 

@@ -12,7 +12,7 @@ from typing import Any
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, voice_of
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
-from goalmem_cli.records import Turn, Unit, content_hash, encodable
+from goalmem_cli.records import COPIED_FROM, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
 from goalmem_cli.store.indexes.analysis import asked, indexed
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
@@ -21,6 +21,7 @@ Row = dict[str, Any]
 
 ANSWER = "answer"
 TURN = "turn"
+JOINED = "joined"
 _NUMBER_DIGITS = 15
 _PART_BYTES = 60_000
 
@@ -35,7 +36,9 @@ class Talk:
 
     Its rows are those with a revision from `since` to `revision` that are not `retired`; no others are there for a
     reader. `is_changing` says that rows are on their way in or out, by the hand of the `owner`; `changed` is
-    when, in seconds.
+    when, in seconds. `joined` stands for what was joined with it by command, as `alias_of` says: whoever reads that
+    again finds this conversation by it.
+    `copied_from` are the keys of the own ids of conversations that turns of it are told as copied from.
     """
 
     name: str
@@ -56,6 +59,8 @@ class Talk:
     last_ordinal: int = -1
     owner: str = ""
     timezones: Mapping[str, int] = field(default_factory=dict)
+    joined: tuple[str, ...] = ()
+    copied_from: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -81,11 +86,12 @@ class Talk:
         )
 
     def row(self) -> Row:
-        """Return the conversation as a row."""
+        """Return the conversation as a row; what it copies is told where it does."""
+        document = {name: value for name, value in asdict(self).items() if value or name != COPIED_FROM}
         return {
             ID: self.key, "name": self.name[:MOST_BYTES // 4], "own_key": own_key(self.format, self.own_id),
             "is_changing": int(self.is_changing),
-            "document": json.dumps(asdict(self), ensure_ascii=False),
+            "document": json.dumps(document, ensure_ascii=False),
         }  # fmt: skip
 
     @classmethod
@@ -98,7 +104,8 @@ class Talk:
         try:
             told = json.loads(row["document"])
             speakers = tuple((name, role, turns, *more) for name, role, turns, *more in told.pop("speakers"))
-            return cls(**{**told, "retired": tuple(told["retired"])}, speakers=speakers)
+            keys = {name: tuple(told.pop(name, ())) for name in ("retired", "joined", COPIED_FROM)}
+            return cls(**(told | keys), speakers=speakers)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StoreDamaged(
                 "a conversation's row in Milvus is none of goalmem's", "name another database"
@@ -135,6 +142,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
         speakers=tuple(_spoken(voice, role, theirs) for (voice, role), theirs in spoken.items()),
         first_said=said[0] if said else None, last_said=said[-1] if said else None,
         last_ordinal=-1 if last is None else last.ordinal,
+        copied_from=tuple(sorted({own_key(talk.format, one) for turn in turns for one in turn.copied_from})),
         timezones=dict(sorted(Counter(turn.timezone for turn in turns if turn.timezone).items())),
     )  # fmt: skip
 
@@ -159,8 +167,8 @@ def _speaker(
 
 
 def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> list[Row]:
-    """Return the rows of the conversation's turns and answers, a long one in parts."""
-    rows: list[Row] = []
+    """Return the rows of the conversation's turns and answers, a long one in parts, and of what was joined with it."""
+    rows = [_row_of_joined(talk, alias) for alias in talk.joined]
     for turn in turns:
         said = None if turn.said is None else turn.said.isoformat()
         document = {
@@ -258,6 +266,15 @@ def _head(talk: Talk, kind: str, backbone: str, said: Turn | Unit) -> Row:
         "speaker_key": content_hash(encodable(said.speaker)), "speaker": cut(said.speaker), "ordinal": said.ordinal,
         "place": place_of(talk.name, said.ordinal), "clock": clock, "instant": instant,
     }  # fmt: skip
+
+
+def _row_of_joined(talk: Talk, alias: str) -> Row:
+    row = {
+        TALK: talk.key, "conversation": cut(talk.name), "kind": JOINED, "backbone": JOINED,
+        "speaker_key": content_hash(""), "speaker": "", "ordinal": -1, "place": 0, "clock": None, "instant": None,
+        "said_id": alias, "content_key": 0, "sources": [alias], "part": _MOST_PARTS, "document": "{}",
+    }  # fmt: skip
+    return {ID: _id(talk, row), **row}
 
 
 def _parts(talk: Talk, said_id: str, head: Row, sources: Sequence[str], document: Mapping[str, object]) -> list[Row]:

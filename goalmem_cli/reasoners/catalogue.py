@@ -174,7 +174,7 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         lambda choices: memguide.calls(_told(choices, memguide.NAME, memguide.MemGuideSettings)),
         settings=memguide.MemGuideSettings,
     ),
-    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(tiser.calls())),
+    tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
     remem.NAME: ReasonerEntry(
         lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
         _always(remem.STEPS),

@@ -18,6 +18,8 @@ def calls() -> tuple[int, int]:
 class Direct:
     """Shows the model the best hits for the question, as many as the budget holds. One call."""
 
+    name, step = NAME, READ
+
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
@@ -28,6 +30,6 @@ class Direct:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        inquiry = Inquiry(NAME, question, self._tools)
+        inquiry = Inquiry(self.name, question, self._tools)
         inquiry.retrieve([question.text], self._tools.budget.units)
-        return inquiry.read(Stop.ONE_ROUND)
+        return inquiry.read(Stop.ONE_ROUND, step=self.step)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.normal import content_stems, normalise
-from goalmem_cli.logic.people import who_is_meant
+from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.model_replies import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
@@ -243,15 +243,14 @@ class Inquiry:
         shown = known[::-1] if is_ranked and self._is_compact else facts
 
         def read(fields: Fields) -> Reading:
-            reading = reading_of(fields, numbers, self.question.text if self._is_compact else None)
-            if reading.answer is None or not reading.cited or not asks_for_person(self.question.text):
-                return reading
-            return replace(reading, answer=who_is_meant(reading.answer, self._facts.by_number[reading.cited[0]]))
+            return reading_of(fields, numbers, self.question.text if self._is_compact else None)
 
         return self.conclude(self.ask(step, read, reading_choices(numbers), shown), stopped)
 
     def conclude(self, reading: Reading | None, stopped: Stop) -> Trace:
         """Return the trace: answered, unknown, or failed if there is no reading because no reply was usable."""
+        if reading is not None and reading.answer is not None and reading.cited:
+            reading = self._naming(reading.answer, reading)
         status = Status.FAILED
         if reading is not None:
             status = Status.ANSWERED if reading.answer is not None else Status.UNKNOWN
@@ -276,6 +275,21 @@ class Inquiry:
             notes=tuple(self._notes),
             adapter=self._tools.adapter,
         )
+
+    def _naming(self, answer: str, reading: Reading) -> Reading:
+        """Return the reading with the person whom a pronoun means; without an answer where it names nobody, or only who
+        asks the question in the chat.
+        """
+        facts = [self._facts.by_number[number] for number in reading.cited]
+        question, why = self.question.text, ""
+        if asks_for_person(question):
+            answer = who_is_meant(answer, facts[0])
+            why = f"{answer!r} is nobody's name" if names_nobody(answer) else ""
+        if is_only_asking(answer, facts, question):
+            why = f"{answer} only asks it"
+        if why:
+            self.note(why)
+        return replace(reading, answer=None if why else answer)
 
     def _record(self, action: Action) -> None:
         self._actions.append(action)

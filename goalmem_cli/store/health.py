@@ -75,18 +75,21 @@ def look_at_folder(folder: Path) -> Finding:
     return Finding("folder", f"{folder} can be {'written' if place == folder else f'made in {place}'}")
 
 
-def look_at_privacy(folder: Path) -> Finding:
-    """Find out whether others than its owner may use what is in the store.
+def look_at_privacy(folder: Path, database: Path | None = None) -> Finding:
+    """Find out whether others than its owner may use what is in the store, and in its embedded `database` in Milvus.
 
     Raises:
         StoreError: the system does not say.
     """
     with reporting(folder):
         found = open_to_others(folder)
+        found += open_to_others(database, is_all=True) if database is not None else []
     if not found:
         return Finding("privacy", "nothing of the store is open to other users")
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    hint = f"the next command that writes closes all of it, or now: goalmem stores rebuild --store {folder}"
+    hint = "the next command that writes closes all of it"
+    if database is None:
+        hint += f", or now: goalmem stores rebuild --store {folder}"
     return Finding("privacy", f"other users may use {found[0]}{more}", hint)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from goalmem_cli.memory_records import Voice, voice_of
 from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, SPEAKER_ID, Hit, Query, Unit
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.people import People, Roster, Somebody
+from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import PEOPLE
+from goalmem_cli.store.roster import Roster, Somebody, same_name
 
 Voices: TypeAlias = Callable[[], Iterable[Voice]]
 _WORD = re.compile(r"\w+")
@@ -21,13 +22,50 @@ _NOBODYS = frozenset("i me my you user assistant unknown".split())
 """What in a question is seldom a name, though some transcripts have it for one."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """Who speaks in a memory, and the names of each of whom the user said something, folded, by their first words."""
+
+    roster: Roster
+    told: Sequence[Sequence[str]]
+    by_word: Mapping[str, Sequence[tuple[str, int]]]
+    by_first: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def of(cls, roster: Roster) -> _Known:
+        """Return what is known of those who speak."""
+        told = [_names_of(person) for person in roster.persons if person.said is not None]
+        by_word: dict[str, list[tuple[str, int]]] = {}
+        by_first: dict[str, list[int]] = {}
+        for number, names in enumerate(told):
+            for name in names:
+                if name.casefold() in _NOBODYS or not (folded := _WORD.findall(same_name(name).casefold())):
+                    continue
+                by_word.setdefault(folded[0], []).append((" ".join(folded), number))
+                first = _WORD.findall(same_name(name))[0]
+                if len(first) >= _SHORTEST_NAME and first.isalpha():
+                    by_first.setdefault(first, []).append(number)
+        return cls(roster, told, by_word, by_first)
+
+    def more(self, text: str) -> list[str]:
+        """Return the other names of those of whom the text has a name in it, or the first word of one as written."""
+        text = same_name(text)
+        words = _WORD.findall(text.casefold())
+        folded = f" {' '.join(words)} "
+        found = {number for word in words for name, number in self.by_word.get(word, ()) if f" {name} " in folded}
+        found.update(number for word in _WORD.findall(text) for number in self.by_first.get(word, ()))
+        return list(
+            dict.fromkeys(name for number in sorted(found) for name in self.told[number] if not _is_in(name, folded))
+        )
+
+
 class Naming:
     """Knows what the user said of people, as long as the file with it stays the same, and who speaks in a memory."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / PEOPLE
         self._read: tuple[tuple[int, ...], People] = ((), People())
-        self._roster: tuple[tuple[object, str], Roster] | None = None
+        self._of: tuple[tuple[object, str], _Known] | None = None
 
     @property
     def people(self) -> People:
@@ -53,7 +91,7 @@ class Naming:
         """
         if not self.people.persons and not any(map(_has_id, hits.values())):
             return dict(hits)
-        roster = self._known(generation, voices)
+        roster = self._known(generation, voices).roster
         if roster.is_plain:
             return dict(hits)
         return {id_: _renamed(hit, roster) for id_, hit in hits.items()}
@@ -62,21 +100,14 @@ class Naming:
         """Return the query with the other names of those whom it names, of whom the user said several."""
         if not self.people.persons:
             return query
-        text = query.text
-        words = frozenset(_WORD.findall(text))
-        folded = f" {' '.join(_WORD.findall(text.casefold()))} "
-        more: dict[str, None] = {}
-        for person in self._known(generation, voices).persons:
-            names = _names_of(person)
-            if person.said is not None and any(_is_named(name, words, folded) for name in names):
-                more.update(dict.fromkeys(name for name in names if not _is_in(name, folded)))
-        return replace(query, text=f"{text} ({', '.join(more)})") if more else query
+        more = self._known(generation, voices).more(query.text)
+        return replace(query, text=f"{query.text} ({', '.join(more)})") if more else query
 
-    def _known(self, generation: object, voices: Voices) -> Roster:
+    def _known(self, generation: object, voices: Voices) -> _Known:
         state = generation, self.people.digest
-        if self._roster is None or self._roster[0] != state:
-            self._roster = state, Roster.of(self.people, voices())
-        return self._roster[1]
+        if self._of is None or self._of[0] != state:
+            self._of = state, _Known.of(Roster.of(self.people, voices()))
+        return self._of[1]
 
 
 def _has_id(hit: Hit) -> bool:
@@ -87,7 +118,7 @@ def _renamed(hit: Hit, roster: Roster) -> Hit:
     unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
     to = hit.to
     if to:  # the two who talk are told by their names: where one is several people's, nobody knows whether it is two
-        is_known = len(roster.of_name.get(to, ())) < 2 and len(roster.of_name.get(hit.unit.speaker, ())) < 2
+        is_known = len(roster.labels_of(to)) < 2 and len(roster.labels_of(hit.unit.speaker)) < 2
         to = roster.shown(Voice(to)) if is_known else ""
         to = "" if to == unit.speaker else to
     is_same = unit is hit.unit and to == hit.to and all(map(_is, beside, hit.beside))
@@ -115,13 +146,5 @@ def _names_of(person: Somebody) -> list[str]:
 
 
 def _is_in(name: str, folded: str) -> bool:
-    told = " ".join(_WORD.findall(name.casefold()))
+    told = " ".join(_WORD.findall(same_name(name).casefold()))
     return bool(told) and f" {told} " in folded
-
-
-def _is_named(name: str, words: frozenset[str], folded: str) -> bool:
-    """Say whether a text has the name in it, or its first word, as it is written."""
-    if name.casefold() in _NOBODYS:
-        return False
-    first = next(iter(_WORD.findall(name)), "")
-    return _is_in(name, folded) or (len(first) >= _SHORTEST_NAME and first.isalpha() and first in words)

@@ -13,8 +13,10 @@ from goalmem_cli.store.files import reporting
 
 DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
 FORGOTTEN, PEOPLE = "forgotten.json", "people.json"
-"""What the parts of a store are called in its folder."""
+LOCK, OWNER = "writing.lock", "writer-id"
+"""What the parts of a store are called in its folder; the last two are of a memory in Milvus."""
 
+_PARTS = frozenset((TEXT, VECTORS, TRACES, FORGOTTEN, PEOPLE, LOCK, OWNER))
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -29,8 +31,8 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
 
 
-def keep_private(folder: Path) -> None:
-    """Close a store to everybody but its owner.
+def keep_private(folder: Path, *, is_all: bool = False) -> None:
+    """Close a store to everybody but its owner; where the folder `is_all` the store's, with whatever is in it.
 
     A folder that holds other things too stays as it is, and so does what belongs to somebody else.
 
@@ -38,7 +40,7 @@ def keep_private(folder: Path) -> None:
         StoreError: the system refuses.
     """
     with reporting(folder):
-        for path in open_to_others(folder):
+        for path in open_to_others(folder, is_all=is_all):
             with suppress(FileNotFoundError, PermissionError):
                 path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
 
@@ -55,26 +57,33 @@ def remove_leftovers(folder: Path, *names: str) -> None:
                 part.unlink(missing_ok=True)
 
 
-def open_to_others(folder: Path) -> list[Path]:
+def open_to_others(folder: Path, *, is_all: bool = False) -> list[Path]:
     """Return which files and folders of the store others than its owner may use; on Windows modes say nothing.
+
+    Where the folder `is_all` the store's, that is whatever is in it.
 
     Raises:
         OSError: the folder cannot be read.
     """
     if os.name == "nt" or not folder.is_dir():
         return []
-    return [path for path in _own_paths(folder) if not path.is_symlink() and _is_open(path)]
+    paths = (folder, *_below(folder)) if is_all else _own_paths(folder)
+    return [path for path in paths if not path.is_symlink() and _is_open(path)]
 
 
 def _own_paths(folder: Path) -> Iterator[Path]:
     names = [path.name for path in folder.iterdir()]
-    own = [name for name in names if name.startswith(DATABASE) or name in (TEXT, VECTORS, TRACES, FORGOTTEN, PEOPLE)]
+    own = [name for name in names if name.startswith(DATABASE) or name in _PARTS]
     if own and set(names) <= {*own, STORE_FILE}:
         yield folder
     for name in own:
         yield folder / name
-        for parent, folders, files in os.walk(folder / name):
-            yield from (Path(parent, found) for found in (*folders, *files))
+        yield from _below(folder / name)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        yield from (Path(parent, found) for found in (*folders, *files))
 
 
 def _is_open(path: Path) -> bool:

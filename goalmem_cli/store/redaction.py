@@ -26,9 +26,31 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("github token", "_", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
     ("gitlab token", "glpat-", r"(?<![\w-])glpat-[\w-]{20,100}"),
     ("slack token", "xox", r"(?<![\w-])xox[abeoprs]-[\w-]{10,300}"),
+    ("slack token", "xapp-", r"(?<![\w-])xapp-\d-[\w-]{20,300}"),
+    ("slack webhook", "hooks.slack.com/", r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[\w/-]{20,300}"),
     (_API, "sk-", r"(?<![\w-])sk-[\w-]{20,300}"),
+    (_API, "sk-or-v1-", r"(?<![\w-])sk-or-v1-[0-9a-f]{64}\b"),
+    (_API, "gsk_", r"\bgsk_[A-Za-z0-9]{40,100}\b"),
+    (_API, "xai-", r"(?<![\w-])xai-[A-Za-z0-9]{40,200}\b"),
+    (_API, "pplx-", r"(?<![\w-])pplx-[A-Za-z0-9]{40,100}\b"),
+    (_API, "r8_", r"\br8_[A-Za-z0-9]{37}\b"),
+    (_API, "SG.", r"(?<![\w-])SG\.[\w-]{20,24}\.[\w-]{39,50}"),
+    (_API, "lin_api_", r"\blin_api_[A-Za-z0-9]{32,64}\b"),
+    (_API, "ntn_", r"\bntn_[A-Za-z0-9]{40,60}\b"),
     ("google key", "AIza", r"(?<![\w-])AIza[\w-]{35}"),
+    ("google token", "ya29.", r"(?<![\w-])ya29\.[\w-]{20,2000}"),
+    ("google secret", "GOCSPX-", r"(?<![\w-])GOCSPX-[\w-]{20,60}"),
+    ("azure key", "AccountKey=", r"(?<=AccountKey=)[A-Za-z0-9+/]{40,100}={0,2}"),
     ("stripe key", "k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+    ("stripe secret", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{24,100}"),
+    ("digitalocean token", "_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
+    ("shopify token", "shp", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
+    ("databricks token", "dapi", r"\bdapi[0-9a-f]{32}(?:-\d)?\b"),
+    ("docker token", "dckr_", r"(?<![\w-])dckr_(?:pat|oat)_[\w-]{20,60}"),
+    ("figma token", "figd_", r"(?<![\w-])figd_[\w-]{30,60}"),
+    ("vault token", "hv", r"(?<![\w.-])hv[bsr]\.[\w-]{24,300}"),
+    ("telegram token", ":AA", r"(?<![\w:/])\d{8,10}:AA[\w-]{33}(?![\w-])"),
+    ("age key", "AGE-SECRET-KEY-1", r"\bAGE-SECRET-KEY-1[0-9A-Z]{58}\b"),
     ("hugging face token", "hf_", r"\bhf_[A-Za-z0-9]{30,100}\b"),
     ("npm token", "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
     ("pypi token", "pypi-", r"(?<![\w-])pypi-AgE[\w-]{50,500}"),
@@ -41,8 +63,10 @@ _CARD = re.compile(
     r"(?<![\d.,/_-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|[3-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?)(?![\d.,]{0,20}\d)"
 )
 _PORT = re.compile(r"\d{1,5}(?:$|@)")
-_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])")
-"""What is made by chance has letters of both cases and digits; words joined by hyphens have not."""
+_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])|.*[0-9a-f]{32}")
+"""What is made by chance has letters of both cases and digits, or is one long number; words joined by hyphens have not
+and are not.
+"""
 _CARD_LENGTHS = range(14, 20)
 _CARD_KIND = "card number"
 _SAID_BESIDE = frozenset(("quoted", "forwarded_from"))

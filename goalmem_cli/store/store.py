@@ -119,12 +119,14 @@ class Store(ReadOnlyStore):
         """Bring a backbone's shared nodes of a kind to exactly these; see `deriving.share`."""
         deriving.share(self._parts, backbone, kind, units, edges, links)
 
+    # Joining
+
     def joinable(self, name: str, other: str) -> Joined:
-        """Return what `join` would do; see `joining.joinable`."""
+        """Return what `join` would do; see `SupportsJoining`."""
         return joining.joinable(self._parts, name, other)
 
     def join(self, name: str, other: str, shown: Joined) -> None:
-        """Take the turns of the other conversation into the named one; see `joining.join`."""
+        """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
         joining.join(self._parts, name, other, shown)
 
     # Upkeep; each raises StoreError where there is no store, or it cannot be used

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import pytest
 
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import PartDone, StructuredBackbone
+from goalmem_cli.ports import Completion, LanguageModel, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.store import Store
-from goalmem_cli.testing import HashEmbedder
-from tests.store.samples import open_store
+from goalmem_cli.testing import HashEmbedder, ScriptedModel
+from tests.store.samples import chat, open_store
+
+B = TypeVar("B", bound=StructuredBackbone)
+Says = Callable[[Request], str | Completion]
 
 
 def books(steps: Sequence[str]) -> tuple[PromptBook, PromptBook, pytest.MarkDecorator]:
@@ -39,6 +43,49 @@ def indexed_by(backbone: StructuredBackbone, store: Store) -> list[PartDone]:
     backbone.index(reported.append)
     assert store.verify() == []
     return reported
+
+
+@dataclass(frozen=True)
+class Sample(Generic[B]):
+    """A backbone as its tests use it: what is talked about, what a model says to it, its prompts and its settings."""
+
+    name: str
+    make: Callable[..., B]
+    says: Says
+    book: PromptBook
+    talk: Sequence[str]
+    per_session: int
+    told: object = None
+
+    def said(
+        self, texts: Sequence[str] | None = None, name: str = "chat", per_session: int | None = None
+    ) -> list[Turn]:
+        """Return a conversation of two who take turns."""
+        texts = self.talk if texts is None else texts
+        return list(chat(texts, with_ids=True, per_session=per_session or self.per_session, name=name).turns)
+
+    def backbone(
+        self, store: Store, model: LanguageModel, told: Any = None, book: PromptBook | None = None, at_once: int = 4
+    ) -> B:
+        """Return the backbone over the store."""
+        return self.make(store, lambda: Kit(model, book or self.book, at_once, 4096), told or self.told)
+
+    def indexed(
+        self, store: Store, told: Any = None, model: Says | None = None, book: PromptBook | None = None
+    ) -> list[PartDone]:
+        """Index the store and return what was reported."""
+        return indexed_by(self.backbone(store, ScriptedModel(model or self.says), told, book), store)
+
+    def ends_as_new(
+        self, store: Store, path: Path, told: Any = None, book: PromptBook | None = None,
+        forgotten: Selection | None = None,
+    ) -> None:  # fmt: skip
+        """Check that a store has what a new one with the same talk has, of which the same was forgotten."""
+        fresh = filled(path / "fresh", self.said())
+        if forgotten is not None:
+            fresh.forget(forgotten)
+        self.indexed(fresh, told, book=book)
+        assert contents_of(self.name, store) == contents_of(self.name, fresh)
 
 
 def no_kit() -> Kit:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from goalmem_cli.backbones.graphiti import DATES, DECIDE, ENTITIES, FACTS, MERGE, NAME, RESOLVE, STEPS
 from goalmem_cli.backbones.graphiti.backbone import Graphiti
 from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
-from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
-from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Turn
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.store.store import Store
-from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, contents_of, indexed_by, no_kit
-from tests.store.samples import chat
+from tests.backbones.derived import Sample, books, contents_of, no_kit
 
 FULL, COMPACT, both_profiles = books(STEPS)
 TALK = (
@@ -36,11 +31,6 @@ TALK = (
 `home`, and a hyphen stands in a name of two words."""
 Says = Callable[[Request], str]
 contents = partial(contents_of, NAME)
-
-
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, three a session."""
-    return list(chat(texts, with_ids=True, per_session=3, name=name).turns)
 
 
 def parsed(text: str) -> tuple[str, str, str, str, str] | None:
@@ -109,18 +99,8 @@ def decided(request: Request) -> list[tuple[str, str, str]]:
     return acts or [("N1", "NONE", "0")]
 
 
-def backbone(
-    store: Store, model: LanguageModel, told: GraphitiSettings | None = None, book: PromptBook = FULL
-) -> Graphiti:
-    """Return the backbone over the store."""
-    return Graphiti(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store, told: GraphitiSettings | None = None, model: Says = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, Graphiti, says, FULL, TALK, 3)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def searching(store: Store, told: GraphitiSettings | None = None) -> Graphiti:

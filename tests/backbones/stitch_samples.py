@@ -18,7 +18,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books
+from tests.backbones.derived import books, no_kit
 from tests.reasoners.scripting import chat
 from tests.store.samples import open_store
 
@@ -97,11 +97,6 @@ def written(fields: Mapping[str, object], is_json: bool) -> str:
 def but(step: str, reply: str, when: str = "") -> Reply:
     """Return a model that understands, except at a step, where a prompt ends with these words in it."""
     return lambda request: reply if request.step == step and when in request.tail else understands(request)
-
-
-def no_kit() -> Kit:
-    """Stand for a model that nobody may load."""
-    raise AssertionError("the model was loaded")
 
 
 def backbone(

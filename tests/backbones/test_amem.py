@@ -21,22 +21,15 @@ from goalmem_cli.backbones.amem.notes import LINKS, details_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.units import listed
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
-from tests.backbones.derived import (
-    books,
-    contents_of,
-    filled,
-    indexed_by,
-    no_kit,
-)
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
 from tests.conftest import examples
-from tests.store.samples import chat, open_store
+from tests.store.samples import open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -88,21 +81,8 @@ def known_of(request: Request) -> list[str]:
     return re.findall(r"^\d+\. (.*) \[[-\d]+\]$", request.growing, re.M)
 
 
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, three a session."""
-    return list(chat(texts, with_ids=True, per_session=3, name=name).turns)
-
-
-def backbone(store: Store, model: LanguageModel, told: AMemSettings | None = None, book: PromptBook = FULL) -> AMem:
-    """Return the backbone over the store."""
-    return AMem(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store, told: AMemSettings | None = None, model: Says = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, AMem, says, FULL, TALK, 3)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def searching(store: Store, told: AMemSettings | None = None) -> AMem:
@@ -302,9 +282,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     assert len(notes(store)) == len(TALK)
     assert backbone(store, ScriptedModel(says), book=book).outlook().failed == 2
     indexed(store, book=book)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, book=book)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, book=book)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

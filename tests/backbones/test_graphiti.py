@@ -26,10 +26,10 @@ from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import filled
 from tests.backbones.graphiti_samples import (
     FULL,
+    SAMPLE,
     TALK,
     backbone,
     both_profiles,
-    contents,
     indexed,
     known_of,
     meant,
@@ -275,9 +275,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     outlook = backbone(store, ScriptedModel(says), book=book).outlook()
     assert outlook.failed == outlook.parts == len(failed)
     indexed(store, book=book)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, book=book)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, book=book)
 
 
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -42,12 +41,11 @@ from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
+from tests.backbones.derived import Sample, books, contents_of, filled, grow_as_at_once, no_kit, stores_in
 from tests.conftest import examples
 from tests.store.samples import chat
 
@@ -109,26 +107,8 @@ def understands(request: Request) -> str:
     return json.dumps({"entities": made, "relationships": linked})
 
 
-def said(texts: Sequence[str] = TALK) -> list[Turn]:
-    """Return the talk, two turns a session."""
-    return list(chat(texts, with_ids=True, per_session=2).turns)
-
-
-def backbone(
-    store: Store, model: LanguageModel, wished: GraphRAGSettings | None = None, book: PromptBook = FULL
-) -> GraphRAG:
-    """Return the backbone over the store."""
-    return GraphRAG(store, lambda: Kit(model, book, 4, 4096), wished)
-
-
-def indexed(
-    store: Store,
-    wished: GraphRAGSettings | None = None,
-    model: Callable[[Request], str] = understands,
-    book: PromptBook = FULL,
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
+SAMPLE = Sample(NAME, GraphRAG, understands, FULL, TALK, 2)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 @both_profiles
@@ -244,9 +224,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
         if step == DESCRIBE:
             assert any("Priya knows Tom" in unit.text for unit in store.units_of(NAME, [ENTITY]))
         indexed(store)
-        fresh = filled(tmp_path / f"{step}-fresh", said())
-        indexed(fresh)
-        assert contents(store) == contents(fresh), step
+        SAMPLE.ends_as_new(store, tmp_path / f"{step}-new")
 
 
 def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
@@ -257,10 +235,7 @@ def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
     store.forget(Selection(before=said()[3].said))
     assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
     indexed(store)
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[3].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
 
 
 @pytest.mark.slow
@@ -280,9 +255,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
             continue
         break
     assert len(set(names)) == len(names)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_a_local_search_finds_what_is_around(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,28 +18,26 @@ from goalmem_cli.backbones.hipporag import NAME, NAMES, PASSAGE, RECOGNISE, STEP
 from goalmem_cli.backbones.hipporag.backbone import UNNAMED, WALK, HippoRAG
 from goalmem_cli.backbones.hipporag.network import Network, scaled, walk
 from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings, Retrieved
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.triples import phrase_id, triple_attributes
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_records import Ranking, Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Edge, Query, Turn
 from goalmem_cli.store.queries.episodes import CONTEXT, FACT, PHRASE, RELATION, SYNONYMY
-from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
+    Sample,
     books,
     contents_of,
     filled,
     grow_as_at_once,
-    indexed_by,
     no_kit,
     stop_and_go_on,
     stores_in,
-)
+)  # fmt: skip
 from tests.conftest import examples
-from tests.store.samples import chat, open_store
+from tests.store.samples import open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -82,30 +79,8 @@ def understands(request: Request) -> str:
     return "\n".join(f"fact {label}: {' | '.join(fact)}" for label, fact in facts) or "none"
 
 
-def said(texts: Sequence[str] = TALK) -> list[Turn]:
-    """Return the talk, two turns a session."""
-    return list(chat(texts, with_ids=True, per_session=2).turns)
-
-
-def backbone(
-    store: Store,
-    model: LanguageModel,
-    wished: HippoRAGSettings | None = None,
-    book: PromptBook = FULL,
-    at_once: int = 4,
-) -> HippoRAG:
-    """Return the backbone over the store."""
-    return HippoRAG(store, lambda: Kit(model, book, at_once, 4096), wished)
-
-
-def indexed(
-    store: Store,
-    wished: HippoRAGSettings | None = None,
-    model: Callable[[Request], str] = understands,
-    book: PromptBook = FULL,
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
+SAMPLE = Sample(NAME, HippoRAG, understands, FULL, TALK, 2)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 @both_profiles
@@ -246,10 +221,7 @@ def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
     assert sorted(unit.text for unit in store.units_of(NAME, [PHRASE])) == [
         "boat", "leeds", "rink", "tom", "van", "wen",
     ]  # fmt: skip
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[2].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[2].said))
 
 
 def test_phrases_that_are_nearly_the_same_are_linked(tmp_path: Path) -> None:

@@ -30,22 +30,15 @@ from goalmem_cli.backbones.magma.backbone import Magma
 from goalmem_cli.backbones.magma.graph import Graph
 from goalmem_cli.backbones.magma.settings import Intent, MagmaSettings, Router
 from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import UsageError
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Edge, Query, Turn
+from goalmem_cli.records import Conversation, Edge, Query
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import (
-    books,
-    contents_of,
-    filled,
-    indexed_by,
-    no_kit,
-)
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
 from tests.store.samples import chat, open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
@@ -87,21 +80,8 @@ def known_of(request: Request) -> list[tuple[str, str]]:
     return re.findall(r"^(\d+)\. (?:\w+: )?(.*?)(?: \[[-\d]+\])?$", request.growing, re.M)
 
 
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, three a session."""
-    return list(chat(texts, with_ids=True, per_session=3, name=name).turns)
-
-
-def backbone(store: Store, model: LanguageModel, told: MagmaSettings | None = None, book: PromptBook = FULL) -> Magma:
-    """Return the backbone over the store."""
-    return Magma(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store, told: MagmaSettings | None = None, model: Says = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, Magma, says, FULL, TALK, 3)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def links(store: Store, kind: str) -> set[tuple[str, str]]:

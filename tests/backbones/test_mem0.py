@@ -18,19 +18,13 @@ from goalmem_cli.backbones.mem0.settings import Mem0Settings, Perspectives
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import Completion, JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Query, Turn, Unit
+from goalmem_cli.records import Conversation, Query, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import (
-    books,
-    contents_of,
-    filled,
-    indexed_by,
-    no_kit,
-)
-from tests.store.samples import START, chat
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
+from tests.store.samples import START
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -104,21 +98,8 @@ def summed(request: Request) -> object:
     return {"summary": " ".join(dict.fromkeys(told))}
 
 
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, four a session."""
-    return list(chat(texts, with_ids=True, per_session=4, name=name).turns)
-
-
-def backbone(store: Store, model: LanguageModel, told: Mem0Settings | None = None, book: PromptBook = FULL) -> Mem0:
-    """Return the backbone over the store."""
-    return Mem0(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store, told: Mem0Settings | None = None, model: Says = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, Mem0, says, FULL, TALK, 4)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def deciding(*acts: tuple[str, int, str]) -> Says:
@@ -386,9 +367,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
     assert len([part for part in indexed(store, model=cannot, book=book) if part.problem is not None]) == 2
     assert contents(store) == before
     indexed(store, book=book)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, book=book)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, book=book)
 
 
 @pytest.mark.slow
@@ -404,9 +383,7 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
     assert "blank" in str(failed.problem)
     assert current(store) == AT_THE_END
     indexed(store, told)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, told)
 
 
 @pytest.mark.slow
@@ -449,9 +426,7 @@ def test_other_settings_read_it_again(tmp_path: Path) -> None:
     model = ScriptedModel(says)
     backbone(store, model, Mem0Settings(similar=1)).index(lambda _: None)
     assert FACTS not in {request.step for request in model.seen}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, Mem0Settings(similar=1))
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, Mem0Settings(similar=1))
 
 
 def test_long_and_blank_messages(tmp_path: Path) -> None:

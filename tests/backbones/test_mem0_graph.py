@@ -19,22 +19,15 @@ from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, RELATION
 from goalmem_cli.backbones.mem0_graph.backbone import INVALIDATES, Mem0Graph
 from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.decisions import DECISION, replay
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones import test_mem0
-from tests.backbones.derived import (
-    books,
-    contents_of,
-    filled,
-    indexed_by,
-    no_kit,
-)
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
 from tests.store.samples import open_store
@@ -85,18 +78,8 @@ def contradicted(new: Sequence[tuple[str, str]], known: Sequence[tuple[str, str]
     return [(place, number) for number, place in found.items()]
 
 
-def backbone(
-    store: Store, model: LanguageModel, told: Mem0GraphSettings | None = None, book: PromptBook = FULL
-) -> Mem0Graph:
-    """Return the backbone over the store."""
-    return Mem0Graph(store, lambda: Kit(model, book, 4, 4096), told or WIDE)
-
-
-def indexed(
-    store: Store, told: Mem0GraphSettings | None = None, model: Says = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, Mem0Graph, says, FULL, TALK, 4, WIDE)
+backbone, indexed = SAMPLE.backbone, SAMPLE.indexed
 
 
 def searching(store: Store, names: Sequence[str] = (), told: Mem0GraphSettings = WIDE) -> Mem0Graph:

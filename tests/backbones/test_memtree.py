@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp
@@ -21,23 +21,22 @@ from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.memtree.tree import Tree
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import Completion, JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Query, Turn, Unit
+from goalmem_cli.records import Conversation, Query, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import (
+    Sample,
     books,
     contents_of,
     filled,
     forget_as_if_never_said,
     grow_as_at_once,
-    indexed_by,
     no_kit,
     stores_in,
 )
 from tests.conftest import examples
-from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -68,26 +67,8 @@ def shown(request: Request) -> str:
     return f"{request.growing}\n{request.tail}"
 
 
-def said(texts: Sequence[str] = TALK, name: str = "chat") -> list[Turn]:
-    """Return a conversation of two who take turns, five a session."""
-    return list(chat(texts, with_ids=True, per_session=5, name=name).turns)
-
-
-def backbone(
-    store: Store, model: LanguageModel, told: MemTreeSettings | None = None, book: PromptBook = FULL
-) -> MemTree:
-    """Return the backbone over the store."""
-    return MemTree(store, lambda: Kit(model, book, 4, 4096), told)
-
-
-def indexed(
-    store: Store,
-    told: MemTreeSettings | None = None,
-    model: Callable[[Request], str | Completion] = says,
-    book: PromptBook = FULL,
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), told, book), store)
+SAMPLE = Sample(NAME, MemTree, says, FULL, TALK, 5)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def nodes(store: Store) -> list[Unit]:
@@ -326,9 +307,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
     assert len({unit.labels for unit in found if unit.kind == SUMMARY}) <= len(nodes(store))
     rest = indexed(store)
     assert not set(reported) & {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_only_what_a_node_says_last_is_found(tmp_path: Path) -> None:
@@ -381,9 +360,7 @@ def test_other_settings_make_another_tree(tmp_path: Path) -> None:
     indexed(store)
     told = MemTreeSettings(threshold=0.7, depth=2)
     assert indexed(store, told)
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh, told)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, told)
 
 
 @both_profiles

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,17 +17,23 @@ from goalmem_cli.backbones.raptor.backbone import Raptor
 from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings, Way
 from goalmem_cli.backbones.raptor.tree import LAYER, clusters_within, leaves_of, line_of, members_of, top_down
 from goalmem_cli.backbones.structured.indexing import about_tokens
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.soft_clusters import Reducer, Rows
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, Vectors
+from goalmem_cli.ports import JsonShape, Request, Vectors
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
-from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, contents_of, filled, grow_as_at_once, indexed_by, no_kit, stores_in
+from tests.backbones.derived import (
+    Sample,
+    books,
+    contents_of,
+    filled,
+    grow_as_at_once,
+    no_kit,
+    stop_and_go_on,
+    stores_in,
+)  # fmt: skip
 from tests.conftest import examples
-from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -45,21 +50,8 @@ def says(request: Request) -> str:
     return json.dumps({"summary": told}) if isinstance(request.shape, JsonShape) else f"summary: {told}"
 
 
-def said(texts: Sequence[str] = TALK) -> list[Turn]:
-    """Return a conversation of two who take turns, five a session."""
-    return list(chat(texts, with_ids=True, per_session=5).turns)
-
-
-def backbone(store: Store, model: LanguageModel, wished: RaptorSettings = SMALL, book: PromptBook = FULL) -> Raptor:
-    """Return the backbone over the store."""
-    return Raptor(store, lambda: Kit(model, book, 4, 4096), wished)
-
-
-def indexed(
-    store: Store, wished: RaptorSettings = SMALL, model: Callable[[Request], str] = says, book: PromptBook = FULL
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), wished, book), store)
+SAMPLE = Sample(NAME, Raptor, says, FULL, TALK, 5, SMALL)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 @both_profiles
@@ -138,28 +130,13 @@ def test_a_summary_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> Non
     assert len(store.units_of(NAME, [LEAF])) == len(TALK)
     again = indexed(store)
     assert {part.name for part in failed} <= {part.name for part in again}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path)
 
 
 def test_interrupted_it_goes_on(tmp_path: Path) -> None:
     """What was reported is kept and not asked for again."""
-    store = filled(tmp_path, said())
-    reported: list[str] = []
-
-    def stopping(part: PartDone) -> None:
-        reported.append(part.name)
-        raise KeyboardInterrupt
-
-    one = Raptor(store, lambda: Kit(ScriptedModel(says), FULL, 1, 4096), SMALL)
-    with pytest.raises(KeyboardInterrupt):
-        one.index(stopping)
-    rest = indexed(store)
-    assert reported[0] not in {part.name for part in rest}
-    fresh = filled(tmp_path / "fresh", said())
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    stores = filled(tmp_path / "one", said()), filled(tmp_path / "other", said())
+    stop_and_go_on(NAME, stores, 1, backbone(stores[0], ScriptedModel(says), at_once=1), indexed)
 
 
 @pytest.mark.slow
@@ -171,10 +148,7 @@ def test_forgetting_takes_every_summary_of_a_turn(tmp_path: Path) -> None:
     store.forget(Selection(before=said()[3].said))
     assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
     indexed(store)
-    fresh = filled(tmp_path / "fresh", said())
-    fresh.forget(Selection(before=said()[3].said))
-    indexed(fresh)
-    assert contents(store) == contents(fresh)
+    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
     store.forget(Selection(conversations=("chat",)))
     assert indexed(store) == []
     assert (store.units_of(NAME), store.derived(NAME)) == ([], [])

@@ -28,7 +28,7 @@ from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.queries.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books
+from tests.backbones.derived import books, no_kit
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.conftest import examples
 from tests.store.samples import open_store
@@ -73,11 +73,6 @@ def _line(kind: str, item: dict[str, object], told: object, when: object) -> str
 def backbone(store: Store, model: LanguageModel, book: PromptBook = FULL, at_once: int = 4) -> Remem:
     """Return the backbone over the store."""
     return Remem(store, lambda: Kit(model, book, at_once, 4096))
-
-
-def no_kit() -> Kit:
-    """Stand for a model that nobody may load."""
-    raise AssertionError("the model was loaded")
 
 
 def filled(path: Path, said: list[Turn] | None = None) -> Store:

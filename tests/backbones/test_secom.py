@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,22 +22,14 @@ from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.logic.normal import words
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import (
-    books,
-    filled,
-    forget_as_if_never_said,
-    indexed_by,
-    no_kit,
-    stop_and_go_on,
-    stores_in,
-)
+from tests.backbones.derived import Sample, books, filled, forget_as_if_never_said, no_kit, stop_and_go_on, stores_in
 from tests.conftest import examples
-from tests.store.samples import START, chat, open_store
+from tests.store.samples import START, open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
 TALK = (
@@ -73,26 +64,8 @@ def understands(request: Request) -> str:
     return json.dumps({"starts": starts[::-1]}) if is_json else "\n".join(f"starts: {start}" for start in starts)
 
 
-def said(texts: Sequence[str] = TALK, per_session: int = 100) -> list[Turn]:
-    """Return a conversation of two who take turns."""
-    return list(chat(texts, with_ids=True, per_session=per_session).turns)
-
-
-def backbone(
-    store: Store, model: LanguageModel, settings: SeComSettings | None = None, book: PromptBook = FULL
-) -> SeCom:
-    """Return the backbone over the store."""
-    return SeCom(store, lambda: Kit(model, book, 4, 4096), settings)
-
-
-def indexed(
-    store: Store,
-    settings: SeComSettings | None = None,
-    model: Callable[[Request], str] = understands,
-    book: PromptBook = FULL,
-) -> list[PartDone]:
-    """Index the store and return what was reported."""
-    return indexed_by(backbone(store, ScriptedModel(model), settings, book), store)
+SAMPLE = Sample(NAME, SeCom, understands, FULL, TALK, 100)
+said, backbone, indexed = SAMPLE.said, SAMPLE.backbone, SAMPLE.indexed
 
 
 def segments(store: Store) -> list[tuple[str, ...]]:

@@ -22,7 +22,7 @@ from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.ports import PartDone
-from goalmem_cli.records import Derived, Part, Query, Turn, Usage
+from goalmem_cli.records import FORWARDED_FROM, QUOTES, Derived, Part, Query, Turn, Usage
 from tests.conftest import CHECKOUT
 from tests.fakes import SessionNotes
 from tests.store.samples import CAFE, START, chat, open_store
@@ -123,6 +123,23 @@ def test_a_derived_unit_stands_where_its_last_turn_does() -> None:
     assert derived_unit(NOTES, "note", "tea", TURNS[:2]).speaker == ""
     other = derived_unit(NOTES, "note", "tea", [TURNS[2], TURNS[0]], identity=("again",))
     assert len({unit.id, other.id, derived_unit(NOTES, "gist", "tea", [TURNS[2], TURNS[0]]).id}) == 3
+
+
+def test_what_was_derived_is_said_by_nobody_who_only_passed_it_on() -> None:
+    """A forward keeps its author; what rests on a quote too has no speaker, and its text says who says what."""
+    own, more = (Turn("chat", 0, at, "Ana", "I like tea.") for at in (0, 1))
+    forwards = [Turn("chat", 0, at, "Ana", "I am vegan.", attributes={FORWARDED_FROM: "Marta"}) for at in (2, 3)]
+    quotes = Turn("chat", 0, 4, "Ana", "Look:\n> I moved.", attributes={QUOTES: [{"start": 6, "end": 16}]})
+
+    def told(*turns: Turn) -> tuple[str, str]:
+        unit = derived_unit("notes", "fact", "so it is", turns)
+        return unit.speaker, unit.author
+
+    assert told(own, more) == ("Ana", "Ana")
+    assert told(*forwards) == ("Ana", "Marta")
+    assert told(own, forwards[0]) == told(quotes) == told(own, quotes) == ("", "")
+    (stretch,) = stretches_of([own, quotes], 1000)
+    assert stretch.told == "Ana: I like tea.\nAna: Look:\nAna: [quoted] I moved."
 
 
 def test_a_node_is_the_same_whoever_is_behind_it() -> None:

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.milvus.embedded import close_embedded
 from tests.cli.test_ingest_identity import ingested, stored
-from tests.invoking import Goalmem
+from tests.invoking import Goalmem, scripted
+from tests.reasoners.scripting import claims, plan, proved
+
+
+@pytest.fixture(params=["folder", "milvus"])
+def either(
+    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Goalmem]:
+    """The command over a folder, and over an embedded database."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    if request.param == "milvus":
+        monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
+    yield goalmem
+    close_embedded()
+
 
 BEGUN = datetime(2022, 5, 17, 7, 0, 5)
 SAID = [f"Note {number} of the boat shed." for number in range(12)]
@@ -28,8 +45,9 @@ def write_window(file: Path, first: int, end: int) -> Path:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_windows_of_one_name_are_one_conversation(goalmem: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
+def test_windows_of_one_name_are_one_conversation(either: Goalmem, tmp_path: Path, order: tuple[int, int]) -> None:
     """A day is shared: each message is there once, it is said how to part them, and reading again brings nothing."""
+    goalmem = either
     files = [write_window(tmp_path / "a" / "+1555.txt", 0, 9), write_window(tmp_path / "b" / "+1555.txt", 6, 12)]
     ingested(goalmem, str(files[order[0]]))
     outcome = ingested(goalmem, str(files[order[1]]))
@@ -45,8 +63,9 @@ def test_windows_of_one_name_are_one_conversation(goalmem: Goalmem, tmp_path: Pa
     assert len(stored(goalmem)) == 2
 
 
-def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(goalmem: Goalmem, tmp_path: Path) -> None:
+def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Goalmem, tmp_path: Path) -> None:
     """A dry run says so too; the join is shown, and done with a yes; what was forgotten stays forgotten."""
+    goalmem = either
     one, other = write_window(tmp_path / "one.txt", 0, 8), write_window(tmp_path / "other.txt", 6, 12)
     assert goalmem("ingest", str(one)).code == 0
     dry = goalmem("ingest", "--dry-run", str(other))
@@ -67,6 +86,53 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(goalmem: G
     assert goalmem("stores", "verify").code == 0
 
 
+def found_in(out: str) -> list[str]:
+    """Return what a search found, without its ranks, which each engine reckons for itself."""
+    return sorted(json.dumps({**hit, "score": 0, "ranks": 0}, sort_keys=True) for hit in json.loads(out)["hits"])
+
+
+@pytest.mark.slow
+def test_a_joined_store_is_the_same_in_milvus(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What all commands say after a join, and after forgetting some of it, is what they say over a folder."""
+    files = [str(write_window(tmp_path / f"{name}.txt", *ends)) for name, ends in (("one", (0, 8)), ("other", (6, 12)))]
+    wrote = "(x:person) wrote (Note 5:text)"
+    proof = proved(
+        claims(1, "Note 5 of the boat shed", x="Ana"), plan=plan(wrote, wrote), status="settled", wording="Ana"
+    )
+    asked = ("ask", "Who wrote Note 5 of the boat shed?")
+    said = []
+    for store in (str(tmp_path / "folder"), f"milvus:{tmp_path / 'database'}"):
+        ingested(goalmem, *files, "--store", store)
+        held = []
+        for words in (
+            ("stores", "join", "one", "other", "--dry-run"),
+            ("stores", "join", "one", "other", "--yes"),
+            asked,
+            ("search", "note of the boat shed", "--json", "-k", "40"),
+            ("search", "note", "--since", "2022-05-20", "--json"),
+            ("people",),
+            ("people", "merge", "Me", "Ana"),
+            ("search", "Note 11", "--speaker", "Me", "--json", "-k", "3"),
+            ("ingest", "--dry-run", "--json", *files),
+            ("ingest", "--json", *files),
+            ("forget", "one", "--before", "2022-05-18", "--yes"),
+            ("forget", "--list"),
+            ("ingest", "--json", *files),
+            ("stores", "export"),
+        ):
+            outcome = goalmem(*words, "--store", store, factories=scripted(proof))
+            assert outcome.code == 0, outcome.err
+            held.append((words, found_in(outcome.out) if words[0] == "search" else outcome.out.replace(store, "STORE")))
+        shown = json.loads(goalmem("stores", "show", "--json", "--store", store).out)
+        held.append((("show",), json.dumps(shown["conversations"])))
+        assert goalmem("stores", "verify", "--store", store).out.endswith(": sound\n")
+        said.append(held)
+    close_embedded()
+    for ours, theirs in zip(*said, strict=True):
+        assert ours == theirs
+    assert (said[0][2][1], len(said[0][3][1])) == ("Ana\n", len(SAID))
+
+
 def codex(file: Path, events: Sequence[tuple[str, str, object]]) -> str:
     lines = [{"timestamp": f"2026-09-{time}Z", "type": kind, "payload": payload} for time, kind, payload in events]
     file.write_text("\n".join(map(json.dumps, lines)))
@@ -77,8 +143,12 @@ def said(time: str, role: str, text: str) -> tuple[str, str, object]:
     return time, "response_item", {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]}
 
 
-def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path) -> None:
-    """What it copies at its beginning is the parent's; the same prompt said again later is its own; so with a fork of it."""
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path, order: Sequence[int]) -> None:
+    """What it copies at its beginning is the parent's; the same prompt said again later is its own; so with a fork of it.
+
+    Whichever is read first, in one command or in three; a dry run says the same.
+    """
     talk = [("user", "Rename the table."), ("assistant", "Done.")]
     meta = "session_meta"
     parent = codex(tmp_path / "1.jsonl", [
@@ -95,10 +165,60 @@ def test_a_codex_fork_adds_its_own_turns(goalmem: Goalmem, tmp_path: Path) -> No
         ("07T12:00:00.002", meta, {"id": "p"}), *(said(f"07T12:00:00.00{n}", *one) for n, one in enumerate(talk, 3)),
         *again, said("07T12:02:00.000", "user", "Thanks."),
     ])  # fmt: skip
-    for _ in range(2):
-        ingested(goalmem, parent, fork, second)
-        texts = [[text for _, text in talk], ["Rename the table.", "It is."], ["Thanks."]]
-        assert sorted(stored(goalmem)) == sorted(texts)
+    logs = [(parent, fork, second)[place] for place in order]
+    for several in ([[one] for one in logs], [logs]):
+        for paths in several:
+            dry, outcome = goalmem("ingest", "--dry-run", "--json", *paths), goalmem("ingest", "--json", *paths)
+            assert dry.out == outcome.out
+            words = [
+                re.findall(r"(\d cop\w+) in (.*?) left out: .* once, in (.*)", each.err) for each in (dry, outcome)
+            ]
+            assert words[0] == words[1]
+            if paths == [parent]:  # the younger fork leaves the copies to the elder one, if that was read before
+                forks = [name for place, name in ((1, "f"), (2, "g")) if place in order[: order.index(0)]][:1]
+                assert words[1] == [("2 copies", name, "p") for name in forks]
+        assert stored_by_name(goalmem) == {
+            "p": ["02 Rename the table.", "02 Done."],
+            "f": ["05 Rename the table.", "05 It is."],
+            "g": ["07 Thanks."],
+        }  # fmt: skip
+        assert goalmem("stores", "verify").code == 0
+
+
+def stored_by_name(goalmem: Goalmem) -> dict[str, list[str]]:
+    """Return what each conversation holds, with the day on which it was said."""
+    found: dict[str, list[str]] = {}
+    for line in goalmem("stores", "export").out.splitlines():
+        row = json.loads(line)
+        if "conversation" in row:
+            told = found.setdefault(row["conversation"], [])
+        elif "turn" in row:
+            told.append(f"{row['turn']['said'][8:10]} {row['turn']['text']}")
+    return found
+
+
+@pytest.mark.parametrize("order", list(permutations(range(2))))
+def test_a_fork_alone_keeps_all_until_its_parent_comes(goalmem: Goalmem, tmp_path: Path, order: Sequence[int]) -> None:
+    """Claude Code's and Codex's: nothing that is said in one file only is lost, and each turn is there once."""
+    meta = ("05T12:00:00.000", "session_meta", {"id": "f", "forked_from_id": "p"})
+    copies = [said("05T12:00:00.001", "user", "Use port 7411."), said("05T12:00:00.002", "assistant", "Set.")]
+    paths = [
+        codex(tmp_path / "p.jsonl", [
+            ("02T08:00:00.000", "session_meta", {"id": "p"}), said("02T08:00:01.000", "user", "Use port 7411."),
+            said("02T08:00:02.000", "assistant", "Set."), said("09T08:00:02.000", "user", "And now 7412."),
+        ]),
+        codex(tmp_path / "f.jsonl", [meta, *copies, said("05T12:01:00.000", "user", "Back to 80.")]),
+    ]  # fmt: skip
+    ingested(goalmem, paths[order[0]])
+    if order[0] == 1:
+        assert stored(goalmem) == [["Use port 7411.", "Set.", "Back to 80."]]
+    outcome = ingested(goalmem, paths[order[1]])
+    assert ("2 copies in f left out" in outcome.err) == (order[0] == 1)
+    assert stored_by_name(goalmem) == {
+        "p": ["02 Use port 7411.", "02 Set.", "09 And now 7412."], "f": ["05 Back to 80."]
+    }  # fmt: skip
+    for place in order:
+        assert '"new_turns": 0' in ingested(goalmem, paths[place]).out
 
 
 def test_a_subagent_s_log_leaves_its_session_what_it_repeats(goalmem: Goalmem, tmp_path: Path) -> None:

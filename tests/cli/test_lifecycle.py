@@ -152,3 +152,32 @@ def test_another_embedder_takes_over(momoco: Goalmem, tmp_path: Path) -> None:
     assert momoco("search", "matcha latte", "-q").code == 0
     assert momoco("stores", "verify", "-q").code == 0
     assert momoco("ingest", str(SAMPLES / "momoco.json")).out.rstrip().endswith("nothing new")
+
+
+def test_what_deletes_says_first_what_goes_and_what_brings_it_back(
+    momoco: Goalmem, samples: Path, tmp_path: Path
+) -> None:
+    """Also where the yes was given beforehand, and before anything is done."""
+    refused = momoco("forget", "momoco-01")
+    done = momoco("forget", "momoco-01", "--yes")
+    assert (refused.code, done.code) == (2, 0)
+    for said in (refused.err, done.err):
+        assert "23 turns" in said and "this cannot be undone" in said and "ingest --restore-forgotten FILE" in said
+    assert momoco("ingest", "--restore-forgotten", str(samples / "momoco.json")).code == 0
+    left = momoco("forget", "momoco-01", "--leave-nothing", "--yes")
+    assert "`goalmem ingest FILE`" in left.err
+    removed = momoco("stores", "remove", "--yes")
+    assert "0 turns" in removed.err and "this cannot be undone" in removed.err
+    assert "made again when needed" in momoco("models", "cache", "--clear").err
+
+
+def test_an_export_takes_no_others_place(momoco: Goalmem, tmp_path: Path) -> None:
+    """A file of something else stays; an earlier export gives way."""
+    file = tmp_path / "letters.txt"
+    file.write_text("Dear Ben", "utf-8")
+    refused = momoco("stores", "export", "--out", str(file))
+    assert (refused.code, file.read_text("utf-8")) == (2, "Dear Ben")
+    assert "no exported store" in refused.error_lines[0]
+    file.unlink()
+    for _ in range(2):
+        assert momoco("stores", "export", "--out", str(file)).code == 0

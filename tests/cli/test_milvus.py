@@ -182,7 +182,7 @@ def test_shards() -> None:
 
 
 def test_windows_and_copies_as_over_a_folder(milvus: Goalmem, tmp_path: Path) -> None:
-    """Windows that share a day are one conversation, copied turns are there once, and joining by command is refused."""
+    """Windows that share a day are one conversation, and copied turns are there once; others are joined by command."""
     rows = [f"2024-05-0{day}T10:00:0{place},Ana,Line {day} {place}." for day in (1, 2, 3) for place in (1, 2)]
     for name, window in (("a", rows[:4]), ("b", rows[2:])):
         (tmp_path / name).mkdir()
@@ -201,6 +201,10 @@ def test_windows_and_copies_as_over_a_folder(milvus: Goalmem, tmp_path: Path) ->
     assert json.loads(preview.out) == json.loads(done.out)
     assert "joined with talk" in done.err
     assert "joined with talk" in preview.err
-    refused = milvus("stores", "join", "talk", "s1")
-    assert (refused.code, "cannot join two conversations" in refused.err) == (3, True)
+    held = [milvus("stores", "join", "s1", "s2", *more) for more in (("--dry-run",), ("--yes",))]
+    assert [each.out for each in held] == [
+        "s1 would have 3 turns, 0 of which both had\n", "s1 has 3 turns, 0 of which both had\n"
+    ]  # fmt: skip
+    again = milvus("ingest", "--json", *paths)
+    assert [file["new_turns"] for file in json.loads(again.out)["files"]] == [0, 0, 0, 0]
     assert milvus("stores", "verify").out.endswith(": sound\n")

@@ -94,7 +94,7 @@ def test_clearing_removes_all_that_goalmem_made(goalmem: Goalmem, filled: Path, 
 def test_a_cache_that_cannot_be_cleared_is_an_error(goalmem: Goalmem, filled: Path) -> None:
     """What cannot be removed is an error of one line, with a hint."""
     (filled / "states" / "folder.part").mkdir()
-    done = goalmem("models", "cache", "--clear")
+    done = goalmem("models", "cache", "--clear", "--quiet")
     assert done.code == 4
     message, hint = done.error_lines
     assert str(filled) in message and hint

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import stat
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,10 @@ from goalmem_cli.library import people
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.people import People, Roster
+from goalmem_cli.store.people import LONGEST_NAME, People, Person
 from goalmem_cli.store.privacy import PEOPLE
+from goalmem_cli.store.roster import Roster
+from goalmem_cli.store.store import Store
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -383,6 +388,9 @@ def test_the_answer_says_that_there_are_two(choir: Goalmem) -> None:
     trace = asked(choir, "Where is the rehearsal?", "The rehearsal is in (x:place)", "hall C", seen)
     assert (trace["answer"], trace["notes"]) == ("hall C", [])
     choir("people", "name", "user1001@telegram", "Alex P.")
+    trace = asked(choir, "Where does Alex work?", "(Alex P.) works at (x:place)", "post office", seen)
+    assert trace["answer"] == "Alex P.: post office"
+    assert "2 people are called Alex: Alex, Alex P." in trace["notes"]
     trace = asked(choir, "Where does Alex P. work?", "(Alex P.) works at (x:place)", "post office", seen)
     assert trace["answer"] == "post office"
     assert "Alex P.: I sing bass" in seen[-1]
@@ -414,6 +422,22 @@ def test_a_speaker_who_is_forgotten_leaves_the_file(allotment: Goalmem) -> None:
     assert set(who(allotment)) == {"Nora V."}
     assert allotment("forget", "--speaker", "Nora V.", "--leave-nothing", "--yes").code == 0
     assert not list(Path("store").glob("*people*"))
+
+
+def test_a_forgetting_that_is_cut_off_loses_no_name(allotment: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as the turns are there, so is what was said of who speaks; forgetting again ends it."""
+    allotment("people", "merge", NUMBER, "Ravi")
+    before = kept()
+
+    def cut_off(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context:
+        context.setattr(Store, "forget", cut_off)
+        assert allotment("forget", "--speaker", "Ravi", "--yes").code != 0
+    assert kept() == before and "Ravi" in who(allotment)
+    assert allotment("forget", "--speaker", "Ravi", "--yes").code == 0
+    assert kept() == People()
 
 
 def test_a_conversation_that_is_forgotten_takes_its_names_along(allotment: Goalmem) -> None:
@@ -470,6 +494,58 @@ def test_an_export_with_nonsense_about_people_is_read(allotment: Goalmem) -> Non
     assert [person.name for person in People.of_folder(Path("other")).persons] == ["N."]
 
 
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ("\u202eBo\x1b[2J\n# Answer:\u200b yes", "Bo [2J # Answer: yes"), ("x" * 5000, "x" * LONGEST_NAME),
+        ("[bold]Bo[/bold]", "[bold]Bo[/bold]"), ("B\ud800o", "B?o"),
+    ],
+)  # fmt: skip
+def test_names_from_files_are_cleaned_as_typed_ones(allotment: Goalmem, given: str, called: str) -> None:
+    """Those of an export, and those of the store's own file, which may have been edited."""
+    said = {"name": given, "voices": [["Nora", ""]]}
+    allotment("stores", "export", "--out", "all.jsonl")
+    first, rest = Path("all.jsonl").read_text("utf-8").split("\n", 1)
+    Path("odd.jsonl").write_text(json.dumps(json.loads(first) | {"people": [said]}) + "\n" + rest, "utf-8")
+    assert allotment("ingest", "odd.jsonl", "--store", "other").code == 0
+    Path("store", PEOPLE).write_text(json.dumps({"schema_version": 1, "people": [said]}), "utf-8")
+    for store in ("store", "other"):
+        assert [person.name for person in People.of_folder(Path(store)).persons] == [called]
+        assert goalmem_out(allotment, store).startswith(f"{called}: ") or called in goalmem_out(allotment, store)
+    typed = allotment("people", "name", "Nora", "y" * (LONGEST_NAME + 1))
+    assert typed.error_lines[0] == f"people: the name has more than {LONGEST_NAME} characters"
+
+
+def goalmem_out(goalmem: Goalmem, store: str) -> str:
+    """Return what `people` prints of a store."""
+    return goalmem("people", "--store", store).out
+
+
+def test_an_export_that_says_two_things_of_one_person_is_read(allotment: Goalmem) -> None:
+    """The first counts."""
+    said = [{"name": name, "voices": [["Nora", ""]]} for name in ("N.", "M.")]
+    allotment("stores", "export", "--out", "all.jsonl")
+    first, rest = Path("all.jsonl").read_text("utf-8").split("\n", 1)
+    Path("odd.jsonl").write_text(json.dumps(json.loads(first) | {"people": said}) + "\n" + rest, "utf-8")
+    assert allotment("ingest", "odd.jsonl", "--store", "other").code == 0
+    assert [person.name for person in People.of_folder(Path("other")).persons] == ["N."]
+
+
+def test_a_file_of_a_newer_goalmem_is_no_damaged_one(allotment: Goalmem) -> None:
+    """It says what to do; one that is nested without end is damaged, and nothing more."""
+    Path("store", PEOPLE).write_text('{"schema_version": 2, "people": {}}', "utf-8")
+    for words in (("people",), ("search", "leeks")):
+        outcome = allotment(*words)
+        assert outcome.code == 3
+        assert outcome.error_lines == [
+            f"{Path('store', PEOPLE).resolve()} was written by a newer goalmem",
+            "update goalmem",
+        ]
+    Path("store", PEOPLE).write_text('{"schema_version": 1, "people": ' + "[" * 90_000, "utf-8")
+    outcome = allotment("people")
+    assert outcome.code == 3 and "nobody knows who is one person" in outcome.error_lines[0]
+
+
 def test_a_damaged_file_is_said(allotment: Goalmem) -> None:
     """With what to do; nothing is overwritten."""
     Path("store", PEOPLE).write_text("{}", "utf-8")
@@ -497,9 +573,91 @@ def test_a_program_and_a_client_have_the_same(choir: Goalmem) -> None:
     listed: Any = offers.conversations()["conversations"]
     assert listed[0]["speakers"] == ["Alex P.", "Alex", "Mia"]
     with goalmem_cli.open("store") as memory:
-        assert memory.split_person("Alex P.").parts == ("user1001@telegram",)
+        assert memory.split_person("Alex P.").parts == ("Alex (user1001)",)
         assert memory.merge_people("user1001", "user2002").name == "Alex"
         assert [one.name for one in memory.people()] == ["Alex", "Mia"]
+
+
+NFD, NFC = "Zoe\u0308", "Zo\u00eb"
+
+
+def test_accents_written_in_two_ways_make_no_two_people(goalmem: Goalmem) -> None:
+    """After the case 21: some phones write the accent on its own. Who is asked for, or forgotten, is both."""
+    stored(goalmem, Trip=f"05/03/2026, 21:15 - {NFC}: The van is on level 4.\n05/03/2026, 21:16 - {NFD}: It is red.\n")
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {NFC: 2}
+    assert who(goalmem)[NFC]["names"] == [NFC]
+    for name in (NFC, NFD, NFD.upper()):
+        assert len(hits(goalmem, "van", "--speaker", name)) == 2, name
+    goalmem("people", "name", NFD, "Zoë B.")
+    assert {name for name, _ in hits(goalmem, "van")} == {"Zoë B."}
+    assert goalmem("forget", "--speaker", NFC, "--yes").out.startswith("forgot 2 turns, ")
+
+
+def test_the_one_of_three_who_has_no_id_can_be_named(goalmem: Goalmem) -> None:
+    """Two of Telegram and one of WhatsApp: "Alex" means all three, and the error says how each is named."""
+    stored(goalmem, choir=chat_of(ALEX, OTHER, MIA), Kiln="01/04/2026, 09:10 - Alex: The kiln is hot.\n")
+    for words in (("people", "name", "Alex", "Al"), ("forget", "--speaker", "alex", "--yes")):
+        hint = goalmem(*words).error_lines[1]
+        assert hint == "say which: 'Alex (no id)' or 'user1001@telegram' or 'user2002@telegram'"
+    assert hits(goalmem, "kiln", "--speaker", "Alex (no id)") == [("Alex", "The kiln is hot.")]
+    assert ["people", "merge", "Alex (no id)", "Alex (user1001)"] in suggested(goalmem)
+    assert undone(goalmem, "name", "alex (no id)", "Al") == [["people", "split", "Al"]]
+    assert set(who(goalmem)) == {"Al", "Alex (user1001)", "Alex (user2002)", "Mia"}
+
+
+def test_two_whom_one_name_made_one_are_told_apart(goalmem: Goalmem) -> None:
+    """WhatsApp's Ravi is not Telegram's: each is asked for alone, and the note makes them one again."""
+    stored(goalmem, Plot=NEW, choir=chat_of(("Ravi", "user7", "I adopted a goat."), MIA))
+    before = {one["turns"] for one in who(goalmem).values()}
+    refused = goalmem("people", "split", "Ravi")
+    assert refused.error_lines[1] == "name an id after it that is somebody else's"
+    assert goalmem("people", "split", "Ravi", "ravi").code == 2
+    assert undone(goalmem, "split", "Ravi", "user7") == [["people", "merge", "Ravi (no id)", "Ravi (user7)"]]
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {
+        "Ravi": 3, "Ravi (user7)": 1, "Nora": 1, "Mia": 1,
+    }  # fmt: skip
+    assert hits(goalmem, "goat", "--speaker", "user7") == [("Ravi (user7)", "I adopted a goat.")]
+    assert suggested(goalmem) == []
+    goalmem("forget", "--speaker", "Mia", "--yes")
+    assert "Ravi (user7)" in who(goalmem)
+    assert undone(goalmem, "merge", "Ravi (no id)", "Ravi (user7)") == [["people", "split", "Ravi"]]
+    assert {one["turns"] for one in who(goalmem).values()} == before
+
+
+def test_many_suggestions_are_cut_short(goalmem: Goalmem) -> None:
+    """The strongest come first; JSON has all."""
+    stored(
+        goalmem,
+        Allotment=OLD,
+        Plot=NEW,
+        **{f"G{n}": f"01/04/2026, 09:10 - {'a' * (n + 1)}.{n // 15}b: x\n" for n in range(30)},
+    )
+    stored(goalmem, **{f"H{n}": f"01/04/2026, 09:10 - {'A' * (n + 1)}.{n // 15}B: x\n" for n in range(30)})
+    outcome = goalmem("people")
+    lines = outcome.err.splitlines()
+    assert len(lines) == 21 and "the same 2 turns" in lines[0]
+    assert lines[-1] == "and 11 more: `goalmem people --json` has all"
+    assert len(json.loads(goalmem("people", "--json").out)["suggestions"]) == 31
+
+
+def suggested(goalmem: Goalmem) -> list[list[str]]:
+    """Return the commands that `people` suggests, in words."""
+    return [shlex.split(each)[1:] for each in re.findall("goalmem people merge .*", goalmem("people").err)]
+
+
+def test_the_list_is_whole_in_80_columns_and_in_a_pipe(goalmem: Goalmem) -> None:
+    """One line a person, and one for other names and ids, none of them broken: it can be copied, and searched for."""
+    long = "QUFBQkJCQ0NDRERERUVFRkZGRkdHR0dHSEhISEhISEhISEg="
+    stored(
+        goalmem, Allotment=OLD, choir=chat_of((NUMBER, long, "One."), ("Zoë Anastasia Papadopoulou", "user7", "Two."))
+    )
+    assert goalmem("people").out.splitlines() == [
+        f"{NUMBER}: 4 turns, 2026-02-01 to 2026-04-15, in Allotment, chat55",
+        f"  {long}@telegram",
+        "Nora: 1 turn, 2026-04-13, in Allotment",
+        "Zoë Anastasia Papadopoulou: 1 turn, 2026-02-01, in chat55",
+        "  user7@telegram",
+    ]
 
 
 def test_more_is_looked_for_until_enough_is_found(goalmem: Goalmem) -> None:
@@ -535,3 +693,142 @@ def test_a_memory_in_milvus_has_people_too(goalmem: Goalmem) -> None:
     }  # fmt: skip
     assert there("stores", "verify").code == 0
     shutil.rmtree("store")
+
+
+# Taking back
+
+
+def undone(goalmem: Goalmem, *words: str) -> list[list[str]]:
+    """Run a command of `people`, and return the commands that its note offers, in words."""
+    outcome = goalmem("people", *words)
+    assert outcome.code == 0, outcome.err
+    commands = [shlex.split(each)[1:] for each in re.findall("`(goalmem people [^`]*)`", outcome.err)]
+    assert commands, outcome.err
+    return commands
+
+
+def said_of_people() -> list[tuple[str, frozenset[Voice]]]:
+    """Return what is said of people, whatever was said before."""
+    return sorted((person.name, frozenset(person.voices)) for person in kept().persons)
+
+
+CHAIN = (
+    ("merge", NUMBER, "Ravi"),
+    ("merge", "Ravi", "Ravi Menon"),
+    ("name", "Ravi", "Uncle Ravi"),
+    ("merge", "user2002", "user1001", "Mia"),
+    ("merge", "Uncle Ravi", "Mia"),
+    ("name", "Mia", "Ravi"),
+    ("name", "--", "Ravi", "--yes it's"),
+)
+
+
+@pytest.fixture
+def crowd(goalmem: Goalmem) -> Goalmem:
+    """The command over a store with two Alexes, and somebody with a number, a name, and an id under another name."""
+    stored(
+        goalmem,
+        Allotment=OLD,
+        Plot=NEW,
+        choir=chat_of(ALEX, OTHER, MIA, ("Ravi Menon", "user7", "I adopted a goat.")),
+    )
+    return goalmem
+
+
+def test_what_was_said_last_is_taken_back_and_said_again(crowd: Goalmem) -> None:
+    """Each note, typed as it stands, makes all as it was before, also where much was said one after another."""
+    states, notes = [(said_of_people(), who(crowd))], []
+    for words in CHAIN:
+        (back,) = undone(crowd, *words)
+        after = said_of_people(), who(crowd)
+        again = undone(crowd, *back[1:])
+        assert (said_of_people(), who(crowd)) == states[-1], (words, back)
+        for command in again:
+            assert crowd(*command).code == 0, command
+        assert (said_of_people(), who(crowd)) == after, (words, again)
+        states.append(after)
+        notes.append(back)
+    for back, state in zip(reversed(notes), reversed(states[:-1]), strict=True):  # and one after another
+        assert crowd(*back).code == 0
+        assert (said_of_people(), who(crowd)) == state, back
+    assert not Path("store", PEOPLE).exists()
+
+
+def test_a_former_name_is_taken_back_by_its_own_note(allotment: Goalmem) -> None:
+    """Whoever is called as before has lost a name: the note gives that again."""
+    allotment("people", "name", NUMBER, "Uncle Ravi")
+    assert undone(allotment, "name", "Uncle Ravi", NUMBER) == [["people", "name", NUMBER, "Uncle Ravi"]]
+    assert "`" not in allotment("people", "name", NUMBER, NUMBER).err  # nothing was changed
+    allotment("people", "name", NUMBER, "Uncle Ravi")
+    allotment("people", "name", NUMBER, "Ravi M.")
+    assert undone(allotment, "name", "Ravi M.", "Uncle Ravi") == [["people", "name", "Uncle Ravi", "Ravi M."]]
+    assert not kept().persons[0].before
+
+
+def test_notes_name_the_store(allotment: Goalmem) -> None:
+    """Whoever named it on the command line gets it back there."""
+    shutil.move("store", "an other")
+    given = ["--store", "an other"]
+    commands = undone(allotment, "merge", NUMBER, "Ravi", *given)
+    assert commands == [["people", "split", *given, "Ravi"]]
+    (again,) = undone(allotment, *commands[0][1:])
+    assert again == ["people", "merge", *given, NUMBER, "Ravi"]
+    assert f"goalmem people merge --store 'an other' '{NUMBER}' Ravi" in allotment("people", *given).err
+
+
+@pytest.mark.parametrize(
+    ("part", "leaves"),
+    [
+        ("+447700900321", {NUMBER}), ("00447700900321", {NUMBER}), ("ravi", {"Ravi"}), (" RAVI ", {"Ravi"}),
+        ("zoe", {"Zoé"}), ("Zoe\u0301", {"Zoé"}), ("user7", {"Zoé"}), ("user7@telegram", {"Zoé"}), ("USER7", {"Zoé"}),
+        ("Zoé (user7)", {"Zoé"}),
+    ],
+)  # fmt: skip
+def test_a_part_is_known_however_it_is_spelled(goalmem: Goalmem, part: str, leaves: set[str]) -> None:
+    """With other blanks, case and accents, as a number is dialled, by an id with or without the format."""
+    stored(goalmem, Allotment=OLD, Plot=NEW, choir=chat_of(("Zoé", "user7", "One."), MIA))
+    goalmem("people", "merge", NUMBER, "Ravi", "Zoé", "Mia")
+    assert goalmem("people", "split", "Mia", part).code == 0
+    assert set(who(goalmem)) == {"Nora", "Mia", *leaves}
+    outcome = goalmem("people", "split", "Mia", "Nora")
+    assert outcome.code == 2 and "'Nora' was not said to be 'Mia'" in outcome.error_lines[0]
+
+
+def test_a_name_leaves_with_the_ids_that_have_it(goalmem: Goalmem) -> None:
+    """A name that was said with an id and without one is one person's, and leaves as a whole."""
+    stored(goalmem, Plot=NEW, choir=chat_of(("Ravi", "user7", "I adopted a goat."), MIA))
+    goalmem("people", "merge", "Ravi", "Mia")
+    assert goalmem("people", "split", "Mia", "Ravi").out == "taken back that Mia is Ravi\n"
+    assert {name: one["turns"] for name, one in who(goalmem).items()} == {"Ravi": 4, "Nora": 1, "Mia": 1}
+
+
+def test_a_part_that_leaves_takes_its_name_along(crowd: Goalmem) -> None:
+    """Whoever stays is called as before, unless the user gave the name."""
+    crowd("people", "merge", NUMBER, "Ravi")
+    crowd("people", "merge", "Ravi", "Ravi Menon")
+    crowd("people", "split", "Ravi Menon", "user7")
+    assert {"Ravi", "Ravi Menon"} <= set(who(crowd))
+    crowd("people", "merge", "Ravi", "Ravi Menon")
+    crowd("people", "name", "Ravi", "Uncle")
+    crowd("people", "split", "Uncle", "user7")
+    assert {"Uncle", "Ravi Menon"} <= set(who(crowd))
+
+
+def test_many_people_are_told_apart_in_time_that_grows_with_their_number() -> None:
+    """Four times as many people of whom something was said take no sixteen times as long at each search."""
+
+    def seconds(count: int) -> float:
+        voices = [Voice(f"Person {number}") for number in range(2 * count)]
+        people = People(tuple(Person(one.name, (other, one)) for one, other in batched_pairs(voices)))
+        begun = time.process_time()
+        for _ in range(3):
+            assert len(Roster.of(people, voices).persons) == count
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(2400) < 10 * seconds(600)
+
+
+def batched_pairs(voices: list[Voice]) -> list[tuple[Voice, Voice]]:
+    """Return the voices two by two."""
+    return list(zip(voices[::2], voices[1::2], strict=True))

@@ -43,9 +43,71 @@ def test_secrets_of_known_forms_are_blacked_out(text: str, kinds: dict[str, int]
     assert redacted(kept) == (kept, {})
 
 
+MIXED, HEX = "a1B2" * 25, "0af9" * 16
+
+
+@pytest.mark.parametrize(
+    ("secret", "kind"),
+    [
+        ("ASIA" + "IOSFODNN7EXAMPLE", "aws key"),
+        ("github_pat_" + MIXED[:82], "github token"),
+        ("glpat-" + MIXED[:20], "gitlab token"),
+        ("xoxb-" + MIXED[:50], "slack token"),
+        ("xapp-1-A0" + MIXED[:60], "slack token"),
+        ("sk-ant-" + "api03-" + MIXED[:90], "api key"),
+        ("sk-or-v1-" + HEX, "api key"),
+        ("gsk_" + MIXED[:52], "api key"),
+        ("xai-" + MIXED[:80], "api key"),
+        ("pplx-" + MIXED[:48], "api key"),
+        ("r8_" + MIXED[:37], "api key"),
+        ("SG." + MIXED[:22] + "." + MIXED[:43], "api key"),
+        ("lin_api_" + MIXED[:40], "api key"),
+        ("ntn_" + MIXED[:46], "api key"),
+        ("AIza" + MIXED[:35], "google key"),
+        ("ya29." + MIXED, "google token"),
+        ("GOCSPX-" + MIXED[:28], "google secret"),
+        ("sk_live_" + MIXED[:24], "stripe key"),
+        ("whsec_" + MIXED[:32], "stripe secret"),
+        ("hf_" + MIXED[:34], "hugging face token"),
+        ("npm_" + MIXED[:36], "npm token"),
+        ("pypi-AgE" + MIXED, "pypi token"),
+        ("eyJ" + MIXED[:30] + ".eyJ" + MIXED[:60] + "." + MIXED[:43], "json web token"),
+        ("dop_v1_" + HEX, "digitalocean token"),
+        ("shpat_" + HEX[:32], "shopify token"),
+        ("dapi" + HEX[:32], "databricks token"),
+        ("dckr_pat_" + MIXED[:27], "docker token"),
+        ("figd_" + MIXED[:40], "figma token"),
+        ("hvs." + MIXED[:90], "vault token"),
+        ("123456789:AA" + MIXED[:33], "telegram token"),
+        ("AGE-SECRET-KEY-1" + "Q1" * 29, "age key"),
+    ],
+)
+def test_tokens_with_known_beginnings_are_blacked_out(secret: str, kind: str) -> None:
+    """Each whole, wherever it stands, and with the words around it as they were."""
+    for before, behind in (("it is ", " now"), ("KEY=", ""), ('"', '"'), ("(", ").")):
+        assert redacted(f"{before}{secret}{behind}") == (f"{before}[redacted: {kind}]{behind}", {kind: 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/" + MIXED[:24],
+            "https://hooks.slack.com/[redacted: slack webhook]",
+        ),
+        (f"AccountName=x;AccountKey={MIXED[:86]}==;", "AccountName=x;AccountKey=[redacted: azure key];"),
+    ],
+)
+def test_of_an_address_the_rest_stays(text: str, kept: str) -> None:
+    """What says whose it is is no secret."""
+    assert redacted(text)[0] == kept
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "10:AA is a battery", "the SG. of it", "ya29. is how they begin", "xai-models are large", "dapi is short",
+        "see hv and hvs.", "r8_ and ntn_ are none", "12345678:AABBCC",
         "4111 1111 1111 1112", "+44 7700 900321 6011", "order 4111-1111", "3.14159265358979", "task-list-of-sk-words",
         "https://ana@example.org", "https://user:password@host", "https://example.org:8080/a@b", "AKIA is a prefix",
         "sk-learn-is-a-library-for-python-3", "http://localhost:8080@foo", "x.com/status/4012888888881881", "eyJhbGciOi is how they begin", "1760000000000000",

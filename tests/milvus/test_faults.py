@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from goalmem_cli.records import Query
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Server
 from tests.milvus.faulty import TURNS, afterwards, faultless, only, opened, refused, serving
-from tests.milvus.test_interrupted import named
+from tests.milvus.test_interrupted import join, named, require_one_or_two, windows
 
 AWAY = refused(grpc.StatusCode.UNAVAILABLE, "not just now")
 
@@ -135,6 +136,39 @@ def test_fewer_rows_taken_than_given_is_an_error(server: Server, tmp_path: Path)
     server.engine.fault = afterwards("Upsert", lambda reply: setattr(reply, "upsert_cnt", 0))
     with pytest.raises(StoreError, match="of 1 rows"):
         memory.add_turns(TURNS)
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_during_a_join_leaves_two_or_one(server: Server, tmp_path: Path) -> None:
+    """After whichever write it does nothing more, no state in between is seen; joining again, where it is due, ends it."""
+    states: list[bool] = []
+    is_over = False
+    while not is_over:
+        memory = opened(server.address, tmp_path, patience=0.3)
+        memory.add_all(windows())
+        shown = memory.joinable("one", "other")
+        left = len(states) + 1
+
+        def going(name: str, method: Any, request: Any, context: Any) -> Any:
+            nonlocal left
+            left -= name in ("Upsert", "Delete")
+            if left < 0:
+                context.abort(grpc.StatusCode.INTERNAL, "out of order")
+            return method(request, context)
+
+        server.engine.fault = going
+        with suppress(StoreError):
+            memory.join("one", "other", shown)
+            is_over = True
+        server.engine.fault = faultless
+        states.append(require_one_or_two(memory))
+        if not states[-1]:
+            join(memory)
+        memory.add_turns(named(TURNS, "any"))  # deletes what is left
+        assert memory.verify() == []
+        memory.forget(Selection(conversations=("one", "any")))
+    assert states == sorted(states)
+    assert states.count(True) > 2
 
 
 def without_the_last_row(reply: Any) -> None:

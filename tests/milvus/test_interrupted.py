@@ -7,16 +7,19 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.addresses import MilvusAddress
+from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.milvus import changing
 from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
-from goalmem_cli.records import Query, Turn
+from goalmem_cli.records import Conversation, Query, Turn
+from goalmem_cli.store.files import unwatched
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat
@@ -86,6 +89,82 @@ def test_an_interrupted_ingest_shows_all_or_nothing_of_what_is_new(memory: Opens
     assert new in states
     assert len(states) >= 6
     assert memory().verify() == []
+
+
+WINDOWS = {"one": LATER[:3], "other": LATER[1:]}
+TEXTS = [turn.text for turn in LATER]
+PARTED = {name: [turn.text for turn in turns] for name, turns in WINDOWS.items()}
+
+
+def windows() -> list[Conversation]:
+    """Return two windows of one chat, which share two turns, and so are kept as two."""
+    return [
+        Conversation(name, "whatsapp", tuple(named(timed(turns), name)), file=f"/{name}.txt")
+        for name, turns in WINDOWS.items()
+    ]
+
+
+def timed(turns: list[Turn]) -> list[Turn]:
+    """Return the turns of a chat, each said an hour after the one before."""
+    return [replace(turn, said=datetime(2024, 5, 3, turn.ordinal)) for turn in turns]
+
+
+def join(memory: MilvusMemory) -> None:
+    """Join the two windows."""
+    memory.join("one", "other", memory.joinable("one", "other"))
+
+
+def require_one_or_two(memory: MilvusMemory) -> bool:
+    """Return whether the windows are joined; whatever looks at them sees each as it was, or the one and no other."""
+    listed = {each.name: each.turns for each in memory.conversations()}
+    is_joined = "other" not in listed
+    expected = {"one": TEXTS} if is_joined else PARTED
+    assert listed == {name: len(texts) for name, texts in expected.items()}
+    for name in PARTED:
+        said, ranked = seen(memory, name)
+        assert said == expected.get(name, [])
+        assert ranked == set(said)
+    assert [added.new_turns for added in memory.preview_all(windows())] == [0, 0]
+    return is_joined
+
+
+@pytest.mark.slow
+def test_an_interrupted_join_is_done_or_not_begun(memory: Opens) -> None:
+    """At every step the two are as they were, or one; whoever writes next leaves no row over, and joining ends it."""
+    states: list[bool] = []
+    while True:
+        memory().add_all(windows())
+        answer = memory().add_answer("Biscuit", memory().turns(["other"])[0], [], {"question": "Who?"})
+        try:
+            join(memory(stopping_at(len(states))))
+        except Stopped:
+            states.append(require_one_or_two(memory()))
+            assert memory().are_stored([answer.id]) is not states[-1]
+            memory().add_turns(named(EARLIER, "any"))  # deletes what is left
+            assert memory().verify() == []
+            assert require_no_rows_over(memory()) == {"any", "one", *([] if states[-1] else ["other"])}
+            memory().forget(Selection(conversations=("any",)))
+            if not states[-1]:
+                join(memory())
+            assert require_one_or_two(memory())
+            assert memory().verify() == []
+            memory().forget(Selection(conversations=("one",)))
+        else:
+            break
+    assert states == sorted(states)
+    assert len(states) >= 8
+    assert {False, True} <= set(states)
+
+
+def require_no_rows_over(memory: MilvusMemory) -> set[str]:
+    """Return the names of the conversations that have rows, which are the same in all collections."""
+    engine = memory._kept.engine
+    names = [
+        {row["conversation"] for row in engine.rows(collection, "", ["conversation"])}
+        for collection in (Collection.SAID, Collection.UNITS)
+    ]
+    assert names == [memory._kept.talks().keys()] * 2
+    return names[0]
 
 
 def test_an_interrupted_forgetting_hides_at_once_and_is_finished(memory: Opens) -> None:
@@ -180,6 +259,47 @@ def test_a_killed_forgetting_is_finished(memory: Opens, tmp_path: Path, step: st
     assert {row["conversation"] for row in engine.rows(Collection.SAID, "", ["conversation"])} == {"before", "any"}
     assert {row["conversation"] for row in engine.rows(Collection.UNITS, "", ["conversation"])} == {"before", "any"}
     assert memory().verify() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "step", ["conversations announced", "units written", "conversations published", "rows deleted"]
+)
+def test_a_killed_join_is_done_or_not_begun(memory: Opens, tmp_path: Path, step: str) -> None:
+    """Whoever opens the database again sees two conversations or one, and joining them, where they are two, ends it."""
+    start = multiprocessing.get_context("forkserver")
+    start.set_forkserver_preload([__name__])
+    process = start.Process(target=killed_joining, args=(tmp_path, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    is_joined = require_one_or_two(memory())
+    assert is_joined is (step in ("conversations published", "rows deleted"))
+    if is_joined:
+        with pytest.raises(StoreError, match="no conversation 'other'"):
+            join(memory())
+    else:
+        join(memory())
+    memory().add_turns(named(EARLIER, "any"))  # deletes what is left
+    assert require_no_rows_over(memory()) == {"any", "one"}
+    assert memory().verify() == []
+    assert [added.new_turns for added in memory().add_all(windows())] == [0, 0]
+
+
+def killed_joining(folder: Path, step: str) -> None:
+    """Be the process that is killed at that step of joining."""
+
+    def written(what: str) -> None:
+        if what == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    address = MilvusAddress(path=folder / "database")
+    for hook in (unwatched, written):
+        memory = MilvusMemory(address, folder / "beside", HashEmbedder(), announce=print, written=hook)
+        if hook is unwatched:
+            memory.add_all(windows())
+        else:
+            join(memory)
 
 
 def killed_forgetting(folder: Path, step: str) -> None:

@@ -15,19 +15,12 @@ from goalmem_cli.errors import ContextOverflow, ModelError
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.template import ChatTemplate, Piece
 from goalmem_cli.models.weights.gguf import read_header
-from goalmem_cli.models.weights.repacking import repacked
 from goalmem_cli.ports import Completion, GrammarShape, Request
 from tests.models.native_model import Interrupting, assembled, loaded
 from tests.models.varied import LONG, VARIED, chosen, person, told
 
 YES = GrammarShape('root ::= "yes"')
 STORY = "".join(f"F{n}: On day {n} somebody walked past the old mill and counted {n} boats.\n" for n in range(1, 31))
-
-
-@pytest.fixture(scope="module")
-def weights(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled model as it is run, which takes half the time of the file that is shipped."""
-    return repacked(bundled_path, tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture

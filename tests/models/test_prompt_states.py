@@ -12,7 +12,6 @@ import pytest
 
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.state_cache import StateCache
-from goalmem_cli.models.weights.repacking import repacked
 from goalmem_cli.ports import Completion, Request
 from tests.models.varied import LONG, chosen, listed, person, told
 
@@ -31,18 +30,6 @@ def model(path: Path, **options: Any) -> Iterator[LlamaModel]:
         yield made
     finally:
         made.close()
-
-
-@pytest.fixture(scope="module")
-def weights(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled model as it is run, which takes half the time of the file that is shipped."""
-    return repacked(bundled_path, tmp_path_factory.mktemp("made"))
-
-
-@pytest.fixture
-def notes() -> list[str]:
-    """What the cache on disk says."""
-    return []
 
 
 @pytest.fixture

@@ -20,12 +20,7 @@ from goalmem_cli.errors import ContextOverflow, ModelMissing
 from goalmem_cli.main import run
 from goalmem_cli.ports import JsonShape
 from tests.conftest import CHECKOUT, SAMPLES
-from tests.models.faulty_server import (
-    CITE,
-    ONE_LINE,
-    asks,
-    opened,
-)
+from tests.models.faulty_server import CITE, ONE_LINE, asks, opened
 
 
 @pytest.fixture(scope="module")

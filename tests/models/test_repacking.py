@@ -24,12 +24,6 @@ from tests.models.varied import chosen
 pytestmark = pytest.mark.usefixtures("empty_cache")
 
 
-@pytest.fixture
-def notes() -> list[str]:
-    """What is said."""
-    return []
-
-
 @pytest.fixture(scope="module")
 def made_once(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Weights that were made; tests copy them."""

@@ -18,12 +18,6 @@ STATE = bytes(range(256)) * 4
 
 
 @pytest.fixture
-def notes() -> list[str]:
-    """What the cache says."""
-    return []
-
-
-@pytest.fixture
 def cache(tmp_path: Path, notes: list[str]) -> StateCache:
     """A cache with room for five states or so, in a folder that is not there yet."""
     return StateCache(tmp_path / "deep" / "states", 6000, notes.append)

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning, steps_of
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
@@ -63,24 +64,24 @@ def unified(
     """Return a unification whose facts are looked up by their words among those in the prompt."""
 
     def reply(request: Request) -> str:
-        entries = [
-            {
-                "subgoal": f"S{subgoal}",
-                "facts": [number_of(request, text) for text in texts],
-                "verdict": verdict,
-                "bindings": [
-                    {"variable": name, "value": value}
-                    for name, values in bindings.items()
-                    for value in ([values] if isinstance(values, str) else values)
-                ],
-            }
-            for subgoal, texts, bindings, verdict in groundings
-        ]
+        entries = [_entry(request, grounding) for grounding in groundings]
         whys = [{"subgoal": f"S{number}", "why": why} for number, why in (unresolved or {}).items()]
         pairs = [{"left": left, "right": right} for left, right in same]
         return json.dumps({"groundings": entries, "same": pairs, "unresolved": whys})
 
     return reply
+
+
+def _entry(request: Request, grounding: Grounding) -> dict[str, object]:
+    """Return a grounding as a reply has it."""
+    subgoal, texts, bindings, verdict = grounding
+    pairs = [(name, [values] if isinstance(values, str) else values) for name, values in bindings.items()]
+    return {
+        "subgoal": f"S{subgoal}",
+        "facts": [number_of(request, text) for text in texts],
+        "verdict": verdict,
+        "bindings": [{"variable": name, "value": value} for name, values in pairs for value in values],
+    }
 
 
 def number_of(request: Request, text: str) -> str:
@@ -153,19 +154,9 @@ def proved(
 
     def reply(request: Request) -> str:
         entries = [
-            {
-                "subgoal": f"S{subgoal}",
-                "facts": [number_of(request, text) for text in texts],
-                "verdict": verdict,
-                "bindings": [
-                    {"variable": name, "value": value}
-                    for name, values in bindings.items()
-                    for value in ([values] if isinstance(values, str) else values)
-                ],
-                "why": "the facts lean that way" if verdict == "suggested" else "",
-                "instead": instead,
-            }
-            for subgoal, texts, bindings, verdict, instead in groundings
+            _entry(request, grounding)
+            | {"why": "the facts lean that way" if grounding[3] == "suggested" else "", "instead": instead}
+            for grounding, instead in ((each[:4], each[4]) for each in groundings)
         ]
         written = json.loads(plan) if plan else {}
         if plan:
@@ -188,21 +179,6 @@ def checked(is_same: bool = True, differs: str = "") -> str:
     return json.dumps({"answers": "yes" if is_same else "no", "differs": differs})
 
 
-def ask_together(
-    turns: Sequence[Turn],
-    question: str,
-    *replies: Reply,
-    asker: str | None = None,
-    strict: bool = False,
-    limits: Limits | None = None,
-    asked: datetime = MOMENT,
-) -> tuple[Trace, ScriptedModel]:
-    """Return what `ask` does, with plan and proof in one reply."""
-    model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, TOGETHER, limits or Limits(), strict=strict)
-    return engine.answer(Question(question, asked, asker)), model
-
-
 def ask(
     turns: Sequence[Turn],
     question: str,
@@ -211,8 +187,13 @@ def ask(
     strict: bool = False,
     limits: Limits | None = None,
     asked: datetime = MOMENT,
+    planning: Planning = "paper",
 ) -> tuple[Trace, ScriptedModel]:
     """Return the trace of a question over the turns, answered from the scripted replies, and the model's memory."""
-    model = ScriptedModel(replies)
-    engine = GoalMem(ListBackbone(turns), model, FULL, limits or Limits(), planning="paper", strict=strict)
+    model, prompts = ScriptedModel(replies), FULL if planning == "paper" else TOGETHER
+    engine = GoalMem(ListBackbone(turns), model, prompts, limits or Limits(), planning=planning, strict=strict)
     return engine.answer(Question(question, asked, asker)), model
+
+
+ask_together = partial(ask, planning="together")
+"""Does what `ask` does, with plan and proof in one reply."""

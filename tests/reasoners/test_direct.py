@@ -97,6 +97,31 @@ def test_a_refusal_is_unknown(book: PromptBook, refusal: str) -> None:
     assert (trace.status, trace.answer, trace.evidence, trace.failure) == (Status.UNKNOWN, None, (), None)
 
 
+HENS = chat("Ana: Who keeps hens here?", "Ben: I keep hens, nine.", "Ana: Who drives on Sunday?", "Ben: The sun will.")
+
+
+@both_profiles
+@pytest.mark.parametrize(
+    ("question", "said", "cited", "answer", "note"),
+    [
+        ("Who keeps hens?", "I do", "nine", "Ben", ""),
+        ("Who keeps hens?", "we", "nine", None, "'we' is nobody's name"),
+        ("Who keeps hens?", "They do.", "nine", None, "'They do.' is nobody's name"),
+        ("Who drives on Sunday?", "Ana", "Sunday", None, "Ana only asks it"),
+        ("Who asked who drives on Sunday?", "Ana", "Sunday", "Ana", ""),
+    ],
+)
+def test_who_is_answered_with_somebody_who_is_told_to(
+    book: PromptBook, question: str, said: str, cited: str, answer: str | None, note: str
+) -> None:
+    """A pronoun is whom it means, or no answer; nor is whoever only asks it in the chat."""
+    trace = ask(Direct, question, says(answer=said, facts=[cited]), book=book, turns=HENS).trace
+
+    assert (trace.answer, trace.notes) == (answer, (note,) if note else ())
+    assert trace.status is (Status.UNKNOWN if answer is None else Status.ANSWERED)
+    assert bool(trace.evidence) is (answer is not None)
+
+
 @both_profiles
 def test_a_fact_that_was_not_shown_cannot_be_cited(book: PromptBook) -> None:
     """A reply that cites one is asked for again, and told why."""

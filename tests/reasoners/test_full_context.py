@@ -23,16 +23,7 @@ from goalmem_cli.records import Conversation, Hit, Question, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Stop, Trace
-from tests.reasoners.forward import (
-    FULL,
-    QUESTION,
-    RUBBISH,
-    TURNS,
-    adversarial,
-    both_profiles,
-    says,
-    stays_within,
-)  # fmt: skip
+from tests.reasoners.forward import FULL, QUESTION, RUBBISH, TURNS, adversarial, both_profiles, says, stays_within
 from tests.reasoners.scripting import MOMENT, chat
 
 EVERYTHING = Budget(sys.maxsize, 3000)

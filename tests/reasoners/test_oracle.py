@@ -11,16 +11,7 @@ from goalmem_cli.reasoners.oracle import Oracle, calls
 from goalmem_cli.records import Hit, Question
 from goalmem_cli.store.units import units_from_turns
 from goalmem_cli.trace import Status, Stop
-from tests.reasoners.forward import (
-    QUESTION,
-    RUBBISH,
-    TURNS,
-    adversarial,
-    ask,
-    both_profiles,
-    says,
-    stays_within,
-)  # fmt: skip
+from tests.reasoners.forward import QUESTION, RUBBISH, TURNS, adversarial, ask, both_profiles, says, stays_within
 
 HITS = [Hit(unit, 0.0) for unit in units_from_turns(TURNS)]
 

@@ -71,6 +71,20 @@ def test_observations_stand_under_their_step_and_only_grow(book: PromptBook) -> 
 
 
 @both_profiles
+def test_a_finish_with_a_pronoun_is_whom_it_means(book: PromptBook) -> None:
+    """Or nobody; and whoever only asks it is not the answer."""
+    lines = chat("Ana: Who keeps hens here?", "Ben: I keep hens, nine.")
+    answers = {
+        said: ask(
+            React, "Who keeps hens?", retrieves("keeps hens"), finishes(said, cited), book=book, turns=lines
+        ).trace.answer
+        for said, cited in (("I", "nine"), ("we do", "nine"), ("Ana", "here"))
+    }
+
+    assert answers == {"I": "Ben", "we do": None, "Ana": None}
+
+
+@both_profiles
 @pytest.mark.parametrize("refusal", ["unknown", "I don't know", "Not mentioned."])
 def test_a_finish_without_an_answer_is_unknown(book: PromptBook, refusal: str) -> None:
     """A refusal is a finish, and names no fact."""

@@ -8,8 +8,9 @@ import pytest
 
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.direct import calls
 from goalmem_cli.reasoners.inquiry import Budget
-from goalmem_cli.reasoners.tiser import Tiser, calls
+from goalmem_cli.reasoners.tiser import Tiser
 from goalmem_cli.trace import Status, Stop
 from tests.reasoners.forward import (
     COMPACT,

@@ -289,3 +289,29 @@ def test_whoever_asks_is_not_who_does_it() -> None:
     assert trace.status is Status.UNKNOWN
     assert rejected(trace)[:1] == ["Ana only asks it"]
     assert ask_together(HENS, "Who asked who drives on Sunday?", asked)[0].answer == "Ana"
+
+
+@pytest.mark.parametrize("said", ["we", "He", "they all", "it was him", "someone", "both of us", "an unknown author"])
+def test_what_names_nobody_is_no_answer_to_who(said: str) -> None:
+    """Whose name it is, is asked; nobody knows whom such a word means."""
+    reply = proved(claims(1, "nine of them", x=said), plan=KEEPS, status="settled", wording=said)
+    trace, _ = ask_together(HENS, "Who keeps hens?", reply, limits=Limits(max_breadth=1, max_depth=0))
+
+    assert trace.status is Status.UNKNOWN
+    assert rejected(trace)[:1] == [f"{said} is nobody's name"]
+
+
+def test_whoever_asks_is_who_does_it_only_where_a_reply_says_so() -> None:
+    """What else is cited has to tell it of them: as "you", by their name, or in their own words."""
+
+    def answer(*replies: str) -> str | None:
+        cited = ("Who drives on Sunday?", *(reply.partition(": ")[2] for reply in replies))
+        reply = proved(claims(1, *cited, x="Ana"), plan=DRIVES, status="settled", wording="Ana")
+        lines = chat("Ana: Who drives on Sunday?", *replies)
+        return ask_together(lines, "Who drives on Sunday?", reply, limits=Limits(max_breadth=1, max_depth=0))[0].answer
+
+    assert answer("Ben: I have a car on Sunday.") is None
+    assert answer("Ben: Do you have a car on Sunday?") is None
+    assert answer("Ben: You do, I work on Sunday.") == "Ana"
+    assert answer("Ben: Ana drives, I work on Sunday.") == "Ana"
+    assert answer("Ben: I work on Sunday.", "Ana: Then I drive myself on Sunday.") == "Ana"

@@ -158,6 +158,7 @@ def forget_person(store: Store, report: Report) -> None:
     if called := people.roster_of(store).called("Ben"):
         if called[0].said is None:
             people.name(store, "Ben", "Benjamin the Second")
+        report("named")
         report(str(forgetting.forget(store, Selection(speakers=("Ben",))).turns))
 
 

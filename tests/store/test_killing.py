@@ -267,14 +267,17 @@ def test_killed_while_saying_who_is_who(base: Path, tmp_path: Path) -> None:
 
 
 def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Path) -> None:
-    """Once no turn of theirs is left, no file has a name of theirs; before, forgetting again ends it."""
+    """As long as a turn of theirs is left, so is the name; once none is, no file has it after the next command."""
     before, after_it, reached = contents(base), after("forget-person", base, tmp_path), set()
     for store in killed("forget-person", base, tmp_path / "out"):
         now = contents(store.path)
         assert now in (before, after_it)
         reached.add(now == after_it)
         if now == after_it:
+            opened(store.path, now).catch_up()
             assert holding(store.path, ("Benjamin the Second",)) == []
+        elif store.reported:
+            assert [person.name for person in People.of_folder(store.path).persons] == ["Benjamin the Second"]
         assert finished("forget-person", store.path) == after_it
         assert holding(store.path, ("Benjamin the Second",)) == []
         assert People.of_folder(store.path) == People()

@@ -110,3 +110,37 @@ def test_kept_prompts_go_with_what_is_forgotten(momoco: Goalmem, tmp_path: Path)
     for path in (tmp_path / "store").rglob("*"):
         assert path.is_dir() or b"Black Sesame Cocoa" not in path.read_bytes(), path
     assert not trace.exists()
+
+
+@pytest.mark.usefixtures("lax")
+def test_all_of_an_embedded_memory_is_its_owners_alone(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
+    """The database, and the folder with its traces and locks; `doctor` warns of one that an older goalmem wrote."""
+    pytest.importorskip("milvus_lite")
+    from goalmem_cli.milvus.embedded import close_embedded
+
+    database, beside = tmp_path / "memory.db", Path(os.environ["XDG_DATA_HOME"]) / "goalmem" / "milvus"
+    place = ("--store", f"milvus:{database}")
+
+    def told() -> str:
+        findings = json.loads(goalmem("doctor", "--json", *place).out)["findings"]
+        return str(next(each["text"] for each in findings if each["name"] == "privacy"))
+
+    for words in (
+        ("ingest", str(samples / "momoco.json")),
+        ("ask", QUESTION, "--keep-prompts"),
+        ("ingest", str(samples / "lisbon-trip.json")),
+        ("forget", "lisbon-trip", "--yes"),
+    ):
+        assert goalmem(*words, *place, factories=proving()).code == 0
+        (folder,) = beside.iterdir()
+        assert modes(database)["."] == "700"  # whatever the engine makes in it meanwhile
+        close_embedded()
+        assert is_private(database), modes(database)
+        assert is_private(folder), modes(folder)
+    for path in (database, *database.rglob("*"), folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    assert told().startswith("other users may use")
+    assert goalmem("ingest", "--restore-forgotten", str(samples / "lisbon-trip.json"), *place).code == 0
+    close_embedded()
+    assert (is_private(database), is_private(folder)) == (True, True)
+    assert told() == "nothing of the store is open to other users"

@@ -412,14 +412,15 @@ def test_each_line_that_a_model_takes_apart_is_one_author_s() -> None:
 def test_leaves_of_a_tree_are_their_authors() -> None:
     """Of what is quoted and of what is forwarded; any other is its speaker's, and has no attributes."""
     forwarded = Turn("a", 0, 1, "Ana", "[forwarded from Ben] I am", attributes={"forwarded_from": "Ben"})
-    leaves = turn_leaves("raptor", "leaf", [whatsapp("On 2 March 2026, Marta wrote:\n> I am\nNot I"), forwarded])
+    quoting = whatsapp("On 2 March 2026, Marta wrote:\n> I am\nNot I")
+    leaves = turn_leaves("raptor", "leaf", [quoting, forwarded])
     assert [(leaf.author, leaf.speaker, leaf.text[-6:]) for leaf in leaves] == [
         ("Marta", "Ana", ":\nI am"), ("Ana", "Ana", "Not I"), ("Ben", "Ana", "] I am"),
     ]  # fmt: skip
     assert leaves[1].attributes == {}
-    for leaf in leaves:
-        draft = Reading(leaf, forwarded).draft(Details())
-        assert (draft.author, version(draft, Details(), (), [forwarded], ()).author) == (leaf.author, leaf.author)
+    for leaf, turn in zip(leaves, (quoting, quoting, forwarded), strict=True):
+        draft = Reading(leaf, turn).draft(Details())
+        assert (draft.author, version(draft, Details(), (), [turn], ()).author) == (leaf.author, leaf.author)
 
 
 def test_quotes_are_where_they_were_when_secrets_are_blacked_out() -> None:
@@ -467,3 +468,22 @@ def test_the_stretches_of_any_text_are_all_of_it(text: str) -> None:
     quoted = [stretch for stretch, author in turn.stretches if author is not None]
     assert len(quoted) == len(found)
     assert all(any(letter.isalnum() for letter in stretch) for stretch in quoted)
+
+
+@pytest.mark.parametrize("name", ["Petra", "Petra Kern", "- Petra", "petra,"])
+def test_what_stands_below_the_name_under_a_pasted_mail_is_nobodys_whom_one_knows(name: str) -> None:
+    """Neither its author's nor the speaker's: nothing says which; a postscript is its author's."""
+    mail = (
+        f"From: Petra Kern <petra@example.org>\nSent: Monday\nSubject: Graz\n\nHi,\nI moved to Graz.\n\nBest,\n{name}"
+    )
+    below = "I think I want to move too."
+    text = f"Look:\n{mail}\nPhone 123\n\nPS: I keep hens.\n\n{below}"
+    assert [(text[start:end], author) for start, end, author in map(placed, quotes.quotes_in(text))] == [
+        (text[6 : -len(below) - 1], "Petra Kern"), (below, ""),
+    ]  # fmt: skip
+    assert [placed(one)[2] for one in quotes.quotes_in(f"Look:\n{mail}")] == ["Petra Kern"]
+
+
+def placed(quote: dict[str, object]) -> tuple[int, int, str]:
+    """Return where a quote begins and ends, and its author."""
+    return int(str(quote["start"])), int(str(quote["end"])), str(quote.get("from", ""))

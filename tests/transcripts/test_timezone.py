@@ -265,6 +265,33 @@ def test_a_machine_that_travels_moves_no_turn_of_joined_windows(
         assert (again.new_turns, memory.stats().timezones) == (0, zones)
 
 
+def test_utc_that_somebody_named_stays(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a zone as any other: what nobody named gives way to it, and it to none that nobody named."""
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    file = export(tmp_path / "conversations.json", SUMMER)
+    memory.ingest(file, timezone="UTC")
+    memory.ingest(file)
+    assert memory.stats().timezones == {"UTC": 1}
+    assert said_in(memory) == ["2026-07-14T22:30:00+00:00"]
+    memory.ingest(file, timezone="Asia/Tokyo")
+    memory.ingest(file, timezone="Etc/UTC")
+    assert memory.stats().timezones == {"Etc/UTC": 1}
+    assert day_of_today(memory) == ["2026-07-14"]
+
+
+@pytest.mark.parametrize("own", ["Europe/Berln", ":Europe/Berln", "Berlin", "../etc/passwd"])
+def test_a_machine_whose_zone_is_misspelt(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    """The system would take it for UTC and say nothing; here it is said, and whoever names a zone needs none of it."""
+    monkeypatch.setenv("TZ", own)
+    file = str(export(tmp_path / "conversations.json", SUMMER))
+    refused = goalmem("ingest", file)
+    assert refused.code == UsageError.exit_code
+    assert f"TZ is {own!r}" in refused.error_lines[0]
+    assert goalmem("ingest", file, "--timezone", "Europe/Berlin").code == 0
+
+
 def test_an_export_of_the_memory_keeps_its_zones(memory: Memory, tmp_path: Path) -> None:
     """Read into another memory on another machine, it is as it was."""
     memory.ingest(export(tmp_path / "conversations.json", SUMMER), timezone="Europe/Berlin")

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
-from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, Vector
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep, Vector
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
+    Act,
     Deed,
     acts_of,
     decide_some,
@@ -23,18 +24,18 @@ from goalmem_cli.backbones.structured.decisions import (
     replaced_by,
     superseding,
 )
-from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
+from goalmem_cli.backbones.structured.indexing import about_tokens, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import ask_each, in_one_line, read_fields
+from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
-from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
+from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Unit
 
 _REPLY_TOKENS = 80  # about as many as a reply has
 
@@ -85,8 +86,11 @@ class _Read:
     units: Mapping[str, Unit]
 
 
-class AMem:
+class AMem(WalkingBackbone):
     """Retrieves notes as they are, or were at the query's time, and after each those that it is linked to."""
+
+    name = NAME
+    compared = (DRAFT, NOTE)
 
     def __init__(
         self,
@@ -99,19 +103,10 @@ class AMem:
 
         `keywords` gives what is searched for a query; without it the model is asked, or nobody (`asks`).
         """
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or AMemSettings()
         self._keywords = keywords or (self._asked_for if self._settings.asks else _own_words)
         self._notes = Kept(store, self._read_notes)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` makes notes of them.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k notes: those most like the keywords first, each followed by those that it is linked to.
@@ -177,7 +172,7 @@ class AMem:
         pending = self._pending(self._store.derived(NAME))
         done = self._describe(pending, report)
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
-        done += self._evolve([walk for _, walk in walks], report)
+        done += self._go_through([walk for _, walk in walks], self._decide, report, self._take)
         names = {
             work.whole.conversation: {
                 work.whole.name, *walk.names, *(reading.part.name for reading in work.readings)
@@ -194,29 +189,14 @@ class AMem:
 
     def _describe(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the details of all that has none; what could not be read has none until the next run."""
-        done: list[PartDone] = []
-        unread = [(work, reading) for work in pending for reading in work.unread]
-        for group in batches(unread, self._kit().at_once if unread else 1, lambda _: 1):
-            readings = [reading for _, reading in group]
-            replies = ask_all(self._kit(), readings)
-            gave = [() if reply.value is None else (reply.value,) for reply in replies]
-            parts = [reading.part for reading in readings]
-            done += stored(self._store, NAME, parts, gave, replies, report, [int(each.is_first) for each in readings])
-            for (work, reading), units in zip(group, gave, strict=True):
-                work.known[reading.part.name] = units
-        return done
+        unread = [(work.known, reading) for work in pending for reading in work.unread]
+        return self._ask_for(unread, self._ask, report, lambda each: int(each.is_first))
 
-    def _evolve(self, walks: Sequence[Evolution], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Decide note by note, for several conversations at once."""
-        done: list[PartDone] = []
-        for steps in together(walks, self._kit().at_once if walks else 1):
-            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
-            replies = decide_some(self._kit, EVOLVE, undecided, EVENTS)
-            gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += stored(self._store, NAME, parts, gave, replies, report)
-            for (walk, step), units in zip(steps, gave, strict=True):
-                walk.take(step, units, self._vectors_of(units))
-        return done
+    def _decide(self, steps: Sequence[EvolvingStep]) -> list[Reply[tuple[Act, ...]]]:
+        return decide_some(self._kit, EVOLVE, [step.undecided for step in steps], EVENTS)
+
+    def _take(self, walk: Evolution, step: EvolvingStep, units: Sequence[Unit]) -> None:
+        walk.take(step, units, self._vectors_of(units))
 
     def _link(self) -> None:
         """Bring edges to what was decided: from a version to the one before, and from a note to those linked."""
@@ -233,10 +213,6 @@ class AMem:
         """Return the vectors of all that is known of a conversation, and of notes without details."""
         bare = [reading.draft(Details()) for reading in work.readings if not work.known.get(reading.part.name)]
         return self._vectors_of([*(unit for units in work.known.values() for unit in units), *bare])
-
-    def _vectors_of(self, units: Sequence[Unit]) -> dict[str, Vector]:
-        own = [unit for unit in units if unit.kind in (DRAFT, NOTE)]
-        return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}
 
     def _read_notes(self) -> _Read:
         units = self._store.units_of(NAME, [NOTE, DECISION])

@@ -61,7 +61,7 @@ class Reading:
         """Return what the model is asked."""
         return kit.prompts[DESCRIBE].request({"line": node_line(self.leaf, is_leaf=True), "problem": problem})
 
-    def read(self, kit: Kit, text: str) -> Unit:
+    def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
         """Return the draft of the note, with the details of a reply.
 
         Raises:
@@ -72,14 +72,16 @@ class Reading:
         keywords, tags = (split(_BETWEEN.join(told.get(name, ()))) for name in (_KEYWORDS, _TAGS))
         if not (context or keywords or tags):
             raise ReplyUnusable("it says nothing of the message")
-        return self.draft(Details(keywords, context, tags))
+        return (self.draft(Details(keywords, context, tags)),)
 
     def draft(self, details: Details) -> Unit:
         """Return the draft of the note with these details."""
         identity = (self.leaf.id, *details.keywords, details.context, *details.tags)
         attributes = {**self.leaf.attributes, KEY: self.leaf.id, **_attributes(details)}
         text = in_one_line(self.leaf.text)
-        return derived_unit(NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes)
+        return derived_unit(
+            NAME, DRAFT, text, (self.turn,), identity=identity, attributes=attributes, speaker=self.leaf.speaker
+        )
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -110,12 +112,15 @@ def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Tu
     """
     content, author = str(of.attributes.get(_CONTENT, of.text)), str(of.attributes.get(_AUTHOR, of.speaker))
     text = f"{content} [{told}]" if (told := details.text) else content
-    if author and any(turn.speaker != author for turn in turns):
+    is_own = all(turn.speaker == author for turn in turns)
+    if author and not is_own:
         text = f"{in_one_line(author)}: {text}"
     passed_on = {name: of.attributes[name] for name in (FORWARDED_FROM, QUOTED_FROM) if name in of.attributes}
     told_of = {KEY: key_of(of), _CONTENT: content, _AUTHOR: author, LINKS: list(links), **_attributes(details)}
     attributes = {**passed_on, **told_of}
-    return derived_unit(NAME, NOTE, text, turns, identity=identity, attributes=attributes)
+    return derived_unit(
+        NAME, NOTE, text, turns, identity=identity, attributes=attributes, speaker=author if is_own else ""
+    )
 
 
 def _attributes(details: Details) -> dict[str, object]:

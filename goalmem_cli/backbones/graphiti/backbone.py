@@ -38,12 +38,12 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
 from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, in_one_line
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
-from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Usage
+from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Usage
 
 _REPLY_TOKENS = 120  # about as many as a reply has
 _FACTS_AN_EPISODE = 1  # about as many as an episode tells, for the outlook
@@ -88,23 +88,17 @@ class _Work:
         self.names = {self.whole.name, *read, *walk.names}
 
 
-class Graphiti:
+class Graphiti(WalkingBackbone):
     """Retrieves facts with their dates as they are known, or were at the query's time."""
+
+    name = NAME
+    compared = (MENTION, FACT)
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphitiSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or GraphitiSettings()
         self._graph = Kept(store, self._read_graph)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` reads them.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k facts, best first, with their dates; or entities and communities beside them.
@@ -227,41 +221,18 @@ class Graphiti:
 
     def _name(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the names of the episodes that are new."""
-        done: list[PartDone] = []
-        new = [(work, naming) for work in pending for naming in work.unnamed]
-        for group in batches(new, self._at_once(new), lambda _: 1):
-            namings = [naming for _, naming in group]
-            replies = ask_all(self._kit(), namings)
-            gave = [reply.value or () for reply in replies]
-            turns = [len(naming.stretch.sources) for naming in namings]
-            done += stored(self._store, NAME, [each.part for each in namings], gave, replies, report, turns)
-            for (work, naming), units in zip(group, gave, strict=True):
-                work.known[naming.part.name] = units
-        return done
+        new = [(work.known, naming) for work in pending for naming in work.unnamed]
+        return self._ask_for(new, self._ask, report, lambda each: len(each.stretch.sources))
 
     def _tell(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the facts of the episodes that are new."""
-        done: list[PartDone] = []
-        new = [(work, telling) for work in pending for telling in work.untold]
-        for group in batches(new, self._at_once(new), lambda _: 1):
-            tellings = [telling for _, telling in group]
-            replies = tell(self._kit(), tellings, dates=self._settings.dates)
-            gave = [reply.value or () for reply in replies]
-            done += stored(self._store, NAME, [each.part for each in tellings], gave, replies, report)
-            for (work, telling), units in zip(group, gave, strict=True):
-                work.known[telling.part.name] = units
-        return done
+        new = [(work.known, telling) for work in pending for telling in work.untold]
+        return self._ask_for(new, lambda asked: tell(self._kit(), asked, dates=self._settings.dates), report)
 
     def _walk(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide episode by episode, for several conversations at once."""
-        done: list[PartDone] = []
         walks = [work.walk(self._vectors(work)) for work in pending]
-        for steps in together(walks, self._at_once(pending)):
-            replies = self._asked_to_decide([step for _, step in steps])
-            gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += stored(self._store, NAME, [step.part for _, step in steps], gave, replies, report)
-            for (walk, step), units in zip(steps, gave, strict=True):
-                walk.take(step, units)
+        done = self._go_through(walks, self._asked_to_decide, report)
         for work, walk in zip(pending, walks, strict=True):
             work.note_names(walk)
         return done
@@ -325,14 +296,9 @@ class Graphiti:
         dated = replace(unit, text=each.text, event_from=each.valid, event_to=each.invalid)
         return saying_what_it_replaced(replace(hit, unit=dated), ended)
 
-    def _at_once(self, asked: Sequence[object]) -> int:
-        """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""
-        return self._kit().at_once if asked else 1
-
     def _vectors(self, work: _Work) -> dict[str, Vector]:
         """Return the vectors of all mentions and facts that are known of a conversation."""
-        own = [unit for units in work.known.values() for unit in units if unit.kind in (MENTION, FACT)]
-        return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}
+        return self._vectors_of(unit for units in work.known.values() for unit in units)
 
     def _read_graph(self) -> Graph:
         return Graph(self._store.units_of(NAME, list(_GRAPH)))

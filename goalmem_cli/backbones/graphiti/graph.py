@@ -11,16 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from goalmem_cli.backbones.graphiti import (
-    ENTITY,
-    FACT,
-    INVALIDATES,
-    MENTION,
-    NAME,
-    OBJECT,
-    SAME_AS,
-    SUBJECT,
-)
+from goalmem_cli.backbones.graphiti import ENTITY, FACT, INVALIDATES, MENTION, NAME, OBJECT, SAME_AS, SUBJECT
 from goalmem_cli.backbones.graphiti.episode_reading import ends_of
 from goalmem_cli.backbones.graphiti.validity import Validity, validities
 from goalmem_cli.backbones.structured.decisions import DECISION, deeds_of

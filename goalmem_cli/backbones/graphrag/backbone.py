@@ -42,7 +42,7 @@ from goalmem_cli.backbones.structured.beside import fitting, own_hits
 from goalmem_cli.backbones.structured.communities import Community, check_installed, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
 from goalmem_cli.backbones.structured.units import listed, number, passing
 from goalmem_cli.memory_ports import StructuredMemory
@@ -66,23 +66,14 @@ class Told:
     communities: Sequence[Community]
 
 
-class GraphRAG:
+class GraphRAG(StructuredBackbone[StructuredMemory]):
     """Retrieves reports, entities, relationships and chunks around the entities that a question is near to."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphRAGSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or GraphRAGSettings()
         self._graph = Kept(store, self._read_graph)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` extracts what they tell.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k units, best first, as long as they have no more tokens than are to be read.
@@ -230,8 +221,7 @@ class GraphRAG:
             yield from batches(work.pending, kit.at_once, lambda part: len(asked_about(chunks[_place(part)], profile)))
 
     def _one_each(self, work: Plan) -> Iterator[list[Part]]:
-        if work.pending:
-            yield from batches(work.pending, self._kit().at_once, lambda _: 1)
+        yield from batches(work.pending, self._at_once(work.pending), lambda _: 1)
 
     def _extract(self, chunks: Mapping[tuple[str, str], Chunk], parts: Sequence[Part]) -> list[Derivation]:
         return derive(self._kit(), [chunks[_place(part)] for part in parts], self._settings)

@@ -24,11 +24,7 @@ class StoredGraph:
     """What is stored of the graphs, looked up by members and by ends: a search reads what it is near to alone."""
 
     def __init__(
-        self,
-        entities: Iterable[Unit],
-        relationships: Iterable[Unit],
-        reports: Iterable[Unit],
-        chunks: Iterable[Unit],
+        self, entities: Iterable[Unit], relationships: Iterable[Unit], reports: Iterable[Unit], chunks: Iterable[Unit]
     ) -> None:
         """Take the units of each kind."""
         self.entities = {unit.id: unit for unit in entities}

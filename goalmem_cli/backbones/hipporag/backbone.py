@@ -25,14 +25,14 @@ from goalmem_cli.backbones.structured.indexing import (
     summary,
 )
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import Kit, LoadKit
+from goalmem_cli.backbones.structured.kit import Kit, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.model_replies import ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
-from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit
+from goalmem_cli.records import Edge, Hit, Part, Query, Unit
 from goalmem_cli.store.queries.episodes import CONTEXT, FACT, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 
 LINKS = (RELATION, CONTEXT, SYNONYMY, SUBJECT, OBJECT)
@@ -45,7 +45,7 @@ Recognise: TypeAlias = Callable[[Query, Sequence[Unit]], Sequence[int]]
 """Returns the places of those facts, best first as they come, that are of use for a question."""
 
 
-class HippoRAG:
+class HippoRAG(StructuredBackbone[StructuredMemory]):
     """Retrieves passages over the graph of phrases; without a fact that is of use, by their likeness alone."""
 
     def __init__(
@@ -59,21 +59,12 @@ class HippoRAG:
 
         `recognise` says which facts are of use for a question; without it, the model is asked, or all are.
         """
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or HippoRAGSettings()
         by_default = self._recognise_by_model if self._settings.asks else _recognise_all
         self._recognise = recognise or by_default
         self._network = Kept(store, self._read_network)
         self._unnamed = 0
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` reads facts out of them.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k passages, best first, with their rank in the walk and by likeness.

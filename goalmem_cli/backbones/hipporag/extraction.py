@@ -11,6 +11,7 @@ from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings, Retrieved
 from goalmem_cli.backbones.structured.entries import NONE, Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
 from goalmem_cli.backbones.structured.triples import triple_attributes, triple_text
 from goalmem_cli.backbones.structured.units import derived_unit
@@ -44,8 +45,7 @@ def stretches(part: Part, profile: Profile) -> list[Stretch]:
 def passages_of(turns: Sequence[Turn], settings: HippoRAGSettings) -> list[Unit]:
     """Return a session's passages: stretches of it with who says what, or its single turns, long ones in passages."""
     if settings.unit is Retrieved.TURN:
-        lines = [line for stretch in stretches_of(turns, 0) for line in stretch.lines]
-        return [derived_unit(NAME, PASSAGE, text, (turn,)) for turn, text in lines]
+        return turn_leaves(NAME, PASSAGE, turns)
     found = stretches_of(turns, settings.tokens, lambda text: about_tokens([text]))
     return [derived_unit(NAME, PASSAGE, stretch.told, stretch.sources) for stretch in found]
 

@@ -19,14 +19,14 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
-from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.model_replies import ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
-from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.records import Derived, Hit, Part, Query, Unit, Usage
 
 BEAM = "beam"
 """What the ranking by the walk is called among a hit's ranks."""
@@ -64,8 +64,11 @@ class _Work:
         return Weaving(turns, events, [vectors[event.id] for event in events], self.known, settings)
 
 
-class Magma:
+class Magma(WalkingBackbone):
     """Retrieves events by a walk from those that the question's words, meaning and times point at."""
+
+    name = NAME
+    compared = (EVENT,)
 
     def __init__(
         self,
@@ -78,20 +81,11 @@ class Magma:
 
         `intent` says what a query is after; without it its words do, or the model (`router`).
         """
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or MagmaSettings()
         by_model = self._settings.router is Router.MODEL
         self._intent = intent or (self._asked_for if by_model else _by_words)
         self._graph = Kept(store, self._read_graph)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` makes events of them.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k events by their scores; each says what the question is after and its place in an answer.
@@ -147,15 +141,7 @@ class Magma:
         pending = self._pending(self._store.derived(NAME))
         done = [each for work in pending for each in self._remember(work, report)]
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
-        for steps in together([walk for _, walk in walks], self._kit().at_once if pending else 1):
-            replies, parts = ask_all(self._kit(), [step for _, step in steps]), [step.part for _, step in steps]
-            gave = [
-                reply.value if reply.value is not None else (step.unread(),)
-                for (_, step), reply in zip(steps, replies, strict=True)
-            ]
-            done += stored(self._store, NAME, parts, gave, replies, report)
-            for (walk, step), units in zip(steps, gave, strict=True):
-                walk.take(step, units)
+        done += self._go_through([walk for _, walk in walks], self._ask, report)
         for work, walk in walks:
             work.names = {work.whole.name, *walk.names, *(part.name for part, _ in work.events)}
         drop_all_but(self._store, NAME, {work.whole.conversation: work.names for work in pending})
@@ -201,9 +187,6 @@ class Magma:
 
     def _vectors(self, work: _Work) -> dict[str, Vector]:
         return self._vectors_of([event for _, event in work.events])
-
-    def _vectors_of(self, events: Sequence[Unit]) -> dict[str, Vector]:
-        return dict(zip((unit.id for unit in events), self._store.vectors_of(events), strict=True)) if events else {}
 
     def _read_graph(self) -> Graph:
         return Graph.from_store(

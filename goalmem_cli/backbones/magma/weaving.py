@@ -88,6 +88,10 @@ class WeavingStep:
         links = {unit.id: unit for each in causal for unit in self._link(*each)}
         return (self.unread(names), *links.values())
 
+    def units(self, read: Sequence[Unit]) -> tuple[Unit, ...]:
+        """Return what was read of the event; where nothing was, the unit that says so."""
+        return tuple(read) or (self.unread(),)
+
     def unread(self, names: Sequence[str] = ()) -> Unit:
         """Return the unit that says what was read of the event; it has all turns that were shown, and is not ranked."""
         attributes = {OF: self.event.id, ENTITIES: list(names)}

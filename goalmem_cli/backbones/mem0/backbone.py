@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
-from goalmem_cli.backbones.mem0.deciding import EVENTS, Growth, Vector
+from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth, Vector
 from goalmem_cli.backbones.mem0.pair_reading import Reading, Summed, readings_of
 from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
+    Act,
     Deed,
     decide_some,
     ending_of,
@@ -22,15 +23,25 @@ from goalmem_cli.backbones.structured.decisions import (
     replaced_by,
     superseding,
 )
-from goalmem_cli.backbones.structured.indexing import about_tokens, batches, summary
+from goalmem_cli.backbones.structured.indexing import about_tokens, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, ask_all, changed, drop_all_but, rounds, stored, together
+from goalmem_cli.backbones.structured.walking import (
+    Known,
+    WalkingBackbone,
+    ask_all,
+    changed,
+    drop_all_but,
+    rounds,
+    stored,
+    together,
+)
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
+from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
-from goalmem_cli.records import Derived, Hit, Part, Query, Turn, Unit
+from goalmem_cli.records import Derived, Hit, Part, Query, Unit
 
 _REPLY_TOKENS = 120  # about as many as a reply has
 
@@ -65,29 +76,21 @@ class Work:
         return [Growth(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
 
 
-class Mem0:
+class Mem0(WalkingBackbone):
     """Retrieves the memories that are current, or were at the query's time, by their likeness to it.
 
     What keeps more beside the memories is a kind of it, with another `name`.
     """
 
     name = NAME
+    compared: tuple[str, ...] = (FACT, MEMORY)
     _kinds: tuple[str, ...] = (MEMORY,)
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Mem0Settings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or Mem0Settings()
         self._decided = Kept(store, self._read_decided)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` decides what they do to the memories.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k memories, best first, that are current, or were at the end of the query's time.
@@ -222,47 +225,26 @@ class Mem0:
 
     def _read(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the facts of what nobody has read yet."""
-        done: list[PartDone] = []
-        unread = [(work, reading) for work in pending for reading in work.unread]
-        for group in batches(unread, self._kit().at_once if unread else 1, lambda _: 1):
-            replies, parts = (
-                ask_all(self._kit(), [reading for _, reading in group]),
-                [reading.part for _, reading in group],
-            )
-            gave = [reply.value or () for reply in replies]
-            done += stored(
-                self._store, self.name, parts, gave, replies, report, [reading.new_turns for _, reading in group]
-            )
-            for (work, reading), facts in zip(group, gave, strict=True):
-                work.known[reading.part.name] = facts
-        return done
+        unread = [(work.known, reading) for work in pending for reading in work.unread]
+        return self._ask_for(unread, self._ask, report, lambda each: each.new_turns)
 
     def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories at once."""
-        done: list[PartDone] = []
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
-        for steps in together([walk for _, walk in walks], self._at_once(pending)):
-            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
-            replies = decide_some(self._kit, DECIDE, undecided, EVENTS)
-            gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += stored(self._store, self.name, parts, gave, replies, report)
-            for (walk, step), units in zip(steps, gave, strict=True):
-                walk.take(step, units, self._vectors_of(units))
+        done = self._go_through([walk for _, walk in walks], self._decide, report, self._take)
         for work, walk in walks:
             work.names |= walk.names
         return done
 
-    def _at_once(self, pending: Sequence[object]) -> int:
-        """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""
-        return self._kit().at_once if pending else 1
+    def _decide(self, steps: Sequence[DecidingStep]) -> list[Reply[tuple[Act, ...]]]:
+        return decide_some(self._kit, DECIDE, [step.undecided for step in steps], EVENTS)
+
+    def _take(self, walk: Growth, step: DecidingStep, units: Sequence[Unit]) -> None:
+        walk.take(step, units, self._vectors_of(units))
 
     def _vectors(self, work: Work) -> dict[str, Vector]:
         """Return the vectors of all that is known of a conversation."""
         return self._vectors_of([unit for units in work.known.values() for unit in units])
-
-    def _vectors_of(self, units: Sequence[Unit]) -> dict[str, Vector]:
-        own = [unit for unit in units if unit.kind in (FACT, MEMORY)]
-        return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}
 
     def _read_decided(self) -> tuple[dict[str, list[Deed]], dict[str, list[str]]]:
         """Return by which deeds memories ended, and what each took the place of."""

@@ -86,12 +86,7 @@ class DecidingStep:
         ids = dict.fromkeys((*(before.turns if before else ()), *fact.turns))
         turns = [self.walk.turns[id_] for id_ in ids]
         return derived_unit(
-            self.walk.backbone,
-            MEMORY,
-            text,
-            turns,
-            identity=(self.part.name, str(place)),
-            attributes=fact.attributes,
+            self.walk.backbone, MEMORY, text, turns, identity=(self.part.name, str(place)), attributes=fact.attributes
         )
 
 

@@ -10,20 +10,21 @@ from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0.backbone import Mem0, Work
 from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
-from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, Growth, entities
+from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, ConflictStep, Growth, entities
 from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES, Naming, Relating, read_pairs
 from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.beside import nearest
-from goalmem_cli.backbones.structured.decisions import DECISION, decide_some, superseding
-from goalmem_cli.backbones.structured.indexing import about_tokens, batches
+from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide_some, superseding
+from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing
-from goalmem_cli.backbones.structured.walking import ask_all, rounds, stored, together
+from goalmem_cli.backbones.structured.walking import ask_all, rounds
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Ranking
+from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
@@ -132,32 +133,21 @@ class Mem0Graph(Mem0):
 
     def _go_beside(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Read the pairs that are new for the graph, then decide pair by pair, for several conversations at once."""
-        done = self._relate(pending, report)
+        unread = [
+            (work.known, relating)
+            for work in pending
+            for relating in map(Relating, _pairs(work))
+            if relating.part.name not in work.known
+        ]
+        done = self._ask_for(unread, lambda asked: read_pairs(self._kit(), asked), report)
         walks = [(work, self._graph_walk(work)) for work in pending]
-        for steps in together([walk for _, walk in walks], self._at_once(pending)):
-            undecided, parts = [step.undecided for _, step in steps], [step.part for _, step in steps]
-            replies = decide_some(self._kit, CONFLICTS, undecided, EVENTS)
-            gave = [step.units(reply.value or ()) for (_, step), reply in zip(steps, replies, strict=True)]
-            done += stored(self._store, NAME, parts, gave, replies, report)
-            for (walk, step), units in zip(steps, gave, strict=True):
-                walk.take(step, units)
+        done += self._go_through([walk for _, walk in walks], self._find_conflicts, report)
         for work, walk in walks:
             work.names |= walk.names | {Relating(pair).part.name for pair in _pairs(work)}
         return done
 
-    def _relate(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        unread = [
-            (work, pair) for work in pending for pair in _pairs(work) if Relating(pair).part.name not in work.known
-        ]
-        done: list[PartDone] = []
-        for group in batches(unread, self._at_once(unread), lambda _: 1):
-            asked = read_pairs(self._kit(), [pair for _, pair in group])
-            parts, replies = [pair.part for pair, _ in asked], [reply for _, reply in asked]
-            gave = [reply.value or () for reply in replies]
-            done += stored(self._store, NAME, parts, gave, replies, report)
-            for (work, _), part, units in zip(group, parts, gave, strict=True):
-                work.known[part.name] = units
-        return done
+    def _find_conflicts(self, steps: Sequence[ConflictStep]) -> list[Reply[tuple[Act, ...]]]:
+        return decide_some(self._kit, CONFLICTS, [step.undecided for step in steps], EVENTS)
 
     def _graph_walk(self, work: Work) -> Growth:
         turns = {turn.id: turn for turn in work.whole.turns}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from goalmem_cli.backbones.mem0_graph import ENTITIES, NAME, NAMED, RELATION, RELATIONS
@@ -89,7 +89,7 @@ class Relating:
         return (names, *drafts.values())
 
 
-def read_pairs(kit: Kit, stretches: Sequence[Stretch]) -> list[tuple[Relating, Reply[tuple[Unit, ...]]]]:
+def read_pairs(kit: Kit, pairs: Sequence[Relating]) -> list[Reply[tuple[Unit, ...]]]:
     """Return what pairs of messages tell, in two calls: the entities of all of them, then their relations.
 
     Where the entities cannot be read, relations are asked for without them until the next run.
@@ -97,12 +97,12 @@ def read_pairs(kit: Kit, stretches: Sequence[Stretch]) -> list[tuple[Relating, R
     Raises:
         ModelError: the model could not be used at all.
     """
-    named_ = ask_all(kit, [Naming(tuple(map(str, _lines(stretch)))) for stretch in stretches])
-    pairs = [Relating(stretch, reply.value or ()) for stretch, reply in zip(stretches, named_, strict=True)]
-    found = []
-    for pair, names, reply in zip(pairs, named_, ask_all(kit, pairs), strict=True):
-        found.append((pair, Reply(reply.value, names.usage + reply.usage, reply.problem or names.problem)))
-    return found
+    named_ = ask_all(kit, [Naming(tuple(map(str, _lines(pair.stretch)))) for pair in pairs])
+    told = ask_all(kit, [replace(pair, names=reply.value or ()) for pair, reply in zip(pairs, named_, strict=True)])
+    return [
+        Reply(reply.value, names.usage + reply.usage, reply.problem or names.problem)
+        for names, reply in zip(named_, told, strict=True)
+    ]
 
 
 def _lines(stretch: Stretch) -> Sequence[object]:

@@ -12,14 +12,13 @@ from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, whole_part
 from goalmem_cli.backbones.structured.units import passing
-from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import ask_each, read_fields
+from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 
@@ -34,23 +33,14 @@ class _Talk:
     leaves: tuple[Unit, ...]
 
 
-class MemTree:
+class MemTree(StructuredBackbone[StructuredMemory]):
     """Retrieves messages and summaries of any level, by their likeness to the question, as they were at its time."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: MemTreeSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or MemTreeSettings()
         self._later = Kept(store, self._read_later)
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` puts them into the tree.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k nodes, best first: of each only what it said last, or last by the query's time.
@@ -182,7 +172,7 @@ class MemTree:
     def _grow(self, steps: Sequence[GrowingStep], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask for the steps, store what was said, and report it."""
         builds = [partial(self._request, step) for step in steps]
-        replies = ask_each(self._kit().model, builds, [partial(_read, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
         units = [
             step.unit(step.stand_in if reply.value is None else reply.value)
             for step, reply in zip(steps, replies, strict=True)
@@ -254,10 +244,3 @@ class MemTree:
 
 def _failed(ledger: Sequence[Derived]) -> set[str]:
     return {line.name for line in ledger if line.problem is not None}
-
-
-def _read(build: partial[Request], text: str) -> str:
-    told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
-    if not told:
-        raise ReplyUnusable("the summary is blank")
-    return told

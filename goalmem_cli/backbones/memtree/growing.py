@@ -64,12 +64,7 @@ class Growth:
     """The tree of a conversation while it grows; what is known is taken, what is not is handed out to be asked for."""
 
     def __init__(
-        self,
-        leaves: Sequence[Unit],
-        vectors: Vectors,
-        turns: Sequence[Turn],
-        known: Known,
-        settings: MemTreeSettings,
+        self, leaves: Sequence[Unit], vectors: Vectors, turns: Sequence[Turn], known: Known, settings: MemTreeSettings
     ) -> None:
         """Take the messages in their order with a vector each, the turns that they come from, and what is known."""
         self._tree = Tree(settings)

@@ -27,36 +27,26 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, summary_part, whole_part, words_in
-from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, summary_part, whole_part, words_in
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import ask_each, read_fields
+from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 
 _SHARE_OF_CONTEXT = 2  # half of it for a cluster: the rest is the prompt's own, and the summary
 
 
-class Raptor:
+class Raptor(StructuredBackbone[StructuredMemory]):
     """Retrieves leaves and summaries of any layer, by their likeness to the question."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: RaptorSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or RaptorSettings()
         self._known: dict[tuple[str, ...], list[list[Unit]]] = {}
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` puts them into the tree.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k nodes, best first, as long as they have no more tokens than are to be read.
@@ -125,7 +115,7 @@ class Raptor:
         done: list[PartDone] = []
         for layer in range(1, self._last_layer() + 1):
             work, members = self._layer(layer, nodes, turns)
-            groups = batches(work.pending, self._kit().at_once, lambda _: 1) if work.pending else ()
+            groups = batches(work.pending, self._at_once(work.pending), lambda _: 1)
             done += derive_all(self._store, NAME, work, groups, partial(self._derive, layer, members), report)
             of = self._store.units_of(NAME, [SUMMARY], list(nodes)) if any(nodes.values()) else []
             nodes = {name: [unit for unit in of if _is_at(unit, name, layer)] for name in nodes}
@@ -207,7 +197,7 @@ class Raptor:
 
     def _derive(self, layer: int, members: dict[str, list[Unit]], parts: Sequence[Part]) -> list[Derivation]:
         builds = [partial(self._request, members[part.name]) for part in parts]
-        replies = ask_each(self._kit().model, builds, [partial(_read, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
         return [
             Derivation(
                 part,
@@ -222,13 +212,6 @@ class Raptor:
         words = words_in(self._settings.summary_tokens)
         inputs = {"texts": [line_of(unit) for unit in members], "words": words, "problem": problem}
         return self._kit().prompts[SUMMARISE].request(inputs)
-
-
-def _read(build: partial[Request], text: str) -> str:
-    told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
-    if not told:
-        raise ReplyUnusable("the summary is blank")
-    return told
 
 
 def _is_at(unit: Unit, conversation: str, layer: int) -> bool:

@@ -23,13 +23,13 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import phrase_units
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
-from goalmem_cli.records import Hit, Part, Query, Turn, Unit, Usage
+from goalmem_cli.records import Hit, Part, Query, Unit, Usage
 from goalmem_cli.store.queries.episodes import FACT, GIST, PHRASE, SYNONYMY
 
 DISAGREEMENTS = "times on which model and resolver disagree"
@@ -41,23 +41,14 @@ WEIGHT = 3.0
 """Of each ranking of gists and of facts: the two of either weigh as much together as the four of turns."""
 
 
-class Remem:
+class Remem(StructuredBackbone[EpisodicMemory]):
     """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
 
     def __init__(self, store: EpisodicMemory, kit: LoadKit, settings: RememSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or RememSettings()
         self._left_out = 0
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; what they tell is extracted by the next `index`.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first, with each ranking's rank.
@@ -94,7 +85,7 @@ class Remem:
             StoreError: the store cannot be read.
         """
         work = self._plan()
-        groups = list(batches(work.pending, self._kit().at_once, self._count_requests)) if work.pending else []
+        groups = list(batches(work.pending, self._at_once(work.pending), self._count_requests))
         chunks = [chunk for part in work.pending for chunk in self._chunks(part)]
         requests = [self._request(chunk, "") for chunk in chunks]
         fixed = self._kit().fixed_tokens(EXTRACT) if requests else 0
@@ -110,7 +101,7 @@ class Remem:
             StoreError: the store cannot be used.
         """
         work = self._plan()
-        groups = batches(work.pending, self._kit().at_once, self._count_requests) if work.pending else ()
+        groups = batches(work.pending, self._at_once(work.pending), self._count_requests)
         self._left_out = 0
         done = derive_all(self._store, NAME, work, groups, self._derive, report)
         gists, facts = self.link()

@@ -66,8 +66,7 @@ _EMPTY = frozenset(
     "really just about around maybe think probably there then when what which where who do not".split()
 )
 _JUST = re.compile(
-    rf"\b(?:just\s+(?:{_PAST}|\w{{2,}}ed)|(?:have|has|['’](?:ve|s))\s+(?:only\s+)?just\s+\w+)\b",
-    re.IGNORECASE,
+    rf"\b(?:just\s+(?:{_PAST}|\w{{2,}}ed)|(?:have|has|['’](?:ve|s))\s+(?:only\s+)?just\s+\w+)\b", re.IGNORECASE
 )
 
 
@@ -186,8 +185,7 @@ def _same(left: str, right: str) -> bool:
 def _clause(text: str, piece: _Piece, spoken: Sequence[Expression]) -> Clause:
     inside = [found for found in spoken if piece.start <= found.start < piece.end]
     return Clause(
-        text[piece.start : piece.end].strip(),
-        tuple(Spoken(text[found.start : found.end], found) for found in inside),
+        text[piece.start : piece.end].strip(), tuple(Spoken(text[found.start : found.end], found) for found in inside)
     )
 
 

@@ -20,11 +20,11 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import Indexed, Outlook, PartDone
-from goalmem_cli.records import Hit, Part, Query, Turn, Unit
+from goalmem_cli.records import Hit, Part, Query, Unit
 
 _RANKINGS = {
     Retriever.BM25: (Ranking.BM25,),
@@ -33,22 +33,13 @@ _RANKINGS = {
 }
 
 
-class SeCom:
+class SeCom(StructuredBackbone[StructuredMemory]):
     """Retrieves segments, each with the full text of its turns, by what their keys say."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: SeComSettings | None = None) -> None:
         """Take the store, and what loads the model and the prompts, which only indexing needs."""
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or SeComSettings()
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` cuts them into segments.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k segments, best first, with each ranking's rank.
@@ -131,9 +122,7 @@ class SeCom:
         else:
             kit = self._kit()
             yield from batches(
-                work.pending,
-                kit.at_once,
-                lambda part: len(stretches(self._exchanges(part), kit.prompts.profile)),
+                work.pending, kit.at_once, lambda part: len(stretches(self._exchanges(part), kit.prompts.profile))
             )
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.backbones.secom import NAME, SEGMENT
-from goalmem_cli.backbones.structured.units import derived_unit
+from goalmem_cli.backbones.structured.units import derived_unit, is_one_voice
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.units import text_with_marks
@@ -43,9 +43,11 @@ def cut(exchanges: Sequence[Exchange], starts: Collection[int]) -> list[list[Exc
 
 
 def segment_unit(segment: Sequence[Exchange]) -> Unit:
-    """Return a segment as a unit with the full text of its turns, a line each, and who says it where several do."""
+    """Return a segment as a unit with the full text of its turns, a line each, and who says it where several do, or one
+    quotes another.
+    """
     turns = [turn for exchange in segment for turn in exchange.turns]
-    is_one = len({turn.speaker for turn in turns}) == 1
+    is_one = is_one_voice(turns)
     told = [(turn.speaker, text_with_marks(turn)) for turn in turns]
     text = "\n".join(text if is_one else f"{speaker}: {text}" for speaker, text in told)
     return derived_unit(NAME, SEGMENT, text, turns)

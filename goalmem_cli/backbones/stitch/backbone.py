@@ -27,7 +27,7 @@ from goalmem_cli.backbones.stitch.steps import StitchSteps
 from goalmem_cli.backbones.stitch.tracking import Reader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
@@ -41,7 +41,7 @@ _STEPS_A_TURN = (SCOPE, EVENT, NOTE)
 _SHARE_OF_CONTEXT = 3  # a third for a question's labels: the rest is the prompt's own
 
 
-class Stitch:
+class Stitch(StructuredBackbone[StructuredMemory]):
     """Retrieves turns and their snippets by the labels that a question looks for, and by content."""
 
     def __init__(
@@ -55,19 +55,10 @@ class Stitch:
 
         `choose` says which labels a question looks for; without it, the model is asked.
         """
-        self._store = store
-        self._kit = kit
+        super().__init__(store, kit)
         self._settings = settings or StitchSettings()
         self._choose = choose or self._choose_by_model
         self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
-
-    def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; what they are about is found by the next `index`.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
-        self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first, with each ranking's rank.

@@ -11,14 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeAlias
 
-from goalmem_cli.backbones.stitch.intent import (
-    Facet,
-    Intent,
-    Inventory,
-    inventory_unit,
-    snippet_unit,
-    summary_unit,
-)
+from goalmem_cli.backbones.stitch.intent import Facet, Intent, Inventory, inventory_unit, snippet_unit, summary_unit
 from goalmem_cli.backbones.stitch.settings import StitchSettings
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import Ask, Noted, Seeds, StitchSteps

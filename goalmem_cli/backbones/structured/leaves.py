@@ -23,7 +23,7 @@ def turn_leaves(backbone: str, kind: str, session: Sequence[Turn]) -> list[Unit]
             leaves.append(
                 derived_unit(
                     backbone, kind, text, (turn,), identity=(str(passages[turn.id]),),
-                    attributes=_passed_on(turn, passages[turn.id] - 1),
+                    attributes=_passed_on(turn, passages[turn.id] - 1), speaker=turn.speaker,
                 )
             )  # fmt: skip
     return leaves

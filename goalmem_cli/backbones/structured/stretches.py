@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.backbones.structured.units import is_one_voice
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.days import WEEKDAYS
 from goalmem_cli.model_replies import in_one_line
@@ -48,8 +49,8 @@ class Stretch:
 
     @property
     def told(self) -> str:
-        """What is said in it, a line each, with who says it where several do."""
-        is_one = len({turn.speaker for turn, _ in self.lines}) == 1
+        """What is said in it, a line each, with who says it where several do, or one quotes another."""
+        is_one = is_one_voice(self.sources)
         return "\n".join(text if is_one else f"{turn.speaker}: {text}" for turn, text in self.lines)
 
     def inputs(self, problem: str) -> dict[str, object]:

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from goalmem_cli.backbones.structured.indexing import about_tokens
+from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.model_replies import read_fields
+from goalmem_cli.ports import Request
 from goalmem_cli.records import Derived, Part, Turn, Unit, content_hash
 
 T = TypeVar("T")
@@ -70,3 +73,15 @@ def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> It
         full += size
     if taken:
         yield taken
+
+
+def read_summary(build: Callable[[str], Request], text: str) -> str:
+    """Return the summary that a reply to a request gives.
+
+    Raises:
+        ReplyUnusable: the reply is of another form, or blank.
+    """
+    told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
+    if not told:
+        raise ReplyUnusable("the summary is blank")
+    return told

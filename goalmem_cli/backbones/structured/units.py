@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from goalmem_cli.backbones.scope import within_time
-from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
+from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, QUOTES, Hit, Query, Turn, Unit, content_hash
 
 IN_PLACE_OF = "in_place_of"
 """The attribute that lists what a unit took the place of, a line each, with the day until which that held."""
@@ -22,21 +22,25 @@ def derived_unit(
     identity: Sequence[str] = (),
     event: tuple[datetime | None, datetime | None] = (None, None),
     attributes: Mapping[str, object] | None = None,
+    speaker: str | None = None,
 ) -> Unit:
     """Return a unit that was derived from these turns of one conversation, of which there is at least one.
 
-    It stands where the last of them does, so that a question as of an earlier time does not see it; it has a speaker
-    where they all have the same. Backbone, kind, text, turns and `identity` tell it from others. `event` is when what
-    it tells began and ended.
+    It stands where the last of them does, so that a question as of an earlier time does not see it; it has the
+    `speaker`, or else the one whose words all of them are. Backbone, kind, text, turns and `identity` tell it from
+    others. `event` is when what it tells began and ended.
     """
     last = max(turns, key=lambda turn: turn.ordinal)
-    speakers = {turn.speaker for turn in turns}
+    forwarded = {turn.attributes.get(FORWARDED_FROM) for turn in turns}
+    attributes = dict(attributes or {})
+    if not attributes.keys() & {FORWARDED_FROM, QUOTED_FROM} and len(forwarded) == 1 and (author := forwarded.pop()):
+        attributes[FORWARDED_FROM] = author
     return Unit(
         id=content_hash(backbone, kind, text, *identity, *(turn.id for turn in turns)),
         kind=kind,
         text=text,
         conversation=last.conversation,
-        speaker=last.speaker if len(speakers) == 1 else "",
+        speaker=last.speaker if speaker is None and is_one_voice(turns) else speaker or "",
         said=last.local,
         turns=tuple(turn.id for turn in turns),
         labels=tuple(turn.label for turn in turns),
@@ -45,8 +49,16 @@ def derived_unit(
         ordinal=last.ordinal,
         event_from=event[0],
         event_to=event[1],
-        attributes=attributes or {},
+        attributes=attributes,
     )
+
+
+def is_one_voice(turns: Sequence[Turn]) -> bool:
+    """Say whether all words of the turns are one person's: they have one speaker, who quotes nobody, and forwards all
+    of them from one, or none.
+    """
+    voices = {(turn.speaker, turn.attributes.get(FORWARDED_FROM)) for turn in turns if QUOTES not in turn.attributes}
+    return len(voices) == 1 and not any(QUOTES in turn.attributes for turn in turns)
 
 
 def node(

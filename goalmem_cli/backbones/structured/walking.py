@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
-from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.kit import Kit, StructuredBackbone
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, whole_part
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, ask_each
-from goalmem_cli.ports import PartDone, Request
+from goalmem_cli.ports import PartDone, Request, Vectors
 from goalmem_cli.records import Derived, Part, Turn, Unit
 
 R = TypeVar("R", covariant=True)
@@ -183,3 +183,68 @@ def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set
             if line.conversation not in there or line.name not in names.get(line.conversation, (line.name,))
         ]
     )
+
+
+Q = TypeVar("Q", bound=HasPart)
+V = TypeVar("V", bound=Walk[Any])
+
+
+class WalkingBackbone(StructuredBackbone[StructuredMemory]):
+    """A backbone that reads what is new, and then walks through its conversations side by side.
+
+    `name` is what it stores under; walks compare units of the kinds `compared` by their vectors.
+    """
+
+    name: str
+    compared: tuple[str, ...]
+
+    def _ask_for(
+        self,
+        new: Sequence[tuple[Known, Q]],
+        ask: Callable[[list[Q]], Sequence[Reply[tuple[Unit, ...]]]],
+        report: Callable[[PartDone], None],
+        turns: Callable[[Q], int] = lambda _: 0,
+    ) -> list[PartDone]:
+        """Ask for what is new, store what it gave, and note that in what is known of its conversation.
+
+        `turns` says how many turns are new with each.
+        """
+        done: list[PartDone] = []
+        for group in batches(new, self._at_once(new), lambda _: 1):
+            asked = [each for _, each in group]
+            replies = ask(asked)
+            gave = [reply.value or () for reply in replies]
+            parts = [each.part for each in asked]
+            done += stored(self._store, self.name, parts, gave, replies, report, list(map(turns, asked)))
+            for (known, _), part, units in zip(group, parts, gave, strict=True):
+                known[part.name] = units
+        return done
+
+    def _go_through(
+        self,
+        walks: Sequence[V],
+        ask: Callable[[list[Any]], Sequence[Reply[Any]]],
+        report: Callable[[PartDone], None],
+        take: Callable[[V, Any, tuple[Unit, ...]], None] | None = None,
+    ) -> list[PartDone]:
+        """Walk to the end: ask for the next step of each walk, store what it gave, and let the walk take it.
+
+        `take` says how, where the walk's own method does not do.
+        """
+        done: list[PartDone] = []
+        for group in together(walks, self._at_once(walks)):
+            steps = [step for _, step in group]
+            replies = ask(steps)
+            gave = [step.units(reply.value or ()) for step, reply in zip(steps, replies, strict=True)]
+            done += stored(self._store, self.name, [step.part for step in steps], gave, replies, report)
+            for (walk, step), units in zip(group, gave, strict=True):
+                take(walk, step, units) if take else walk.take(step, units)
+        return done
+
+    def _ask(self, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
+        return ask_all(self._kit(), asked)
+
+    def _vectors_of(self, units: Iterable[Unit]) -> dict[str, Vectors]:
+        """Return the vectors of those that are compared, by the units' ids."""
+        own = [unit for unit in units if unit.kind in self.compared]
+        return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}

@@ -81,6 +81,17 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
     return Statement(_TERM.sub(said, text), tuple(name for name in names if name))
 
 
+def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Request) -> str:
+    """Return the reply to a request, as JSON, by what makes the one of its step.
+
+    Raises:
+        ModelError: there is none for the step.
+    """
+    if request.step not in steps:
+        raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
+    return json.dumps(steps[request.step](request))
+
+
 class GoldModel:
     """Replies to the steps of backbones from `secom` to `graphiti`, with full prompts.
 
@@ -129,12 +140,7 @@ class GoldModel:
         Raises:
             ModelError: there is no reply for the step.
         """
-        replies = []
-        for request in requests:
-            if request.step not in self._steps:
-                raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
-            replies.append(Completion(json.dumps(self._steps[request.step](request))))
-        return replies
+        return [Completion(gold_reply(self._steps, request)) for request in requests]
 
     def _told(self, request: Request) -> list[tuple[str, Statement]]:
         """Return (line label, statement) for everything that the lines of a request tell."""

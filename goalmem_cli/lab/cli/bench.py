@@ -29,10 +29,7 @@ SCHEMA_VERSION = 1
 group = typer.Typer(
     help="Measure the reading of dates, calculations, and speed.",
     context_settings=CONTEXT,
-    epilog=examples(
-        "goalmem bench times sample_convos/momoco.json",
-        guide="measuring",
-    ),
+    epilog=examples("goalmem bench times sample_convos/momoco.json", guide="measuring"),
 )
 
 

@@ -15,6 +15,7 @@ from goalmem_cli.cli.invocation import begin
 if TYPE_CHECKING:
     from goalmem_cli.lab.bench.tot.files import Asked
     from goalmem_cli.render.console import Screen
+    from goalmem_cli.trace import Trace
 
 SCHEMA_VERSION = 1
 LEAST_NODES, MOST_NODES = 5, 1000
@@ -69,12 +70,10 @@ def tot(
             for number, one in enumerate(rows, 1):
                 asked[name][one.question.type] += 1
                 if replay:
-                    trace = replayed(one.story, one.question, prompts).trace
-                    is_right = _RULES[name](one, trace.answer or "")
-                    right[name][one.question.type] += is_right
-                    if not is_right:
-                        wanted, notes = ", ".join(one.question.answer), "; ".join(trace.notes)
-                        run.screen.note(f"{one.question.text} is {wanted}, not {trace.answer} {notes}")
+                    wrong = _wrong(name, one, replayed(one.story, one.question, prompts).trace)
+                    right[name][one.question.type] += not wrong
+                    if wrong:
+                        run.screen.note(wrong)
                 reach(number, questions)
     if json:
         document = {"schema_version": SCHEMA_VERSION, "folder": str(out), "questions": asked}
@@ -82,6 +81,14 @@ def tot(
     else:
         _show(run.screen, asked, right if replay else None)
     return 0
+
+
+def _wrong(form: str, one: Asked, trace: Trace) -> str:
+    """Return how the engine's answer differs from the right one; blank where it is right."""
+    if _RULES[form](one, trace.answer or ""):
+        return ""
+    wanted, notes = ", ".join(one.question.answer), "; ".join(trace.notes)
+    return f"{one.question.text} is {wanted}, not {trace.answer} {notes}"
 
 
 def _is_label(one: Asked, answer: str) -> bool:

@@ -183,9 +183,7 @@ def _calibrate(options: argparse.Namespace) -> None:
     weights, crossed = calibration.fit(fitted)
     checked = calibration.check(unseen, weights) if unseen else None
     for name, line in zip(
-        ("weights", "floors"),
-        calibration.in_record(options.reasoner, weights, (checked or crossed).floor),
-        strict=True,
+        ("weights", "floors"), calibration.in_record(options.reasoner, weights, (checked or crossed).floor), strict=True
     ):
         say(f"{name} of the model's record: {line}")
     _tell_checked("each conversation left out of its own fit", crossed)

@@ -99,13 +99,7 @@ class LlamaModel:
             AdapterUnreadable: the same for the adapter, or it was made for another model.
             ModelError: the context does not fit into memory.
         """
-        header = read_header(path)
-        template = header.values.get("tokenizer.chat_template")
-        if not isinstance(template, str):
-            raise ModelUnreadable(f"{path} has no chat template", "choose an instruct or chat model")
-        size = context if context is not None else default_context(header)
-        if size < 1:
-            raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
+        template, size = _template_and_context(path, context)
         import llama_cpp as native
 
         lora = Adapter.from_file(adapter, scale) if adapter is not None else None
@@ -212,6 +206,18 @@ def load_weights(path: Path, *, vocabulary_only: bool = False) -> Any:
             f"llama.cpp cannot load {path}: {reason}", "get the file again, or name a model that llama.cpp knows"
         )
     return model
+
+
+def _template_and_context(path: Path, context: int | None) -> tuple[str, int]:
+    """Return the chat template in the file's header, and how many tokens the context is to hold."""
+    header = read_header(path)
+    template = header.values.get("tokenizer.chat_template")
+    if not isinstance(template, str):
+        raise ModelUnreadable(f"{path} has no chat template", "choose an instruct or chat model")
+    size = context if context is not None else default_context(header)
+    if size < 1:
+        raise ModelError(f"a context of {size} tokens holds nothing", "give --context a number above 0")
+    return template, size
 
 
 def _cache(model: Any, size: int, batch: int, parallel: int, threads: int | None, *, is_flash: bool) -> KvCache:

@@ -6,7 +6,6 @@ Nothing here asks a model. This module checks each claim by itself; `agreement.p
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -24,20 +23,14 @@ from goalmem_cli.logic.checks import (
 )
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.forms import standard_time
-from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
-from goalmem_cli.logic.people import who_is_meant
-from goalmem_cli.logic.questions import asks_for_person, only_asks
+from goalmem_cli.logic.normal import content_words, normalise, stem, words
+from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
+from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Denied, Grounded, Rejected, Verdict
 
-_SPEAKS = re.compile(
-    r"\b(?:ask|wonder|want(?:s|ed)? to know|question|sp[eo]ak|spoke|talk|mention|sa(?:y|id)|tell|told|discuss|call"
-    r"|writ|wrote|messag|contact|invit|offer|suggest|propos|remind)",
-    re.IGNORECASE,
-)
-"""Verbs of speaking and asking. A subgoal with one of them may be about whoever asks a question."""
 BRIDGED = "bridged: "
 """The beginning of the note on a grounding if no cited fact names a constant of its subgoal."""
 
@@ -102,12 +95,7 @@ def _misfit(claim: Claim, bench: Bench) -> str:
         return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
     if claim.is_contradiction:
         return _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
-    return (
-        _unbound(claim, bench)
-        or _wrong_type(claim, bench)
-        or _only_asked(claim, bench)
-        or _foreign_anchor(claim, bench)
-    )
+    return _unbound(claim, bench) or _wrong_type(claim, bench) or _nobody(claim, bench) or _foreign_anchor(claim, bench)
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
@@ -115,12 +103,7 @@ def _with_persons(claim: Claim, bench: Bench) -> Claim:
     fact = bench.facts.get(claim.facts[0]) if claim.facts else None
     if fact is None or not 0 <= claim.subgoal < len(bench.subgoals):
         return claim
-    asks = asks_for_person(bench.question)
-    persons = {
-        variable.name
-        for variable in bench.subgoals[claim.subgoal].variables
-        if asks or type_head(variable.type) == "person"
-    }
+    persons = _persons(claim, bench)
     meant = {
         name: tuple(who_is_meant(value, fact) for value in values) if name in persons else values
         for name, values in claim.bindings.items()
@@ -128,15 +111,22 @@ def _with_persons(claim: Claim, bench: Bench) -> Claim:
     return replace(claim, bindings=meant)
 
 
-def _only_asked(claim: Claim, bench: Bench) -> str:
-    """Return a refusal if the value is only the speaker who asks the question in the chat, else an empty text."""
+def _persons(claim: Claim, bench: Bench) -> set[str]:
+    """Return the variables of the claim's subgoal that stand for people."""
+    asks = asks_for_person(bench.question)
+    variables = bench.subgoals[claim.subgoal].variables
+    return {variable.name for variable in variables if asks or type_head(variable.type) == "person"}
+
+
+def _nobody(claim: Claim, bench: Bench) -> str:
+    """Return a refusal if a value names no person, or the speaker who only asks it in the chat, else an empty text."""
     facts = [bench.facts[number] for number in claim.facts]
-    if _SPEAKS.search(str(bench.subgoals[claim.subgoal])) or not all(only_asks(fact.text) for fact in facts):
-        return ""
-    told = {stem(word) for fact in facts for word in words(fact.text)}
-    for values in claim.bindings.values():
+    persons, statement = _persons(claim, bench), str(bench.subgoals[claim.subgoal])
+    for name, values in claim.bindings.items():
         for value in values:
-            if any(normalise(value) == normalise(fact.speaker) for fact in facts) and not told & content_stems(value):
+            if name in persons and names_nobody(value):
+                return f"{value} is nobody's name"
+            if is_only_asking(value, facts, statement):
                 return f"{value} only asks it"
     return ""
 

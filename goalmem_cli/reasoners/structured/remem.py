@@ -132,11 +132,7 @@ class RememSingle:
 
 
 def _next_move(
-    inquiry: Inquiry,
-    history: Sequence[Observed],
-    gists: Mapping[str, str],
-    left: int,
-    known: Collection[Tool] = (),
+    inquiry: Inquiry, history: Sequence[Observed], gists: Mapping[str, str], left: int, known: Collection[Tool] = ()
 ) -> Move | None:
     """Return the model's next move, with `left` of them to come, the answer included; None where none was usable.
 

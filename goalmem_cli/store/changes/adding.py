@@ -10,7 +10,7 @@ from goalmem_cli.errors import InputError, StoreLocked
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation, Turn, content_hash
 from goalmem_cli.store.changes.clocks import by_stored_clocks
-from goalmem_cli.store.changes.copied import sources_of, without_copies
+from goalmem_cli.store.changes.copied import Parting, plan_partings, sources_of, without_copies
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.identity import Change, Known, Named, plan_changes, resolve_name
 from goalmem_cli.store.changes.parts import Parts
@@ -22,6 +22,7 @@ from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.queries.reader import check_embedder
+from goalmem_cli.store.tombstones import without_resting_on
 from goalmem_cli.store.units import UnitEntry, entries_from_units
 
 _BATCH_CONVERSATIONS = 1_000
@@ -52,6 +53,7 @@ class Adding:
         self._shift = (0, 0)
         self._given = _Given()
         self._renaming = Renaming()
+        self._copied: set[str] = set()
         self._waiting = 0
 
     def add(self, conversations: Iterable[Conversation], report: Report) -> None:
@@ -113,7 +115,7 @@ class Adding:
         """Write if the store is still the one planned for, else plan again."""
         parts = self._parts
         for _ in range(_MAX_PLANS):
-            changes, meta = self._planned(conversations)
+            changes, partings, meta = self._planned(conversations)
             batch = conversations[: len(changes)]
             changing = [
                 (conversation, change)
@@ -122,6 +124,7 @@ class Adding:
             ]
             if not changing:
                 return self._done(batch, changes)
+            changing += [(parting.fork, parting.change) for parting in partings]
             entries = [entry for _, change in changing for entry in _entries(change)]
             vectors = {} if self._is_dry else self._embedded(entries, meta)
             with parts.database.writing() as connection:
@@ -133,7 +136,7 @@ class Adding:
                             connection, changing, vectors, () if self._is_dry else (parts.text, parts.vectors)
                         )
                     self._waiting += len(changing) + len(entries)
-                    return self._done(batch, changes)
+                    return self._done(batch, changes, partings)
         raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
 
     def _embedded(self, entries: Sequence[UnitEntry], meta: Meta) -> dict[str, VectorPair]:
@@ -145,23 +148,26 @@ class Adding:
             parts.fingerprint.text()  # once computed it is kept: no model works under the lock
         return vectors
 
-    def _done(self, batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+    def _done(
+        self, batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting] = ()
+    ) -> list[Added]:
+        self._copied.update(id_ for parting in partings for id_ in parting.change.gone_units)
         self._stretched = changes[-1].name
         if not batch[-1].continues:
             self._shift = changes[-1].shift
         for conversation, change in zip(batch, changes, strict=True):
             self._given.beside(conversation).add(change.name)
-        return _reports(batch, changes)
+        return _reports(batch, changes, partings)
 
-    def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], Meta]:
-        """Return what the conversations change, and the state of the store for which that is so.
+    def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], list[Parting], Meta]:
+        """Return what the conversations change, also in stored forks, and the state of the store for which that is so.
 
         They are the first ones, up to one that is the same stored conversation as one before it.
         """
         parts = self._parts
         if not parts.database.exists:
             named = self._named(Known(set(), {}), batch)
-            return plan_changes(None, named, batch, self._renaming), Meta("")
+            return plan_changes(None, named, batch, self._renaming), [], Meta("")
         with parts.database.reading() as connection:
             meta = tables.load_meta(connection)
             check_embedder(meta, parts.embedder)
@@ -170,7 +176,16 @@ class Adding:
             named = _before_repeated(self._named(known, batch))
             batch = batch[: len(named)]
             fresh = without_copies(connection, known.by_own_id, [one.name for one in named], batch)
-            return plan_changes(connection, named, [self._shifted(one) for one in fresh], self._renaming), meta
+            fresh = [self._resting(one, said) for one, said in zip(fresh, batch, strict=True)]
+            changes = plan_changes(connection, named, [self._shifted(one) for one in fresh], self._renaming)
+            return changes, plan_partings(connection, batch, changes), meta
+
+    def _resting(self, fresh: Conversation, said: Conversation) -> Conversation:
+        """Return a conversation of an exported store without what rests on copies that are left out of it."""
+        if not (said.is_exported or said.derived or said.edges or said.ledger):
+            return fresh
+        kept = set(fresh.turns)
+        return without_resting_on(fresh, [turn for turn in said.turns if turn not in kept], self._copied)
 
     def _shifted(self, conversation: Conversation) -> Conversation:
         """Return a stretch with the numbers that its turns have in the conversation that it goes on with."""
@@ -224,7 +239,7 @@ def _entries(change: Change) -> list[UnitEntry]:
     return [*change.entries, *entries_from_units(change.derived)]
 
 
-def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[Added]:
+def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting]) -> list[Added]:
     return [
         Added(
             change.name,
@@ -234,8 +249,9 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change]) -> list[A
             len(_entries(change)),
             change.beside if change.new_turns else "",
             is_joined=change.is_joined and change.new_turns > 0,
+            copied={one.fork.name: len(one.change.gone_turns) for one in partings if one.place == place},
         )
-        for conversation, change in zip(batch, changes, strict=True)
+        for place, (conversation, change) in enumerate(zip(batch, changes, strict=True))
     ]
 
 
@@ -277,13 +293,14 @@ def batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator
 class _Likeness:
     """What the conversations of a batch would have in common with another transcript of one of them.
 
-    That is a name or an own id; or turns that may be copies; else the last turn of one stands in the other, and they
-    are not of one file.
+    That is a name or an own id, or turns that may be copies, whichever comes first; else the last turn of one stands in
+    the other, and they are not of one file.
     """
 
     def __init__(self, *, by_name: bool) -> None:
         self._by_name = by_name
         self._names: set[tuple[str, ...]] = set()
+        self._sources: set[tuple[str, ...]] = set()
         self._ids: set[str] = set()
         self._turns: set[str] = set()
         self._ends: set[str] = set()
@@ -294,6 +311,7 @@ class _Likeness:
     def add(self, conversation: Conversation) -> None:
         """Take in a conversation of the batch."""
         self._names |= self._names_of(conversation)
+        self._sources |= _sources_named(conversation)
         if conversation.shares_ids:
             self._ids.update(turn.content_key for turn in conversation.turns)
         elif conversation.turns:
@@ -304,8 +322,8 @@ class _Likeness:
 
     def is_to(self, conversation: Conversation) -> bool:
         """Return whether the conversation may be one of those of the batch, or copy from it."""
-        names = self._names_of(conversation) | {("id", *source) for source in sources_of(conversation)}
-        if not self._names.isdisjoint(names):
+        names = self._names_of(conversation)
+        if not (self._names.isdisjoint(names | _sources_named(conversation)) and self._sources.isdisjoint(names)):
             return True
         if conversation.shares_ids:
             return not self._ids.isdisjoint(turn.content_key for turn in conversation.turns)
@@ -329,6 +347,10 @@ class _Likeness:
         if conversation.own_id is not None:
             names.add(("id", conversation.format, conversation.own_id))
         return names
+
+
+def _sources_named(conversation: Conversation) -> set[tuple[str, ...]]:
+    return {("id", *source) for source in sources_of(conversation)}
 
 
 def _marks(conversation: Conversation) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 One transaction deletes the rows and notes in the table `forgetting` what it deleted, as hashes. As long as anything is
 noted there, texts may still be in some file: traces are deleted, the database is rewritten without its deleted blocks,
-the indexes are written anew. Each of these may be cut off at any point; whoever next searches, asks, reads transcripts,
-forgets, rebuilds or changes the embedder finishes it.
+the indexes are written anew, and who does not speak any more leaves the file with what the user said of people. Each of
+these may be cut off at any point; whoever next searches, asks, reads transcripts, forgets, rebuilds or changes the
+embedder finishes it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.records import Query
+from goalmem_cli.store.changes.overlapping import part
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.writing import remove_units, renew_page
 from goalmem_cli.store.database import ledger, tables, unit_rows
@@ -25,6 +28,7 @@ from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.spans import Span, entries_within, pages
+from goalmem_cli.store.people import prune
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.units import UnitEntry
 
@@ -105,6 +109,7 @@ class Forgetting:
             if parts.vectors not in indexes and parts.vectors.folder.is_dir():  # another embedder brings them back
                 with reporting(parts.vectors.folder):
                     shutil.rmtree(parts.vectors.folder)
+            prune(parts.path, partial(tables.voices, connection), parts.written)
             connection.delete("forgetting", "unit", [_REWRITTEN])
         return True
 
@@ -201,6 +206,7 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         ledger.delete_parts(connection, leaving.parts)
         connection.delete("turns", "id", leaving.turns)
         connection.delete("conversations", "name", leaving.conversations)
+        part(connection, leaving.conversations)
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])
         unit_rows.replace_vectors(connection, vectors)
         for page in pages(connection) if leaving.parted else ():  # a time may have been told by what leaves

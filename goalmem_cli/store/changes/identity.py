@@ -30,7 +30,7 @@ class Change:
     now; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
     that says the same in part, where that is not enough to tell that the two are one; with `is_joined` it was enough,
     though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
-    count less than the stored ones.
+    count less than the stored ones. With `is_gone` no turn is left, and the conversation leaves too.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Change:
     beside: str = ""
     is_joined: bool = False
     shift: tuple[int, int] = (0, 0)
+    is_gone: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -104,8 +105,7 @@ class Known:
             for place, conversation in enumerate(conversations)
             if conversation.own_id is None and conversation.turns and not conversation.continues
         }
-        keys = {place: [(turn.content_key, turn.ordinal) for turn in said.turns] for place, said in nameless.items()}
-        found = overlaps.load_overlaps(connection, keys) if keys else []
+        found = overlaps.load_overlaps(connection, {place: said.turns for place, said in nameless.items()})
         known = cls(
             set(tables.conversation_names(connection)),
             tables.names_of_own_ids(connection),
@@ -243,9 +243,9 @@ def plan_changes(
             if conversation.is_named and not conversation.continues:
                 group = _behind(connection, one.name, group)
             change = _plan_more(connection, one.name, group, stored, has_gaps=conversation.is_exported)
-        if conversation.shares_ids and not conversation.turns:  # all of them copies
-            change = replace(change, is_new=False)
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
+        if not (conversation.turns or conversation.is_exported):  # all of them copies
+            change = replace(change, is_new=False)
         changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
     return changes
 
@@ -317,6 +317,12 @@ def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], pl
     change = _changed(name, stored, after)
     shift = (last.session - turns[-1].session, last.ordinal - turns[-1].ordinal)
     return replace(change, new_turns=places.count(None), is_joined=True, shift=shift)
+
+
+def plan_without(name: str, stored: Mapping[str, Turn], gone: Set[str]) -> Change:
+    """Return what leads from the stored turns (stored id -> turn, in order) to those that are not `gone`."""
+    after = [turn for id_, turn in stored.items() if id_ not in gone]
+    return replace(_changed(name, stored, after), is_gone=not after)
 
 
 def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Change:

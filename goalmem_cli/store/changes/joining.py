@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import StoreError, StoreLocked
@@ -16,6 +17,8 @@ from goalmem_cli.store.changes.writing import write_changes
 from goalmem_cli.store.database import ledger, overlaps, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.tables import Meta
+from goalmem_cli.store.database.unit_rows import VectorPair
+from goalmem_cli.store.indexes.derived import DerivedIndex
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.units import units_from_turns
 
@@ -55,9 +58,7 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
     catch_up(parts)
     for _ in range(_MAX_PLANS):
         with parts.database.reading() as connection:
-            plan = _planned(connection, name, other)
-        if plan.counts.ids != shown.ids:
-            raise StoreError("other turns would be joined now than were shown", "look again at what would be joined")
+            plan = _planned_as(shown, connection, name, other)
         check_embedder(plan.meta, parts.embedder)
         if plan.change.entries:
             parts.fingerprint.check(plan.meta)
@@ -65,14 +66,41 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
         with parts.database.writing() as connection:
             if tables.load_meta(connection).generation == plan.meta.generation:
                 with connection.transaction():
-                    write_changes(connection, [(plan.conversation, plan.change)], vectors, (parts.text, parts.vectors))
-                    connection.delete("conversations", "name", [other])
-                    tables.rewrite_sessions(connection, [other])
-                    overlaps.write_joined(connection, plan.joined)
+                    _write(connection, plan, other, vectors, (parts.text, parts.vectors))
                 break
     else:
         raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
     catch_up(parts)
+
+
+def join_rows(parts: Parts, name: str, other: str, shown: Joined) -> None:
+    """As `join`, of the rows alone: in a scratch store, which only has to tell what the two conversations become.
+
+    Raises:
+        StoreError: as `join`.
+    """
+    with parts.database.writing() as connection, connection.transaction():
+        _write(connection, _planned_as(shown, connection, name, other), other, {}, ())
+
+
+def _write(
+    connection: Connection,
+    plan: _Plan,
+    other: str,
+    vectors: Mapping[str, VectorPair],
+    indexes: Sequence[DerivedIndex],
+) -> None:
+    write_changes(connection, [(plan.conversation, plan.change)], vectors, indexes)
+    connection.delete("conversations", "name", [other])
+    tables.rewrite_sessions(connection, [other])
+    overlaps.write_joined(connection, plan.joined)
+
+
+def _planned_as(shown: Joined, connection: Connection, name: str, other: str) -> _Plan:
+    plan = _planned(connection, name, other)
+    if plan.counts.ids != shown.ids:
+        raise StoreError("other turns would be joined now than were shown", "look again at what would be joined")
+    return plan
 
 
 def _planned(connection: Connection, name: str, other: str) -> _Plan:

@@ -88,6 +88,13 @@ def alias_of(form: str, own_id: str | None, file: str | None, name: str) -> str 
     return None if file in (None, STANDARD_INPUT) else content_hash("file", form, file, _NUMBERED.sub("", name))
 
 
+def part(connection: Connection, names: Sequence[str]) -> None:
+    """Note of nothing any more that it is joined with these conversations, which leave."""
+    before, gone = overlaps.load_joined(connection), set(map(target_of, names))
+    if not gone.isdisjoint(before.values()):
+        overlaps.write_joined(connection, {alias: target for alias, target in before.items() if target not in gone})
+
+
 def target_of(name: str) -> str:
     """Return what stands for the one that it is joined with."""
     return content_hash("joined", name)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.adding import Adding, batches
-from goalmem_cli.store.changes.copied import holders
+from goalmem_cli.store.changes.copied import holders, stored_forks
 from goalmem_cli.store.changes.identity import Known
 from goalmem_cli.store.changes.parts import DATABASE, Parts
 from goalmem_cli.store.changes.storable import storable
@@ -60,6 +60,7 @@ class _Previewing:
         own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
         named = {said.name for said in batch} & known.names
         alike = {one.name for one in known.overlaps} | known.windows.near | holders(connection, known.by_own_id, batch)
+        alike |= stored_forks(connection, batch).keys()
         wanted = sorted((named | alike | {name for name in own if name}) - self._brought)
         joined = overlaps.load_joined(connection)
         if not wanted:

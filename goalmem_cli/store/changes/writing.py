@@ -44,6 +44,7 @@ def write_changes(
     tables.insert_turns(connection, [turn for change in each for turn in change.turns])
     unit_rows.insert_units(connection, [unit for change in each for unit in change.units])
     tables.rewrite_sessions(connection, [change.name for change in each])
+    connection.delete("conversations", "name", [change.name for change in each if change.is_gone])
     derived = [unit for change in each for unit in change.derived]
     write_derived(connection, derived)
     unit_rows.replace_edges(connection, [edge for change in each for edge in change.edges])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.records import Turn
+from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.columns import moment_columns
@@ -33,38 +33,117 @@ class Overlap:
     shared: int
 
 
-def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[tuple[str, int]]]) -> list[Overlap]:
-    """Return which stored conversations each transcript, (content key, ordinal) of its turns, may be the same as.
+def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> list[Overlap]:
+    """Return which stored conversations each transcript may be the same as.
 
     Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
     easily shared by thousands.
     """
-    keys = [(place, key) for place, turns in transcripts.items() for key, _ in turns]
-    tails = [(place, key) for place, turns in transcripts.items() for key, _ in turns[-_tail_of(len(turns)) :]]
+    keys = [(place, turn.content_key) for place, turns in transcripts.items() for turn in turns]
+    candidates = _candidates_by_time(connection, transcripts) | _candidates_without_time(connection, transcripts)
+    if not candidates:
+        return []
+    rows = connection.rows(
+        """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
+        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
+        candidates AS (SELECT unnest($near::INTEGER[]) AS place, unnest($names::VARCHAR[]) AS conversation)
+        SELECT candidates.place, format, name, file, count(*), count(incoming.key)
+        FROM candidates JOIN conversations ON name = candidates.conversation
+        JOIN lasts ON lasts.place = candidates.place JOIN turns ON turns.conversation = name AND ordinal <= last
+        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
+        WHERE conversations.own_id IS NULL GROUP BY ALL ORDER BY ALL""",
+        {
+            "places": [place for place, _ in keys],
+            "keys": [key for _, key in keys],
+            "lasts_of": list(transcripts),
+            "lasts": [turns[-1].ordinal for turns in transcripts.values()],
+            "near": [place for place, _ in candidates],
+            "names": [name for _, name in candidates],
+        },
+    )
+    return [Overlap(*row) for row in rows]
+
+
+def _candidates_by_time(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> set[tuple[int, str]]:
+    """Return places and names for `load_overlaps`, by those turns of which is known when they were said."""
+    places: dict[str, set[int]] = {}
+    for place, turns in transcripts.items():
+        for turn in turns:
+            if turn.said is not None:
+                places.setdefault(turn.content_key, set()).add(place)
+    then = rows_then(connection, [turn for turns in transcripts.values() for turn in turns])
+    if not then:
+        return set()
+    rows = connection.rows(
+        f"SELECT content_key, conversation, ordinal FROM turns WHERE {_OF_ROWS}", {"rows": then}
+    )  # fmt: skip
+    same = [(str(key), str(name), int(ordinal)) for key, name, ordinal in rows if key in places]
+    ends = _ordinals(connection, "max", {name for _, name, _ in same})
+    tails = {place: {turn.content_key for turn in _tail(turns)} for place, turns in transcripts.items()}
+    return {
+        (place, name)
+        for key, name, ordinal in same
+        for place in places[key]
+        if ordinal == ends[name] or key in tails[place]
+    }
+
+
+def _candidates_without_time(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> set[tuple[int, str]]:
+    """As `_candidates_by_time`, by the other turns."""
+    timeless = {place: [turn for turn in turns if turn.said is None] for place, turns in transcripts.items()}
+    keys = [(place, turn.content_key) for place, turns in timeless.items() for turn in turns]
+    if not keys:
+        return set()
+    tails = [(place, turn) for place in timeless for turn in _tail(transcripts[place]) if turn.said is None]
     rows = connection.rows(
         """WITH incoming AS (SELECT unnest($places::INTEGER[]) AS place, unnest($keys::VARCHAR[]) AS key),
         tails AS (SELECT unnest($tail_places::INTEGER[]) AS place, unnest($tail_keys::VARCHAR[]) AS key),
-        lasts AS (SELECT unnest($lasts_of::INTEGER[]) AS place, unnest($lasts::INTEGER[]) AS last),
-        nameless AS (SELECT format, name, file FROM conversations WHERE own_id IS NULL),
         ends AS (SELECT conversation, arg_max(content_key, ordinal) AS key FROM turns
-            WHERE conversation IN (SELECT name FROM nameless) GROUP BY conversation),
-        candidates AS (SELECT place, conversation FROM incoming JOIN ends USING (key)
-            UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key)
-        SELECT candidates.place, format, name, file, count(*), count(incoming.key)
-        FROM candidates JOIN nameless ON name = candidates.conversation JOIN lasts ON lasts.place = candidates.place
-        JOIN turns ON turns.conversation = name AND ordinal <= last
-        LEFT JOIN incoming ON incoming.place = candidates.place AND incoming.key = content_key
-        GROUP BY ALL ORDER BY ALL""",
+            WHERE conversation IN (SELECT name FROM conversations WHERE own_id IS NULL) GROUP BY conversation)
+        SELECT place, conversation FROM incoming JOIN ends USING (key)
+        UNION SELECT place, conversation FROM tails JOIN turns ON content_key = key""",
         {
             "places": [place for place, _ in keys],
             "keys": [key for _, key in keys],
             "tail_places": [place for place, _ in tails],
-            "tail_keys": [key for _, key in tails],
-            "lasts_of": list(transcripts),
-            "lasts": [turns[-1][1] for turns in transcripts.values()],
+            "tail_keys": [turn.content_key for _, turn in tails],
         },
     )
-    return [Overlap(*row) for row in rows]
+    return {(int(place), str(name)) for place, name in rows}
+
+
+def rows_then(connection: Connection, turns: Iterable[Turn]) -> list[int]:
+    """Return the numbers of the stored rows of turns that were said when one of these was.
+
+    Times alone are looked at, of which whole blocks are passed over: whoever then asks for these rows alone reads next
+    to nothing of a large store.
+    """
+    moments = {moment_columns(turn.said) for turn in turns if turn.said is not None}
+    found: list[int] = []
+    for which, values in (
+        ("instant IN (SELECT unnest(?::BIGINT[]))", [instant for _, instant in moments if instant is not None]),
+        ("clock IN (SELECT unnest(?::BIGINT[])) AND instant IS NULL", [
+            clock for clock, instant in moments if instant is None
+        ]),
+    ):  # fmt: skip
+        rows = connection.rows(f"SELECT rowid FROM turns WHERE {which}", [values]) if values else []
+        found += [int(row) for (row,) in rows]
+    return found
+
+
+def _ordinals(connection: Connection, which: str, names: Iterable[str]) -> dict[str, int]:
+    """Return the `min` or `max` ordinal of each of the conversations."""
+    listed = sorted(names)
+    rows = connection.rows(
+        f"""SELECT conversation, {which}(ordinal) FROM turns
+        WHERE conversation IN (SELECT unnest(?::VARCHAR[])) GROUP BY conversation""",
+        [listed],
+    ) if listed else []  # fmt: skip
+    return {str(name): int(ordinal) for name, ordinal in rows}
+
+
+def _tail(turns: Sequence[Turn]) -> Sequence[Turn]:
+    return turns[-_tail_of(len(turns)) :]
 
 
 def _tail_of(length: int) -> int:
@@ -90,6 +169,17 @@ def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[
     return names
 
 
+def load_copied_from(connection: Connection, formats: Sequence[str]) -> list[tuple[str, str, list[str]]]:
+    """Return name, format and the own ids that a turn of it is told as copied from, of conversations of the formats."""
+    rows = connection.rows(
+        f"""SELECT DISTINCT conversation, json_extract(attributes, '$.{COPIED_FROM}') FROM turns
+        WHERE attributes LIKE '%"{COPIED_FROM}"%' ORDER BY ALL"""
+    ) if formats else []  # fmt: skip
+    forms = {name: form for name, form, _, _ in tables.load_conversation_rows(connection, [row[0] for row in rows])}
+    told = [(str(name), json.loads(own_ids or "[]")) for name, own_ids in rows if forms.get(name) in formats]
+    return [(name, forms[name], list(map(str, ids))) for name, ids in told if isinstance(ids, list)]
+
+
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
     """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
     rows = connection.rows(
@@ -107,17 +197,20 @@ def load_neighbours(connection: Connection, transcripts: Mapping[int, Sequence[T
     Turns are the same with speaker, instant and text, wherever they stand. Where both begin alike and nobody knows
     when, that tells nothing.
     """
-    rows = connection.rows(
-        f"""WITH told AS ({_TOLD}),
-        begins AS (SELECT conversation, min(ordinal) AS ordinal FROM turns GROUP BY conversation),
-        firsts AS (SELECT turns.* FROM turns JOIN begins USING (conversation, ordinal))
-        SELECT place, conversation FROM (SELECT * FROM told WHERE number = 0) told JOIN turns ON {_SAID_ALIKE}
-            JOIN begins USING (conversation) WHERE told.said IS NOT NULL OR turns.ordinal > begins.ordinal
-        UNION SELECT place, conversation FROM told JOIN firsts turns ON {_SAID_ALIKE}
-            WHERE told.said IS NOT NULL OR number > 0 ORDER BY ALL""",
-        _columns(transcripts),
-    )
-    return [(int(place), str(name)) for place, name in rows]
+    turns = [turn for said in transcripts.values() for turn in said]
+    columns = _columns(transcripts)
+    found: set[tuple[int, str]] = set()
+    if then := rows_then(connection, turns):
+        rows = connection.rows(_SAID_THEN, {**columns, "rows": then})
+        firsts = _ordinals(connection, "min", {str(name) for _, _, name, _ in rows})
+        found |= {
+            (int(place), str(name))
+            for place, number, name, ordinal in rows
+            if number == 0 or ordinal == firsts[str(name)]
+        }
+    if any(turn.said is None for turn in turns):
+        found |= {(int(place), str(name)) for place, name in connection.rows(_SAID_SOME_TIME, columns)}
+    return sorted(found)
 
 
 def load_elsewhere(connection: Connection, turns: Sequence[Turn], name: str) -> list[tuple[int, str]]:
@@ -138,13 +231,23 @@ def load_joined(connection: Connection) -> dict[str, str]:
 
 def write_joined(connection: Connection, joined: Mapping[str, str]) -> None:
     """Note them, as hashes, in place of those of before."""
-    if joined:
-        tables.update_meta(connection, joined=json.dumps(joined))
+    tables.update_meta(connection, joined=json.dumps(joined))
 
 
 _TOLD = """SELECT unnest($places::INTEGER[]) AS place, unnest($numbers::INTEGER[]) AS number,
     unnest($speakers::VARCHAR[]) AS speaker, unnest($said::BIGINT[]) AS said,
     unnest($have_zone::BOOLEAN[]) AS has_zone, unnest($texts::VARCHAR[]) AS text"""
+
+_OF_ROWS = "rowid IN (SELECT unnest($rows::BIGINT[]))"
+_SAID_THEN = f"""WITH told AS ({_TOLD}) SELECT DISTINCT place, number, conversation, ordinal
+    FROM told JOIN (SELECT * FROM turns WHERE {_OF_ROWS}) turns ON {_SAID_ALIKE} WHERE told.said IS NOT NULL"""
+_SAID_SOME_TIME = f"""WITH told AS (SELECT * FROM ({_TOLD}) WHERE said IS NULL),
+    begins AS (SELECT conversation, min(ordinal) AS ordinal FROM turns GROUP BY conversation),
+    firsts AS (SELECT turns.* FROM turns JOIN begins USING (conversation, ordinal))
+    SELECT place, conversation FROM (SELECT * FROM told WHERE number = 0) told JOIN turns ON {_SAID_ALIKE}
+        JOIN begins USING (conversation) WHERE turns.ordinal > begins.ordinal
+    UNION SELECT place, conversation FROM told JOIN firsts turns ON {_SAID_ALIKE} WHERE number > 0"""
+"""Of turns without a time."""
 
 
 def _columns(transcripts: Mapping[int, Sequence[Turn]]) -> dict[str, object]:

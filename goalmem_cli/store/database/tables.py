@@ -164,13 +164,18 @@ def turns_at(connection: Connection, instants: Iterable[int | None], told: Itera
 
     Of the instants `told`, only those count at which a turn is stored under another offset than +00:00.
     """
+    written, alone = list(instants), list(told)
+    then = connection.rows(  # the numbers alone: blocks of other times are not even read
+        "SELECT rowid FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[]))", [[*written, *alone]]
+    )
     rows = connection.rows(
-        f"""SELECT {_TURN_COLUMNS} FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[])) OR instant IN (
-            SELECT instant FROM turns WHERE instant IN (SELECT unnest(?::BIGINT[]))
+        f"""WITH near AS MATERIALIZED (SELECT * FROM turns WHERE rowid IN (SELECT unnest($rows::BIGINT[])))
+        SELECT {_TURN_COLUMNS} FROM near WHERE instant IN (SELECT unnest($written::BIGINT[])) OR instant IN (
+            SELECT instant FROM near WHERE instant IN (SELECT unnest($alone::BIGINT[]))
             AND (said LIKE '%+__:__' OR said LIKE '%-__:__') AND said NOT LIKE '%+00:00')
         ORDER BY conversation, session, ordinal, id""",
-        [list(instants), list(told)],
-    )
+        {"rows": [row for (row,) in then], "written": written, "alone": alone},
+    ) if then else []  # fmt: skip
     return list(map(_turn, rows))
 
 

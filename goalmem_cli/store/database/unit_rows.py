@@ -21,18 +21,19 @@ from goalmem_cli.store.database.columns import (
     time_from_moment,
     time_of,
 )  # fmt: skip
-from goalmem_cli.store.database.keys import key_of, place_key
+from goalmem_cli.store.database.keys import SQL_KEY, key_of, place_key
 
 _UNIT_COLUMNS = (
     "id, kind, text, conversation, speaker, said, backbone, session, ordinal, event_from, event_to, attributes"
 )
-
 
 _STALE_EDGES = """kind IN (SELECT unnest($kinds::VARCHAR[])) AND (source, target, kind, weight) NOT IN
     (SELECT (source, target, kind, weight) FROM wanted_edges)
     AND (source IN (SELECT id FROM units WHERE backbone = $backbone)
     OR target IN (SELECT id FROM units WHERE backbone = $backbone))"""
 _UNKNOWN: tuple[int, int | None] = (Moment.from_datetime(datetime(1, 1, 1)).clock, None)
+_WANTED = f"rowid IN (SELECT rowid FROM unit_sources WHERE unit_key IN (SELECT {SQL_KEY.format('id')} FROM wanted))"
+_OF_KEYS = "rowid IN (SELECT rowid FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[])))"
 _NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
 
 
@@ -78,7 +79,7 @@ def _load_units(connection: Connection, which: str, parameters: Sequence[object]
     rows = connection.rows(
         f"""WITH wanted AS (SELECT {_UNIT_COLUMNS} FROM units {which}),
         sources AS (SELECT unit, list(turn ORDER BY place) AS turns, list(label ORDER BY place) AS labels
-            FROM unit_sources WHERE unit IN (SELECT id FROM wanted) GROUP BY unit)
+            FROM unit_sources WHERE {_WANTED if which else "true"} GROUP BY unit)
         SELECT wanted.*, turns, labels FROM wanted LEFT JOIN sources ON unit = id
         ORDER BY conversation, session, ordinal, id""",
         parameters,
@@ -204,9 +205,8 @@ def known_units(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def places_of(connection: Connection, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return the conversation and ordinal of each of these units that is stored."""
-    rows = connection.rows(
-        "SELECT DISTINCT conversation, ordinal FROM units WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
-    )
+    sql = f"SELECT DISTINCT conversation, ordinal FROM units WHERE {_OF_KEYS} AND id IN (SELECT unnest(?::VARCHAR[]))"
+    rows = connection.rows(sql, [list(map(key_of, ids)), list(ids)])
     return [(str(conversation), int(ordinal)) for conversation, ordinal in rows]
 
 
@@ -331,7 +331,8 @@ def count_without_vectors(connection: Connection) -> int:
 
 def load_vectors(connection: Connection, ids: Sequence[str] | None = None) -> dict[str, VectorPair]:
     """Return unit id -> vectors; None means all."""
-    where = "" if ids is None else "WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
+    which = "SELECT rowid FROM vectors WHERE unit IN (SELECT unnest(?::VARCHAR[]))"
+    where = "" if ids is None else f"WHERE rowid IN ({which})"
     rows = connection.rows(
         f"SELECT unit, text_vector, context_vector FROM vectors {where}", [] if ids is None else [list(ids)]
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Protocol
 
+from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import Written, content_if_there, replace_file, reporting, unwatched
@@ -114,6 +115,19 @@ class Manifest:
             return manifest if is_sound and all(0 <= row < manifest.rows for row in manifest.dead) else None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
+
+    @classmethod
+    def required(cls, folder: Path) -> Manifest:
+        """Return the manifest of the folder.
+
+        Raises:
+            StoreDamaged: there is none that can be read.
+            StoreError: the system refuses to read it.
+        """
+        manifest = cls.from_file(folder)
+        if manifest is None:
+            raise StoreDamaged(f"{folder} has no readable manifest", HINT_DERIVED)
+        return manifest
 
     def write(self, folder: Path, written: Written = unwatched) -> None:
         """Replace the folder's manifest, atomically: from here on the folder is at this generation.

@@ -93,7 +93,7 @@ class TextIndex:
             StoreDamaged: there is no manifest.
             StoreError: the system refuses to read them.
         """
-        manifest = self._manifest()
+        manifest = Manifest.required(self._folder)
         stale = leftovers(self._folder, [manifest.data])
         changed = [
             name for name, known in manifest.files.items() if content_of(self._folder / manifest.data / name) != known
@@ -111,7 +111,7 @@ class TextIndex:
             StoreDamaged: the index cannot be read.
             StoreError: it cannot be written.
         """
-        manifest = self._manifest()
+        manifest = Manifest.required(self._folder)
         if gone or put:
             with self._translating():
                 writer = self._writer(self._open(self._folder / manifest.data))
@@ -143,7 +143,7 @@ class TextIndex:
             StoreDamaged: there is no manifest.
             StoreError: the system refuses.
         """
-        remove_all(self._folder, leftovers(self._folder, [self._manifest().data]), self._written)
+        remove_all(self._folder, leftovers(self._folder, [Manifest.required(self._folder).data]), self._written)
 
     def search(
         self, query: Query, *, in_context: bool, backbone: str, depth: int, kinds: Sequence[str] | None = None
@@ -234,7 +234,7 @@ class TextIndex:
     def _searcher(self) -> tantivy.Searcher:
         """Return the current generation; a rebuild that removes it while it is opened makes this look again."""
         while True:
-            manifest = self._manifest()
+            manifest = Manifest.required(self._folder)
             try:
                 with self._translating():
                     return self._read(self._folder / manifest.data)
@@ -254,12 +254,6 @@ class TextIndex:
                 if path.suffix != ".lock":
                     (Path(folder) / path.name).symlink_to(path.absolute())
             return self._open(Path(folder)).searcher()
-
-    def _manifest(self) -> Manifest:
-        manifest = Manifest.from_file(self._folder)
-        if manifest is None:
-            raise StoreDamaged(f"{self._folder} has no readable manifest", HINT_DERIVED)
-        return manifest
 
     def _is_whole(self, manifest: Manifest) -> bool:
         """Return whether each file is there in its size; tantivy's own lists, which are small, are read."""

@@ -207,7 +207,7 @@ class VectorIndex:
             StoreDamaged: there is no manifest.
             StoreError: the system refuses.
         """
-        remove_all(self._folder, self._leftovers(self._read_manifest()), self._written)
+        remove_all(self._folder, self._leftovers(Manifest.required(self._folder)), self._written)
 
     def compact(self) -> None:
         """Move the living rows to new files, so that what was deleted is no longer on disk here.
@@ -233,7 +233,7 @@ class VectorIndex:
             StoreDamaged: the index is missing or unreadable.
             StoreError: the system refuses to read it.
         """
-        manifest = self._read_manifest()
+        manifest = Manifest.required(self._folder)
         with reporting(self._folder):
             while True:
                 try:
@@ -242,7 +242,7 @@ class VectorIndex:
                         self._kept = (files, self._mapped(manifest))
                     return self._kept[1]
                 except (FileNotFoundError, ValueError) as error:
-                    latest = self._read_manifest()
+                    latest = Manifest.required(self._folder)
                     if latest == manifest:
                         raise StoreDamaged(f"{self._folder} cannot be read: {error}", HINT_DERIVED) from error
                     manifest = latest
@@ -297,12 +297,6 @@ class VectorIndex:
 
     def _manifest(self, store: str, generation: int, data: str, rows: int, dead: Sequence[int]) -> Manifest:
         return Manifest(SCHEMA, store, generation, data, self._dimension, rows, tuple(dead))
-
-    def _read_manifest(self) -> Manifest:
-        manifest = Manifest.from_file(self._folder)
-        if manifest is None:
-            raise StoreDamaged(f"{self._folder} has no readable manifest", HINT_DERIVED)
-        return manifest
 
     def _change_over(self, manifest: Manifest) -> None:
         """Write the manifest, then remove the files that it no longer names."""

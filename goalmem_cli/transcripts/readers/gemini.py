@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.gemini_parts import listed
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
@@ -66,12 +67,12 @@ def _drafts(source: Source) -> Iterator[Draft]:
 def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
     """Yield the prompt and its answer."""
     title = node.required("title").text()
-    answers = _listed(node.child("safeHtmlItem"))
+    answers = listed(node.child("safeHtmlItem"))
     asked = _PROMPT.match(title)
     if not _is_meant(node) or _OTHER.match(title) or (asked is None and not answers):
         draft.count("activities other than prompts left out")
         return
-    draft.count("media left out", sum(len(_listed(node.child(key))) for key in ("attachedFiles", "imageFile")))
+    draft.count("media left out", sum(len(listed(node.child(key))) for key in ("attachedFiles", "imageFile")))
     said = node.required("time").stamp()
     prompt = title if asked is None else title[asked.end() :].strip()
     answer = "\n\n".join(text for item in answers if (text := _answer(item)))
@@ -84,8 +85,3 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
 
 def _answer(item: Node) -> str:
     return text_from_html(item.child("html").optional_text(), without=()) if isinstance(item.value, dict) else ""
-
-
-def _listed(node: Node) -> list[Node]:
-    """Return the elements of a list; a single file may be written without a list around it."""
-    return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]

@@ -31,12 +31,12 @@ def messages_of_record(draft: Draft, node: Node) -> Iterator[Message]:
     said, own_id = node.child("timestamp").stamp(), node.child("id").optional_name()
     shown = node.child("displayContent")
     text = _text(draft, role, node.child("content") if shown.value is None else shown)
-    draft.count("thinking left out", len(_listed(node.child("thoughts"))))
+    draft.count("thinking left out", len(listed(node.child("thoughts"))))
     if text:
         yield Message(role, text, said, own_id, role)
-    for call in _listed(node.child("toolCalls")):
+    for call in listed(node.child("toolCalls")):
         draft.count("tool calls left out")
-        parts = _listed(call.child("result"))
+        parts = listed(call.child("result"))
         answer = "\n".join(found for part in parts if (found := _answer(part))) or _string(call.child("resultDisplay"))
         if answer:
             tool, at = call.child("name").optional_text() or _TOOL, call.child("timestamp").stamp() or said
@@ -54,7 +54,7 @@ def messages_of_content(draft: Draft, node: Node) -> Iterator[Message]:
     parts = node.required("parts")
     if text := _text(draft, role, parts):
         yield Message(role, text, role=role)
-    yield from _answers(_listed(parts), None)
+    yield from _answers(listed(parts), None)
 
 
 def _answers(parts: list[Node], said: Stamp | None) -> Iterator[Message]:
@@ -76,7 +76,7 @@ def _answer(part: Node) -> str:
 def _text(draft: Draft, role: str, content: Node) -> str:
     """Return the text of a content: a text, a part, or a list of both. What the program added is left out."""
     texts: list[str] = []
-    for part in _listed(content):
+    for part in listed(content):
         if isinstance(part.value, str):
             text = part.text()
         elif part.child("thought").value is True:
@@ -102,5 +102,6 @@ def _string(node: Node) -> str:
     return node.value.strip() if isinstance(node.value, str) else ""
 
 
-def _listed(node: Node) -> list[Node]:
+def listed(node: Node) -> list[Node]:
+    """Return the values of a list; one may be written without a list around it."""
     return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]

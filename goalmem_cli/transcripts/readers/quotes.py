@@ -37,6 +37,7 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _MOST_FIELDS = 9
+_POSTSCRIPT = re.compile(r"p\.? ?p?\.? ?s\b", re.IGNORECASE)
 _NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
 
 _ATTRIBUTION_LINES = 3
@@ -172,11 +173,21 @@ class _Reading:
         self._lines = lines
         self._depth = depth
         self._is_all_marked = False
+        self._is_signed = False
 
     def goes_on(self, at: int) -> None:
-        """Take a line of whoever had the one before; below a mail that was pasted behind `>`, it is the speaker's."""
-        if self._is_all_marked and self._lines[at].strip():
+        """Take a line of whoever had the one before.
+
+        Below a mail that was pasted behind `>`, it is the speaker's. What stands apart below the name of its author may
+        be the speaker's or not: it is nobody's whom one knows.
+        """
+        line = self._lines[at].strip()
+        if self._is_all_marked and line:
             self.pasted, self._is_all_marked = None, False
+        elif self.pasted is not None and self.pasted[1] and line:
+            if self._is_signed and not self._lines[at - 1].strip() and not _POSTSCRIPT.match(line):
+                self.pasted = (at, "")
+            self._is_signed |= _is_name_of(line, self.pasted[1])
         self.owners.append(self.pasted)
 
     def takes_head(self, at: int) -> bool:
@@ -185,6 +196,7 @@ class _Reading:
         if head is not None:
             self.pasted, self._is_all_marked = (at, head.author), self._lines[head.end - 1].startswith(">")
             self.owners += [self.pasted] * (head.end - at)
+            self._is_signed = False
         elif copied := _COPIED.fullmatch(self._lines[at]):
             self.pasted, self._is_all_marked = (at, (copied["bracketed"] or copied["named"]).strip()), False
             self.owners.append(self.pasted)
@@ -243,6 +255,12 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
     sent = next((match[1] for line in fields if (match := _WHEN.match(line))), "")
     is_forward = marker is not None and _FORWARDS.match(lines[at]) is not None
     return Head(_name(author), sent.strip(), end if fields else at + 1, is_forward)
+
+
+def _is_name_of(line: str, author: str) -> bool:
+    """Say whether the line is the author's name, all of it or the first part, as below a letter."""
+    told, names = line.strip(" -–—*.,!").casefold().split(), author.casefold().split()
+    return bool(told) and (told == names[: len(told)] or line.strip(" -").casefold() == author.partition("@")[0])
 
 
 def _name(text: str) -> str:

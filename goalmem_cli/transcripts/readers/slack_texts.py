@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.nodes import Node
 
 _QUOTE = "rich_text_quote"
@@ -17,7 +18,7 @@ def text_of_blocks(blocks: Node) -> str:
     Raises:
         InputError: a block does not have the layout; the place is the path to the value.
     """
-    return _lines(line for block in _listed(blocks) for line in _lines_of_block(block))
+    return _lines(line for block in objects_in(blocks) for line in _lines_of_block(block))
 
 
 def text_of_attachment(attachment: Node) -> str:
@@ -31,7 +32,7 @@ def text_of_attachment(attachment: Node) -> str:
     said = _lines([attachment.child("text").optional_text(), text_of_blocks(attachment.child("blocks"))])
     fields = (
         ": ".join(part for part in (field.child(key).optional_text() for key in ("title", "value")) if part)
-        for field in _listed(attachment.child("fields"))
+        for field in objects_in(attachment.child("fields"))
     )
     about = _lines([f"{title} (<{link}>)" if title and link else title, said, *fields])
     about = f"{author}: {about}" if author and about else about or attachment.child("fallback").optional_text()
@@ -46,27 +47,27 @@ def is_preview(attachment: Node) -> bool:
 def _lines_of_block(block: Node) -> Iterator[str]:
     kind = block.child("type").optional_text()
     if kind == "rich_text":
-        for part in _listed(block.child("elements")):
+        for part in objects_in(block.child("elements")):
             yield from _lines_of_rich_text(part)
     elif kind == "context":
-        yield " ".join(filter(None, (_text(element) for element in _listed(block.child("elements")))))
+        yield " ".join(filter(None, (_text(element) for element in objects_in(block.child("elements")))))
     elif kind == "image":
         caption = _text(block.child("title")) or block.child("alt_text").optional_text()
         yield f"[image: {caption}]" if caption else ""
     else:
         yield _text(block.child("text"))
-        for field in _listed(block.child("fields")):
+        for field in objects_in(block.child("fields")):
             yield _text(field)
 
 
 def _lines_of_rich_text(part: Node) -> Iterator[str]:
     kind = part.child("type").optional_text()
     if kind in _RICH:
-        told = "".join(_spelled(element) for element in _listed(part.child("elements")))
+        told = "".join(_spelled(element) for element in objects_in(part.child("elements")))
         yield "\n".join(f"&gt; {line}" for line in told.split("\n")) if kind == _QUOTE else told
     elif kind == "rich_text_list":
-        for item in _listed(part.child("elements")):
-            yield "- " + "".join(_spelled(element) for element in _listed(item.child("elements")))
+        for item in objects_in(part.child("elements")):
+            yield "- " + "".join(_spelled(element) for element in objects_in(item.child("elements")))
 
 
 def _spelled(element: Node) -> str:
@@ -95,10 +96,6 @@ def _escaped(text: str) -> str:
 def _text(node: Node) -> str:
     """Return a text that is given as a string, or as an object with `text`."""
     return node.child("text").optional_text() if isinstance(node.value, dict) else node.optional_text()
-
-
-def _listed(node: Node) -> list[Node]:
-    return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
 
 
 def _lines(lines: Iterator[str] | list[str]) -> str:

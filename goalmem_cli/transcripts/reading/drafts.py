@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError, NoMessages
-from goalmem_cli.records import Conversation, Turn
+from goalmem_cli.records import Conversation, Turn, plain_name
 from goalmem_cli.transcripts.reading.attributes import cleaned
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean, plain_name, quoted
+from goalmem_cli.transcripts.reading.texts import clean, quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 SESSION_GAP = timedelta(hours=8)

@@ -37,9 +37,7 @@ def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
 
 
 def oldest_first(
-    listed: Iterator[Node],
-    time_key: str,
-    is_newest_first: Callable[[Node], bool] = lambda _: True,
+    listed: Iterator[Node], time_key: str, is_newest_first: Callable[[Node], bool] = lambda _: True
 ) -> Iterator[Node]:
     """Yield the nodes by time, then by position; by position alone if a time is unknown.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.changes.story import PEOPLE, SLOTS, History, Slot
+from goalmem_cli.lab.bench.gold_structure import gold_reply
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.store.passages import estimate_tokens
 
@@ -94,9 +93,7 @@ class DecidingModel:
         """
         replies = []
         for request in requests:
-            if request.step not in self._steps:
-                raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
-            text = json.dumps(self._steps[request.step](request))
+            text = gold_reply(self._steps, request)
             read = [request.system, request.growing, request.tail]
             read += [part for example in request.examples for part in (example.input, example.output)]
             self.asked += 1
