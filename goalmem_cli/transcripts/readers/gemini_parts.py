@@ -103,5 +103,5 @@ def _string(node: Node) -> str:
 
 
 def listed(node: Node) -> list[Node]:
-    """Return the values of a list; one may be written without a list around it."""
+    """Return the elements of a list; a single one may be written without a list around it."""
     return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]
