@@ -127,6 +127,7 @@ class _Planning:
         new = [talk for talk in talks.values() if talk.name not in self._scratch.talks and talk.revision]
         if new:
             self._scratch.bring(new)
+        self._reserved -= self._scratch.talks.keys()  # of these the scratch store knows whether a name is free again
 
     def _like(self, batch: Sequence[Conversation]) -> set[str]:
         """Return the names of the conversations that have a turn of the batch, by what it says or when."""

@@ -56,13 +56,16 @@ class _Previewing:
     def _bring(self, connection: Connection, batch: Sequence[Conversation]) -> None:
         """Copy the stored conversations that one of the batch may be into the scratch store."""
         known = Known.from_store(connection, batch, self._adding.stretched)
-        self._reserved |= known.names
         own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
         named = {said.name for said in batch} & known.names
         alike = {one.name for one in known.overlaps} | known.windows.near | holders(connection, known.by_own_id, batch)
         alike |= stored_forks(connection, batch).keys()
         wanted = sorted((named | alike | {name for name in own if name}) - self._brought)
         joined = overlaps.load_joined(connection)
+        self._brought |= set(wanted)
+        # The scratch store itself knows the names of what it holds; that of a fork which leaves is free again.
+        self._reserved.update(known.names)
+        self._reserved -= self._brought
         if not wanted:
             return
         rows, turns = tables.load_conversation_rows(connection, wanted), tables.load_turns(connection, wanted)
@@ -71,4 +74,3 @@ class _Previewing:
             tables.insert_turns(scratch, list(turns.values()))
             tables.rewrite_sessions(scratch, wanted)
             overlaps.write_joined(scratch, joined)
-        self._brought |= set(wanted)
