@@ -311,7 +311,7 @@ def told_by(decision: Unit) -> tuple[str, ...]:
 
 
 def replaced_by(units: Sequence[Unit]) -> dict[str, list[str]]:
-    """Return for each unit, by its id, what it took the place of, a line each with the day until which that held."""
+    """Return by unit id the texts that it replaced, a line each, with the day until which each held."""
     texts = {unit.id: unit.text for unit in units}
     found: dict[str, list[str]] = {}
     for ended, deeds in endings_of(units).items():
