@@ -78,7 +78,7 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Read:
-    """What retrieval needs: the deeds that ended versions, the texts they replaced, versions by note, and units by id."""
+    """What retrieval needs: the deeds that ended versions, the texts replaced, versions by note, and units by id."""
 
     endings: Mapping[str, Sequence[Deed]]
     replaced: Mapping[str, Sequence[str]]
@@ -237,8 +237,7 @@ class AMem(WalkingBackbone):
         return list(found)
 
     def _asked_for(self, query: Query) -> str:
-        """Return the keywords that the model makes of the question; announce an unusable reply, and return the question.
-        """
+        """Return the keywords that the model makes of the question; if its reply is unusable, the question itself."""
         kit = self._kit()
 
         def build(problem: str) -> Request:

@@ -191,8 +191,7 @@ class Mem0(WalkingBackbone):
         ]
 
     def _estimated(self, pending: Sequence[Work]) -> tuple[list[int], list[Reading], list[int]]:
-        """Return the number of summaries of each conversation, the readings, and the number of decisions of each memory.
-        """
+        """Return the number of summaries by conversation, the unread pairs, and the number of decisions by memory."""
         sums, unread, decisions = [], [], []
         for work in pending:
             sums.append(0)

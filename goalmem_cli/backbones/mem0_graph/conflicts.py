@@ -92,7 +92,7 @@ class ConflictStep:
         return (*made, decision_unit(NAME, self.part, kept, self.named.turns))
 
     def _instead(self, act: Act, ended: Unit, made: Sequence[Unit]) -> str:
-        """Return the id of the new triple that replaces an ended one: same subject, told by the act's message; or ""."""
+        """Return the id of the new triple that replaces an ended one: same subject, told by the act's message."""
         by = self.named.turns[act.new - 1] if act.new else ""
         of = self.walk.entity_of(ends_of(ended)[0])
         return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
