@@ -163,7 +163,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return reader.derive(kit.model, windows)
 
     def _near(self, text: str, labels: Sequence[str], most: int) -> list[str]:
-        """Return at most `most` of the labels; if there are more, those nearest to the text by vectors, nearest first."""
+        """Return at most `most` labels; if there are more, those nearest to the text by vectors, nearest first."""
         if len(labels) <= most:
             return list(labels)
         vectors = self._store.vectors_of([_loose(each) for each in (text, *labels)])
