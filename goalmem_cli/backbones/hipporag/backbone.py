@@ -215,8 +215,7 @@ def _recognise_request(kit: Kit, question: str, facts: Sequence[Unit], problem: 
 
 
 def _scores(reader: OpenMemory, query: Query, kind: str, depth: int) -> dict[str, float]:
-    """Return by unit id the similarity to the query, scaled from 0 to 1, best first, for units that pass its filters.
-    """
+    """Return by unit id the similarity to the query, from 0 to 1, best first, of units that pass its filters."""
     ranked = reader.rank(query, (Ranking.DENSE,), max(1, depth), backbone=NAME, kinds=(kind,))[Ranking.DENSE]
     scores = scaled(np.array([each.score for each in ranked]))
     return dict(zip((each.unit for each in ranked), scores.tolist(), strict=True))

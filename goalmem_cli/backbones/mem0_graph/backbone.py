@@ -205,8 +205,7 @@ class Mem0Graph(Mem0):
         return [triple for triple in found if triple in graph.triples and sees(triple)][: self._told.relations]
 
     def _asked_for(self, query: Query) -> Sequence[str]:
-        """Return the entities that the model finds in a question; none, with an announcement, if its reply is unusable.
-        """
+        """Return the entities that the model finds in a question; announce an unusable reply, and return none then."""
         (reply,) = ask_all(self._kit(), [Naming.of_question(query.text)])
         if reply.value is None:
             problem = f"what the question names was not said usably ({reply.problem})"

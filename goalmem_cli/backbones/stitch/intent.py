@@ -77,8 +77,7 @@ def known_as(label: str, known: Iterable[str]) -> str:
 
 
 def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
-    """Return the snippet of a turn: its canonical note, its labels, and, if given, its text with references resolved.
-    """
+    """Return the snippet of a turn: its canonical note, its labels, and `resolved`, its text without references."""
     attributes: dict[str, object] = {
         "scope": intent.scope,
         "event": intent.event,

@@ -228,8 +228,7 @@ def _stored(act: Mapping[str, Any]) -> Act:
 
 
 def deeds_of(units: Iterable[Unit]) -> list[Deed]:
-    """Return the acts of all decisions among the units in replay order: by time said, ordinal, place in the decision.
-    """
+    """Return the acts of the decisions among the units in replay order: time said, ordinal, place in the decision."""
     decisions = sorted((unit for unit in units if unit.kind == DECISION), key=_when)
     return [Deed(decision, act) for decision in decisions for act in acts_of(decision)]
 
