@@ -164,7 +164,10 @@ def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Row
 
 
 def _links(network: Network, is_fact: Flags, settings: HippoRAGSettings) -> tuple[Rows, Rows, Shares]:
-    """Return the links among phrases, weighted by their number of facts; a synonym link replaces a relation."""
+    """Return the links among phrases: relations weigh their number of facts, synonyms (which replace them) the cosine.
+
+    Returns the rows of both ends and the weights, each with shape (links,).
+    """
     ends = np.sort(network.ends[is_fact], axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]
     pairs, counts = np.unique(ends, axis=0, return_counts=True)

@@ -33,10 +33,10 @@ EVENTS: Mapping[str, Event] = {INVALIDATE: Event("must", ends=True), NONE: Event
 
 
 def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: float) -> dict[str, str]:
-    """Return for each name the name of its entity: the first earlier name with a cosine of at least `merges`.
+    """Return for each name the first name of its entity; names with a cosine of at least `merges` are one entity.
 
-    `drafts` are of one conversation, and `vectors` has the vector of each name. All names are in normal form, and
-    ordered by when they were told.
+    `drafts` are of one conversation, and `vectors` has the vector of each name. Names are in normal form, and compared
+    in the order in which they were told.
     """
     ordered = sorted(drafts, key=lambda unit: (unit.ordinal, unit.id))
     names = list(dict.fromkeys(end for unit in ordered for end in ends_of(unit)))

@@ -29,9 +29,9 @@ class RaptorSettings:
 
     A packed `leaf` has at most `leaf_tokens`, a summary `summary_tokens`. There are at most `layers` of summaries. The
     clustering reduces vectors to `dimension` dimensions by `reducer`, and makes at most `components` clusters. A node
-    is in each cluster of which its probability is above `membership`. A cluster of more than `cluster_tokens` is
-    split. Another `seed` may give other clusters. A search by `way` returns at most `read_tokens`; from the top down,
-    it follows `of_layer` nodes of each layer. `beside` fuses the summaries with the turns.
+    is in each cluster to which it belongs with a probability above `membership`. A cluster of more than
+    `cluster_tokens` is split. Another `seed` may give other clusters. A search by `way` returns at most `read_tokens`;
+    from the top down, it follows `of_layer` nodes of each layer. `beside` fuses the summaries with the turns.
     """
 
     leaf: Leaf = Leaf.TURN

@@ -289,7 +289,7 @@ def _fitting(period: Period | None, heard: _Heard) -> list[tuple[Period, Spoken]
 
 
 def _otherwise(period: Period, heard: _Heard) -> str:
-    """Return what the other time expressions mean; "" if one of them overlaps the period by containment."""
+    """Return what the other time expressions mean; "" if one of them contains the period or lies in it."""
     readings = [each.meaning.readings for each in heard.others]
     if any(one.contains(period) or period.contains(one) for several in readings for one in several):
         return ""

@@ -77,7 +77,7 @@ def known_as(label: str, known: Iterable[str]) -> str:
 
 
 def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
-    """Return the snippet of a turn: its canonical note, its labels, and `resolved`, its text without references."""
+    """Return the snippet of a turn: its canonical note, its labels, and its text with references `resolved`."""
     attributes: dict[str, object] = {
         "scope": intent.scope,
         "event": intent.event,

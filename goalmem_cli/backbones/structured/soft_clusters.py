@@ -36,7 +36,7 @@ class Clustering:
     """Parameters of the clustering.
 
     `dimension` is the number of dimensions after reduction, `components` the maximum number of clusters at a time. A
-    row belongs to each cluster of which its probability is above `membership`. Another `seed` may give other clusters.
+    row is in each cluster whose probability for it is above `membership`. Another `seed` may give other clusters.
     """
 
     reducer: Reducer = Reducer.UMAP

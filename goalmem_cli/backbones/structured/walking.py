@@ -53,7 +53,7 @@ class HasPart(Protocol):
 
     @property
     def part(self) -> Part:
-        """The part; its name contains a hash of everything the model is shown."""
+        """The part; its name depends on everything that the model is shown."""
         ...
 
 
