@@ -40,7 +40,7 @@ class Windows:
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Mapping[int, Conversation], stretched: str) -> Windows:
-        """Find overlaps for the conversations, by place; a part is not compared with `stretched`, which it continues."""
+        """Find overlaps for the conversations, by place; a part is not compared with its own `stretched`."""
         transcripts = {place: said.turns for place, said in conversations.items()}
         found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
         pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
