@@ -1,7 +1,7 @@
-"""The only module that knows tantivy: BM25 over the units' texts.
+"""The text index, the only module that calls tantivy: BM25 over the units' texts.
 
-Which words those are, `analysis.py` says; what it makes of scripts without spaces, and of emoji, has fields of its own.
-Queries are built from terms, never parsed: no text is an operator.
+`analysis.py` makes the tokens; those of scripts without spaces, and of emoji, have their own fields. Queries are built
+from terms and never parsed, so that no text is an operator.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class TextIndex:
 
     @property
     def folder(self) -> Path:
-        """Where the index lives."""
+        """The folder of the index."""
         return self._folder
 
     def reached(self, store: str) -> int | None:
@@ -232,7 +232,7 @@ class TextIndex:
         return tantivy.Query.range_query(self._schema, field, tantivy.FieldType.Integer, lower, upper)
 
     def _searcher(self) -> tantivy.Searcher:
-        """Return the current generation; a rebuild that removes it while it is opened makes this look again."""
+        """Open the current generation; try again if a rebuild removes it meanwhile."""
         while True:
             manifest = Manifest.required(self._folder)
             try:
@@ -256,7 +256,7 @@ class TextIndex:
             return self._open(Path(folder)).searcher()
 
     def _is_whole(self, manifest: Manifest) -> bool:
-        """Return whether each file is there in its size; tantivy's own lists, which are small, are read."""
+        """Return whether each file exists with its recorded size; tantivy's small lists are compared by content."""
         data = self._folder / manifest.data
         with reporting(data):
             sizes = {path.name: path.stat().st_size for path in data.iterdir()} if data.is_dir() else {}
@@ -274,7 +274,7 @@ class TextIndex:
         return index
 
     def _write(self, writer: tantivy.IndexWriter, gone: Sequence[str], put: Iterable[Indexed]) -> None:
-        """Delete, add, commit, and wait until tantivy is done with merging what is there."""
+        """Delete, add and commit, and wait until tantivy has merged its segments."""
         try:
             for unit in gone:
                 writer.delete_documents_by_term("unit", unit)
@@ -290,7 +290,7 @@ class TextIndex:
         self._written(f"{self._folder.name}, merged")
 
     def _record(self, store: str, generation: int, data: str, earlier: Manifest | None) -> None:
-        """Write the manifest for what is there now, then remove what it no longer names."""
+        """Write the manifest for the present files, and then remove files that it no longer names."""
         known = {} if earlier is None else {name: of for name, of in earlier.files.items() if name not in _LISTS}
         files = {}
         with reporting(self._folder):
@@ -344,7 +344,7 @@ class TextIndex:
         """Turn tantivy's errors, and its panics, into the store's.
 
         Raises:
-            StoreDamaged: what is there cannot be read.
+            StoreDamaged: the index cannot be read.
             StoreError: the system refuses.
         """
         try:
