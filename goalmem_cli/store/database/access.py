@@ -139,7 +139,7 @@ class Database:
                 self._patiently(partial(opened, str(self._creating), read_only=True)).close()
             except StoreLocked:
                 raise
-            except StoreError:  # it has its own name by now, or a killed process left it half made
+            except StoreError:  # it was renamed meanwhile, or a killed process left it half made
                 pass
         return self.exists
 
@@ -180,7 +180,7 @@ class Database:
             self._create()
         with self._write() as connection:
             fresh = self._fresh
-            if fresh.exists():  # a whole copy, left by a killed process: nobody rewrites what we have open
+            if fresh.exists():  # a whole copy, left by a killed process; no other process can rewrite an open file
                 _remove_with_log(fresh)
             _bring_up_to_date(connection)
             yield connection
@@ -261,7 +261,7 @@ class Database:
             with suppress(StoreError, duckdb.Error):
                 connection.rows("USE memory")
                 connection.rows("DETACH fresh")
-            with suppress(StoreError):  # what is not removed now is when it is tried again
+            with suppress(StoreError):  # the next try removes what is left
                 _remove_with_log(fresh)
             raise
         finally:
@@ -276,7 +276,7 @@ class Database:
         make_private(self.path.parent)
         try:
             self._create_as(self._creating)
-        except StoreDamaged:  # left half made; else whoever is making it would have it locked
+        except StoreDamaged:  # left half made; a process that is making it would have it locked
             _remove_with_log(self._creating)
             self._create_as(self._creating)
 
@@ -333,7 +333,7 @@ class Database:
                     connection = opening()
                 if _identity(self.path) == before:
                     return connection
-                closing(connection)  # rewritten or created meanwhile: this may be the file that was there before
+                closing(connection)  # rewritten or created meanwhile: this may be the old file
                 continue
             except duckdb.Error as error:
                 found = translated(error, self.path)

@@ -56,7 +56,7 @@ class OpenedOften:
         self._path = path
         self._lock = threading.Lock()
         self._started: list[duckdb.DuckDBPyConnection] = []
-        weakref.finalize(self, self._started.clear)  # at the program's end too, whatever still refers to this then
+        weakref.finalize(self, self._started.clear)  # also at the program's end, even if this is still referenced
         self._users = 0
         self._is_written = False
 
@@ -105,7 +105,7 @@ class OpenedOften:
         if self._started and not self._users:
             try:
                 self._started[0].execute("DETACH store")
-            except duckdb.Error:  # what failed so that it cannot even be let go of is started anew
+            except duckdb.Error:  # if it cannot even be detached, DuckDB is started again
                 self._started.pop().close()
 
 

@@ -34,7 +34,7 @@ def new_data(folder: Path, kept: Iterable[str], written: Written) -> str:
     remove_all(folder, leftovers(folder, kept), written)
     with reporting(folder):
         taken = [path.stem for path in folder.iterdir()]
-    # where there is no earlier one any more, a name that none of them had: whoever read it may still remember its rows
+    # without an earlier one, the name is random, as a reader may still cache rows of a deleted one with a low number
     return str(max((int(name) for name in taken if name.isdecimal()), default=secrets.randbelow(_FIRST_NAMES)) + 1)
 
 

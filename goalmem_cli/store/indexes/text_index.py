@@ -33,7 +33,7 @@ _LISTS = ("meta.json", ".managed.json")  # what tantivy replaces at each commit:
 _PANIC = "PanicException"  # raised where tantivy gives up on bytes it cannot read; its class cannot be imported
 _REFUSED = ("PermissionDenied", "ReadOnlyFilesystem", "os error 13", "os error 30")
 _FULL = ("os error 28", "StorageFull", "os error 122", "QuotaExceeded", "os error 27", "FileTooLarge")
-_STOPPED = ("writer was killed", "io::Error most likely")  # what is heard of a thread that met one of these
+_STOPPED = ("writer was killed", "io::Error most likely")  # messages of a thread that failed because of one of these
 
 
 def _schema() -> tantivy.Schema:
@@ -70,7 +70,7 @@ class TextIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt.
+        """Return the store's generation that the index holds; None if it has to be rebuilt.
 
         Raises:
             StoreError: the system refuses to read it.
@@ -80,7 +80,7 @@ class TextIndex:
             return None
         if not manifest.is_changing:
             return manifest.generation if self._is_whole(manifest) else None
-        try:  # a writer was killed: what it added or took away is there or not, and is applied again
+        try:  # after a killed writer, its changes may or may not be there; they are applied again
             self._searcher()
         except StoreDamaged:
             return None
@@ -115,7 +115,7 @@ class TextIndex:
         if gone or put:
             with self._translating():
                 writer = self._writer(self._open(self._folder / manifest.data))
-                # tantivy changes files before we can say which, so until then the manifest vouches for none
+                # tantivy changes files before their names are known, so the manifest trusts none until the end
                 replace(manifest, is_changing=True).write(self._folder, self._written)
                 self._write(writer, [*gone, *(indexed.entry.unit.id for indexed in put)], put)
         self._record(store, generation, manifest.data, manifest)
@@ -171,7 +171,7 @@ class TextIndex:
             if filters:  # without any, tantivy skips whole blocks of units that cannot be among the best
                 scoreless = tantivy.Query.const_score_query(tantivy.Query.boolean_query(filters), 0.0)
                 terms = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
-            # tantivy sets memory aside for the whole depth, and ends the process where there is none
+            # tantivy allocates memory for the whole depth, and aborts the process if that fails
             found = searcher.search(terms, min(depth, searcher.num_docs), count=False).hits
             scored = [Scored(str(searcher.doc(address)["unit"][0]), float(score)) for score, address in found]
         return sorted(scored, key=lambda hit: (-hit.score, hit.unit))
@@ -248,7 +248,7 @@ class TextIndex:
         except ValueError as error:
             if "Lockfile" not in str(error) or not any(mark in str(error) for mark in (*_REFUSED, *_FULL)):
                 raise
-        # tantivy locks a folder against writers before it reads: where it may not, it gets one with links to the files
+        # tantivy locks a folder before it reads; if it may not, it gets a folder with links to the files
         with reporting(data), TemporaryDirectory(prefix="goalmem-") as folder:
             for path in data.iterdir():
                 if path.suffix != ".lock":
@@ -282,7 +282,7 @@ class TextIndex:
                 writer.add_document(self._document(indexed))
             writer.commit()
         except BaseException:
-            with suppress(ValueError):  # waiting gives the lock back; the error that matters is on its way
+            with suppress(ValueError):  # waiting releases the lock; the error that matters is being raised
                 writer.wait_merging_threads()
             raise
         self._written(f"{self._folder.name}, committed")
@@ -295,7 +295,7 @@ class TextIndex:
         files = {}
         with reporting(self._folder):
             for path in sorted((self._folder / data).iterdir()):
-                # but for the lists, a file is written once, so that what was known of it holds
+                # every file but the lists is written only once, so its known hash stays valid
                 content = known.get(path.name) or content_of(path)
                 if content is not None and path.suffix != ".lock":
                     files[path.name] = content

@@ -118,8 +118,8 @@ class VectorSnapshot:
 class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows; where they are not
-    there it does not. `written` is called after every single write.
+    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they
+    exist. `written` is called after every write.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class VectorIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt.
+        """Return the store's generation that the index holds; None if it has to be rebuilt.
 
         Raises:
             StoreError: the system refuses to read it.

@@ -143,7 +143,7 @@ class Reader:
             return {ranking: found[ranking].result() for ranking in rankings}
 
     def _nearest(self, query: Query, depth: int, backbone: str, kinds: Names) -> Callable[..., list[Scored]]:
-        """Return a function that searches the vectors, given whether in context; the database is read before, here."""
+        """Read the database, and return a function that searches the vectors of texts or of contexts."""
         meta = tables.load_meta(self._connection)
         check_embedder(meta, self._embedder)
         self._fingerprint.check(meta)
