@@ -85,10 +85,10 @@ def _stopped(run: Invocation) -> int:
 
 
 def _already(run: Invocation, held: Held) -> int:
-    """Say what is warm already.
+    """Print which model is loaded already.
 
     Raises:
-        UsageError: it is another model than the settings name, or it was loaded in another way.
+        UsageError: it is another model than the settings name, or was loaded with other settings.
     """
     from goalmem_cli.loading import kept_warm
 
@@ -102,7 +102,7 @@ def _started(run: Invocation, minutes: float) -> Held:
     """Start the process that holds the model, and return what it holds once it is ready.
 
     Raises:
-        ModelError: it ended before that.
+        ModelError: the process ended before it was ready.
     """
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.servers import warm as kept
@@ -127,7 +127,7 @@ def _started(run: Invocation, minutes: float) -> Held:
 
 
 def _words(run: Invocation, model: str, minutes: float) -> list[str]:
-    """Return the command line of the process: the settings, wherever they came from."""
+    """Return the command line of the process, with all settings as flags."""
     settings = run.settings
     given = {"--model": model, "--adapter": settings.adapter, "--context": settings.context}
     given |= {"--threads": settings.threads, "--minutes": f"{minutes:g}"}
@@ -136,7 +136,7 @@ def _words(run: Invocation, model: str, minutes: float) -> list[str]:
 
 
 def _failed(output: IO[bytes]) -> ModelError:
-    """Return the error of the process, as it printed it."""
+    """Return the error that the process printed."""
     output.seek(0)
     lines = [line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()]
     told = next((line for line in reversed(lines) if line.startswith("error: ")), lines[-1] if lines else "")
