@@ -221,6 +221,72 @@ def test_a_fork_alone_keeps_all_until_its_parent_comes(goalmem: Goalmem, tmp_pat
         assert '"new_turns": 0' in ingested(goalmem, paths[place]).out
 
 
+@pytest.fixture
+def family(tmp_path: Path) -> dict[str, str]:
+    """Logs of Codex: `p`, its fork `f`, and a fork of that one, `g`."""
+    meta = "session_meta"
+    pin, noted, mill = ("user", "The PIN is 8843."), ("assistant", "Noted."), ("user", "Draw the mill.")
+    return {
+        "p": codex(tmp_path / "p.jsonl", [
+            ("02T08:00:00.000", meta, {"id": "p"}), said("02T08:00:01.000", *pin), said("02T08:00:02.000", *noted),
+        ]),
+        "f": codex(tmp_path / "f.jsonl", [
+            ("05T12:00:00.000", meta, {"id": "f", "forked_from_id": "p"}), ("05T12:00:00.001", meta, {"id": "p"}),
+            said("05T12:00:00.002", *pin), said("05T12:00:00.003", *noted), said("05T12:01:00.000", *mill),
+        ]),
+        "g": codex(tmp_path / "g.jsonl", [
+            ("07T12:00:00.000", meta, {"id": "g", "forked_from_id": "f"}), ("07T12:00:00.001", meta, {"id": "f"}),
+            ("07T12:00:00.002", meta, {"id": "p"}), said("07T12:00:00.003", *pin), said("07T12:00:00.004", *noted),
+            said("07T12:00:00.005", *mill), said("07T12:02:00.000", "user", "Thanks."),
+        ]),
+    }  # fmt: skip
+
+
+def test_what_was_forgotten_does_not_come_back_by_a_fork(either: Goalmem, family: dict[str, str]) -> None:
+    """Its copies have other times; they are what was forgotten, until it is wanted back, and in another memory too."""
+    goalmem = either
+    ingested(goalmem, family["p"], family["f"])
+    assert goalmem("forget", "p", "--yes").code == 0
+    for words in (("--dry-run",), ()):
+        outcome = ingested(goalmem, *words, *family.values())
+        assert outcome.err.count("left out: 2 turns that were forgotten") == 3
+    assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."], "g": ["07 Thanks."]}
+    assert goalmem("stores", "export", "--with-forgotten", "--out", "all.jsonl").code == 0
+    goalmem("ingest", "all.jsonl", "--take-forgotten", "--store", "other")
+    assert "8843" not in goalmem("ingest", "--json", family["g"], "--store", "other").out
+    assert "8843" not in goalmem("stores", "export", "--store", "other").out
+
+    ingested(goalmem, "--restore-forgotten", *family.values())
+    assert stored_by_name(goalmem)["p"] == ["02 The PIN is 8843.", "02 Noted."]
+    assert stored_by_name(goalmem)["g"] == ["07 Thanks."]
+    assert goalmem("forget", "--list").code == 1
+
+
+def test_what_was_forgotten_in_a_fork_does_not_come_back_by_its_parent(
+    either: Goalmem, family: dict[str, str]
+) -> None:
+    """Nor by another fork: whichever of them is read, it is the same that was said."""
+    goalmem = either
+    ingested(goalmem, family["f"])
+    assert goalmem("forget", "f", "--yes").code == 0
+    ingested(goalmem, *family.values())
+    assert stored_by_name(goalmem) == {"g": ["07 Thanks."]}
+
+
+def test_what_comes_later_of_a_forgotten_log_does_not_come_by_its_fork(
+    either: Goalmem, family: dict[str, str]
+) -> None:
+    """With `--always`, what a fork copies of it is forgotten as well; what the fork says itself stays."""
+    goalmem = either
+    log = Path(family["p"])
+    whole = log.read_text()
+    log.write_text("".join(whole.splitlines(keepends=True)[:2]))
+    ingested(goalmem, family["p"])
+    assert goalmem("forget", "p", "--always", "--yes").code == 0
+    ingested(goalmem, family["f"])
+    assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."]}
+
+
 def test_a_subagent_s_log_leaves_its_session_what_it_repeats(goalmem: Goalmem, tmp_path: Path) -> None:
     """The session is read first, though its file's name sorts behind the folder of its subagents."""
     told = [("u1", "Which shop?"), ("u2", "Mill Lane."), ("u3", "Compare the prices."), ("u4", "25 cents.")]
