@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, newly_joined
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import overlaps, tables
@@ -27,8 +27,9 @@ class Change:
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
     or differ, and `unindexed` the ids of those that stay and have no entry any more, since passages stand for the turn
-    now; `derived`, `edges` and `ledger` came with the turns from an exported store. `beside` is the conversation
-    that says the same in part, where that is not enough to tell that the two are one; with `is_joined` it was enough,
+    now; `derived`, `edges` and `ledger` came with the turns from an exported store, as `joined` did: what was joined with
+    the conversation there. `beside` is the conversation that says the same in part, where that is not enough to tell that
+    the two are one; with `is_joined` it was enough,
     though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
     count less than the stored ones. With `is_gone` no turn is left, and the conversation leaves too.
     """
@@ -52,12 +53,13 @@ class Change:
     is_joined: bool = False
     shift: tuple[int, int] = (0, 0)
     is_gone: bool = False
+    joined: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """True where the store already holds all of it."""
         is_same = not (self.is_new or self.gone_turns or self.turns or self.entries)
-        return is_same and not (self.derived or self.edges or self.ledger)
+        return is_same and not (self.derived or self.edges or self.ledger or self.joined)
 
 
 def _under(name: str, turn: Turn) -> Turn:
@@ -246,7 +248,8 @@ def plan_changes(
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         if not (conversation.turns or conversation.is_exported):  # all of them copies
             change = replace(change, is_new=False)
-        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
+        told = newly_joined(connection, conversation)
+        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told))
     return changes
 
 

@@ -70,5 +70,5 @@ class _Previewing:
             tables.insert_conversations(scratch, rows)
             tables.insert_turns(scratch, list(turns.values()))
             tables.rewrite_sessions(scratch, wanted)
-            overlaps.write_joined(scratch, joined)
+            overlaps.write_joined(scratch, overlaps.load_joined(scratch) | joined)
         self._brought |= set(wanted)
