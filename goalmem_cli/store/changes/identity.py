@@ -27,9 +27,9 @@ class Change:
     `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
     `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
     or differ, and `unindexed` the ids of those that stay and have no entry any more, since passages stand for the turn
-    now; `derived`, `edges` and `ledger` came with the turns from an exported store, as `joined` did: what was joined with
-    the conversation there. `beside` is the conversation that says the same in part, where that is not enough to tell that
-    the two are one; with `is_joined` it was enough,
+    now; `derived`, `edges` and `ledger` came with the turns from an exported store, and so did `joined`, which is what
+    was joined with the conversation there. `beside` is the conversation that says the same in part, where that is not
+    enough to tell that the two are one; with `is_joined` it was enough,
     though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
     count less than the stored ones. With `is_gone` no turn is left, and the conversation leaves too.
     """
