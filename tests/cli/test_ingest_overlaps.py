@@ -291,19 +291,21 @@ def family(tmp_path: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def test_what_was_forgotten_does_not_come_back_by_a_fork(either: Goalmem, family: dict[str, str]) -> None:
+def test_what_was_forgotten_does_not_come_back_by_a_fork(
+    either: Goalmem, family: dict[str, str], tmp_path: Path
+) -> None:
     """Its copies have other times; they are what was forgotten, until it is wanted back, and in another memory too."""
-    goalmem = either
+    goalmem, other, exported = either, str(tmp_path / "other"), str(tmp_path / "all.jsonl")
     ingested(goalmem, family["p"], family["f"])
     assert goalmem("forget", "p", "--yes").code == 0
     for words in (("--dry-run",), ()):
         outcome = ingested(goalmem, *words, *family.values())
         assert outcome.err.count("left out: 2 turns that were forgotten") == 3
     assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."], "g": ["07 Thanks."]}
-    assert goalmem("stores", "export", "--with-forgotten", "--out", "all.jsonl").code == 0
-    goalmem("ingest", "all.jsonl", "--take-forgotten", "--store", "other")
-    assert "8843" not in goalmem("ingest", "--json", family["g"], "--store", "other").out
-    assert "8843" not in goalmem("stores", "export", "--store", "other").out
+    assert goalmem("stores", "export", "--with-forgotten", "--out", exported).code == 0
+    goalmem("ingest", exported, "--take-forgotten", "--store", other)
+    assert "8843" not in goalmem("ingest", "--json", family["g"], "--store", other).out
+    assert "8843" not in goalmem("stores", "export", "--store", other).out
 
     ingested(goalmem, "--restore-forgotten", *family.values())
     assert stored_by_name(goalmem)["p"] == ["02 The PIN is 8843.", "02 Noted."]
