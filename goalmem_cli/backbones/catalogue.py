@@ -1,6 +1,6 @@
-"""The backbones by name: how each is made, the prompts of its steps, and what it can be told.
+"""The table of backbones by name: how to build each, the prompts of its steps, and its settings.
 
-A structured one is imported when it is made, so that a command loads the one that it uses.
+A structured backbone is imported when it is built, so that a command loads only the one it uses.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ B_co = TypeVar("B_co", bound=Backbone, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class BackboneEntry(Generic[B_co]):
-    """How a backbone is made over a memory, and the names of the prompts that its kit has to hold.
+    """How to build a backbone over a memory.
 
-    `build` gets the memory, what loads the kit, and a record of the kind `settings`, whose fields all have a default.
-    `is_indexed` says that it is a structured one, which `goalmem index` has to build first: `indexed` makes such an
-    entry. `prompts` is the folder of prompts that another package brings along.
+    `build` takes the memory, the function that loads the kit, and a `settings` record whose fields all have defaults.
+    `steps` are the names of the prompts that the kit must hold. `is_indexed` marks a structured backbone, which needs
+    `goalmem index` first; `indexed` makes such an entry. `prompts` is the prompt folder of a plug-in package.
     """
 
     build: Callable[[KeptMemory, LoadKit, Any], B_co]
@@ -72,9 +72,9 @@ def indexed(
     settings: type[Any] = NoSettings,
     prompts: Path | None = None,
 ) -> BackboneEntry[StructuredBackbone]:
-    """Return the entry of a structured backbone, which is made over a memory that keeps what it derives.
+    """Return the entry of a structured backbone.
 
-    Over any other its `build` raises `StoreUnable`.
+    Its `build` raises `StoreUnable` if the memory cannot keep derived units.
     """
 
     def over(memory: KeptMemory, kit: LoadKit, told: Any) -> StructuredBackbone:
@@ -89,7 +89,7 @@ def _flat(recipe: str) -> BackboneEntry[Backbone]:
 
 
 def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]:
-    """Return what makes a backbone of the class `kind` in the module `backbone` of `place`, a package in this one."""
+    """Return a function that builds a backbone of the class `kind` from `goalmem_cli.backbones.<place>.backbone`."""
 
     def build(store: EpisodicMemory, kit: LoadKit, settings: Any) -> StructuredBackbone:
         module = import_module(f"goalmem_cli.backbones.{place}.backbone")
@@ -103,7 +103,7 @@ FLAT: Mapping[str, BackboneEntry[Backbone]] = {
     **{name: _flat(name) for name in RECIPES},
     whole_scope.NAME: BackboneEntry(lambda memory, *_: whole_scope.WholeScope(memory)),
 }
-"""Those that find turns as they are, without an index of their own."""
+"""Backbones that find turns as they are, without an index of their own."""
 
 STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = {
     remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
@@ -119,7 +119,7 @@ STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = {
     magma.NAME: indexed(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
     graphiti.NAME: indexed(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
 }
-"""Those that `goalmem index` builds."""
+"""Backbones that `goalmem index` builds."""
 
 BACKBONES: Mapping[str, BackboneEntry[Backbone]] = {**FLAT, **STRUCTURED}
-"""All, in the order of errors that list them."""
+"""All backbones, in the order in which error messages list them."""

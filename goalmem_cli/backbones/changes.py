@@ -1,7 +1,7 @@
-"""What a text says has changed, by its words: "we are back in York", "no longer", "chess moved to Thursdays".
+"""Find changes that a text states, by its words: "we are back in York", "no longer", "chess moved to Thursdays".
 
-English only: in another language nothing is found. A change that is missed costs little, and one that is none misleads,
-so each kind asks for words of the earlier text that it has to share.
+English only: it finds nothing in another language. A false change misleads, while a missed one costs little. So each
+kind of change must share words with the earlier text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LESS = frozenset(map(stem, (
     "while until since let need put give own another other both lot bit little few many one two every each really "
     "actually anyway longer any anymore instead stop quit give gave up moved back n w u ur r im btw lol"
 ).split()))  # fmt: skip
-"""Words that many texts share, whatever they are about."""
+"""Words too common to show what a text is about."""
 _SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
 _WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _MONTH = re.compile(
@@ -37,7 +37,7 @@ _CLOCK = re.compile(
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
 _FEW = 4
 _LONGEST = 600
-"""Characters of the longest sentence that is looked at: expressions below take the square of its length."""
+"""The longest sentence that is searched, in characters: the patterns below take time quadratic in its length."""
 _PLACE = (
     r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b)"
     r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))\b(?! (?:for|until|till)\b)"
@@ -65,7 +65,7 @@ _ENDINGS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     rf"{_SUBJECT}\b(?P<cue>did(?: not|n['’]t) work out|fell through|came to nothing)\b",
     rf"\b(?P<cue>instead of)\s+{_OBJECT}",
 ))  # fmt: skip
-"""What ended, or was given up; its name is among the words of the object."""
+"""Patterns for what ended or was given up; the group `object` holds its name."""
 _WEAK = ("instead", "stopped")
 _NO_MORE = re.compile(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.!?;]{0,50}\bany ?(?:more|longer)\b", re.IGNORECASE)
 _SHIFTED = re.compile(
@@ -91,7 +91,7 @@ _DOER = re.compile(
     r"(?: (?:has|have|had|is|are|was|were|just|finally|also))*\s+$",
     re.IGNORECASE,
 )
-"""Somebody, or something, other than whoever speaks, of which a change is told."""
+"""The subject of a change, if it is not the speaker."""
 _SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _ANY = (
@@ -99,18 +99,18 @@ _ANY = (
     "based", "employ", "longer", "quit", "done with", "stopped", "sold", "cancel", "rid of", "dropped", "threw",
     "broke", "fell", "came to", "scrapped", "instead", "switch", "chang", "shift", "postpon", "resched", "brought",
 )  # fmt: skip
-"""Parts of words, one of which is in every text that tells of a change."""
+"""Parts of words. Every text that states a change has at least one of them."""
 _CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because)\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a sentence says has changed, in the words `cue`.
+    """A change that a sentence states in the words `cue`.
 
-    An earlier text that it moves on from has `least` of the stems `about` in common with it; or, if the change is one
-    of the `values` of a kind, another value of that kind, and one stem. It `is_clear` if it tells so by itself. `doer`
-    is the stem of whoever it is that did it, if not the speaker: the earlier text is about them as well; "he" is
-    somebody of whom the earlier text has to tell, and not of its speaker.
+    It makes an earlier text out of date if both share at least `least` of the stems `about`. One shared stem is enough
+    if the earlier text has another value of a kind in `values`: another weekday, say. `is_clear` means that the
+    sentence alone shows a change. `doer` is the stem of the person who made the change, blank for the speaker; the
+    earlier text must name that person. For "he", the earlier text must not be about its own speaker.
     """
 
     cue: str
@@ -122,7 +122,7 @@ class Change:
 
 
 def moves_on(later: str, earlier: str) -> str:
-    """Return the words by which a later text says that something in the earlier one is so no more; else nothing."""
+    """Return the words of the later text that make the earlier one out of date; "" if there are none."""
     if cue := _elsewhere(later, earlier):
         return cue
     changes = changes_in(later)
@@ -131,18 +131,18 @@ def moves_on(later: str, earlier: str) -> str:
 
 
 def may_tell_change(text: str) -> bool:
-    """Say at once, of most texts that tell of no change, that they do not."""
+    """Say whether a text may state a change; a fast check that rules out most texts."""
     lowered = text.lower()
     return any(part in lowered for part in _ANY)
 
 
 def told_change(text: str) -> str:
-    """Return the words by which a text tells by itself that something has changed; else nothing."""
+    """Return the first words of a text that show a change without an earlier text; "" if there are none."""
     return next((each.cue for each in changes_in(text) if each.is_clear), "") if may_tell_change(text) else ""
 
 
 def _elsewhere(later: str, earlier: str) -> str:
-    """Return what the later text says of where one lives or works, if the earlier text has another place."""
+    """Return the later text's words on where its speaker lives or works, if the earlier text names another place."""
     for now, before in zip(_places(later), _places(earlier), strict=True):
         places = {place for _, place in before}
         if places and now and now[-1][1] not in places:
@@ -152,7 +152,7 @@ def _elsewhere(later: str, earlier: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _places(text: str) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return where the speaker lives, and where they work, as the text says it: the words, and the place in them."""
+    """Return two tuples, for homes and for workplaces, of (matched words, place in lower case)."""
     sentences = _real(text) if may_tell_change(text) else ()
     return tuple(
         tuple((found[0], found["place"].casefold()) for each in sentences for found in pattern.finditer(each))
@@ -162,13 +162,13 @@ def _places(text: str) -> tuple[tuple[tuple[str, str], ...], ...]:
 
 @lru_cache(maxsize=1024)
 def changes_in(text: str) -> tuple[Change, ...]:
-    """Return what the text says has changed, a change or more for each sentence that says so."""
+    """Return the changes that the text states, in the order of its sentences."""
     return tuple(change for sentence in _real(text) if not _NO_NEWS.search(sentence) for change in _changes(sentence))
 
 
 @lru_cache(maxsize=1024)
 def _real(text: str) -> tuple[str, ...]:
-    """Return the sentences that tell what is so: those that ask are none, nor those of what might be."""
+    """Return the sentences that state a fact: no questions, nothing hypothetical."""
     return tuple(
         each
         for each in _SENTENCES.split(text)
@@ -201,9 +201,7 @@ def _changes(sentence: str) -> Iterable[Change]:
 
 
 def _doer(before: str) -> str:
-    """Return whose doing it is, from the words before what is told: "he", or a stem; nothing where it may be the
-    speaker's.
-    """
+    """Return who made the change, from the words before the cue: "he", a stem, or "" if it may be the speaker."""
     found = _DOER.search(before)
     return "" if found is None else "he" if found["pronoun"] else stem((found["who"] or found["name"]).casefold())
 
@@ -220,12 +218,12 @@ def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _told(text: str) -> frozenset[str]:
-    """Return the stems of what a text tells; what it only asks, and what it says has ended, is not told."""
+    """Return the stems of the text's statements, without its questions and without what it says has ended."""
     return frozenset().union(*(topic(each) for each in _real(text) if not _NO_MORE.search(each)))
 
 
 def topic(text: str) -> frozenset[str]:
-    """Return the stems of the words by which it can be told what a text is about."""
+    """Return the stems that show what a text is about: no common words, no numbers, no single letters."""
     return frozenset(word for word in content_stems(text) - _LESS if not word[:1].isdigit() and len(word) > 1)
 
 
@@ -234,7 +232,7 @@ def _named_times(text: str) -> frozenset[str]:
 
 
 def _values(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the times that the text names, by kind."""
+    """Return the times that the text names as (kind, values); kinds without a value are left out."""
     found = {
         kind: frozenset(each.casefold() for match in pattern.finditer(text) for each in match.groups() if each)
         for kind, pattern in _KINDS.items()

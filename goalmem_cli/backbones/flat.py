@@ -1,7 +1,7 @@
-"""The flat backbone: turns as they are, found by a fusion of rankings, reranked or not. The smallest possible backbone.
+"""The flat backbone: retrieves turns as they are by a fusion of rankings, with or without reranking.
 
-Another one needs the same two methods: `update` stores turns, and what it derives from them; `retrieve` returns
-hits. It gets what it works with through its constructor, and `wiring.py` gives it a name.
+It is the smallest possible backbone. Any other needs the same two methods: `update` stores turns, `retrieve` returns
+hits. Its constructor takes what it works with, and `wiring.py` looks it up by name.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ RECIPES: Mapping[str, Recipe] = {
     "bm25-plain": {Ranking.BM25: 1.0},
     "dense-plain": {Ranking.DENSE: 1.0},
 }
-"""By the name that `--backbone` takes. A turn is better known by the turns around it, hence the double weight.
+"""Recipes by the name that `--backbone` takes. Rankings that see neighbouring turns are better: they weigh double.
 
-``reranked`` is ``hybrid``, whose first hits are then put in the order of `relevance`. To each, `times` adds a ranking
-by the times that a query names, but for those of one ranking: they are the baselines of papers, and nothing else.
+``reranked`` is ``hybrid`` with its first hits reordered by `relevance`. Recipes of several rankings also get the
+ranking by named times (`NamedTimes`). Recipes of one ranking are the baselines of papers and stay as they are.
 """
 
 
@@ -43,10 +43,10 @@ class FlatBackbone:
     """Retrieves turns, or passages of long turns, by one of the `RECIPES`."""
 
     def __init__(self, store: AnyMemory, recipe: str = RERANKED) -> None:
-        """Take the recipe of that name.
+        """Take the store and the name of a recipe.
 
         Raises:
-            UsageError: there is none.
+            UsageError: there is no such recipe.
         """
         if recipe not in RECIPES:
             raise UsageError(f"there is no backbone {recipe!r}", f"choose one of {', '.join(RECIPES)}")
@@ -55,7 +55,7 @@ class FlatBackbone:
         self._recipe = RECIPES[recipe]
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns under the conversations they name; those known already change nothing.
+        """Store the turns under the conversations they name; known turns change nothing.
 
         Raises:
             StoreError: the store cannot be written.
@@ -75,9 +75,7 @@ class FlatBackbone:
 
 
 def _ranked(reader: OpenMemory, recipe: Recipe, query: Query, k: int) -> list[Hit]:
-    """Return the recipe's k best hits. A recipe of one ranking is that ranking; with more, the ranking by the times
-    that the query names is fused with them.
-    """
+    """Return the recipe's k best hits. A recipe of several rankings is also fused with the ranking by named times."""
     ranked = reader.rank(query, list(recipe), max(DEPTH, k))
     lists = {ranking.value: [scored.unit for scored in found] for ranking, found in ranked.items()}
     weights = {ranking.value: weight for ranking, weight in recipe.items()}
@@ -86,8 +84,8 @@ def _ranked(reader: OpenMemory, recipe: Recipe, query: Query, k: int) -> list[Hi
 
 
 def _first(reader: OpenMemory, order: Sequence[Fused], k: int, recipe: Recipe) -> list[Hit]:
-    """Return the first k of the order; where words and vectors are fused, each message has one place among them."""
-    is_plain = len({ranking.is_dense for ranking in recipe}) == 1  # these are measured as papers have them
+    """Return the first k hits of the order; if words and vectors are fused, one passage per message comes first."""
+    is_plain = len({ranking.is_dense for ranking in recipe}) == 1  # papers measure these without `one_place`
     found: list[Hit] = []
     for start in range(0, len(order), k):
         part = order[start : start + k]

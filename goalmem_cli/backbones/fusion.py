@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: one order out of several, from the ranks alone (Cormack, Clarke and Buettcher, 2009)."""
+"""Reciprocal rank fusion: merge several rankings by rank alone (Cormack, Clarke and Buettcher, 2009)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from goalmem_cli.records import Hit
 
 RANK_CONSTANT = 20.0
-"""How much the first ranks stand out. Over LoCoMo, 20 finds more among the first ten than the customary 60, and as
-much among the first sixty; REALTALK does not care."""
+"""The constant of the formula; a smaller one favours the first ranks. On LoCoMo, 20 finds more among the first ten
+hits than the customary 60, and as much among the first sixty. On REALTALK there is no difference."""
 
 DEPTH = 200
-"""How far down each ranking is fused; more changes next to nothing on LoCoMo."""
+"""How many entries of each ranking are fused; more change next to nothing on LoCoMo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ def fuse(
 
 
 def one_place(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits, best first, with the first passage of each message before any further one of the same.
+    """Return the hits with the first passage of each message, best first; further passages follow behind.
 
-    A long answer has many passages about one thing, which would take the places of other messages.
+    Otherwise the many passages of one long answer would push other messages out.
     """
     first: list[Hit] = []
     further: list[Hit] = []

@@ -1,7 +1,7 @@
-"""Which hits are out of date: what the same person says later in the conversation moves on from them.
+"""Mark hits that are out of date because the same person later said otherwise.
 
-`changes` decides it from the words of what was found, without a model. Marks are for whoever reads the hits: they
-change neither the order of hits nor what a model sees.
+`changes` decides this from the words alone, without a model. The marks are for people who read the hits: they change
+neither the order of hits nor what a model sees.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ _SAID = ("turn", "passage")
 
 
 def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
-    """Return the hits with the first later turn that moves on from each, of these and the `others` that were found with
-    them and what stands next to the hits; and with the words by which it says itself that something has changed.
+    """Return the hits, each with `moved_on` and `change` set.
+
+    `moved_on` is the first later turn of the same author that makes the hit out of date. It is searched among the hits,
+    their neighbours and the `others` that were found. `change` is the words of the hit itself that state a change.
     """
     whose = {(hit.unit.author, hit.unit.conversation) for hit in hits}
     near = [unit for hit in hits for unit in (hit.unit, *hit.beside)] + [hit.unit for hit in others]
@@ -34,7 +36,7 @@ def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
 
 
 def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return what says most, in words of change and within the scope of the query, of what the hits are about.
+    """Search the scope of the query, by words, for turns that state a change of what the hits are about.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -59,7 +61,7 @@ def _follows(one: Unit, other: Unit) -> bool:
 
 
 def _is_told(unit: Unit) -> bool:
-    """Say whether somebody tells it of themselves: an assistant advises, and two unknown authors may be two people."""
+    """Say whether a known person states this: no assistant (it advises), no unknown author, no mere question."""
     is_said = (
         unit.kind in _SAID and role_of(unit.author) != ASSISTANT and unit.author.strip() not in ("", UNKNOWN_AUTHOR)
     )

@@ -1,4 +1,4 @@
-"""Backbones of other packages: loaded when they are named, and what they give checked."""
+"""Load backbones of other packages when they are named, and check what they return."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 def entry_of(name: str, own: Mapping[str, BackboneEntry[Backbone]]) -> BackboneEntry[Backbone] | None:
-    """Return the entry of that name: goalmem's `own`, else what another package registers; None where there is none.
+    """Return the entry of that name from goalmem's `own`, else from another package; None if nobody has it.
 
     Raises:
-        PluginBroken: it is another package's, and cannot be imported or is no entry.
+        PluginBroken: another package's entry cannot be imported, or is not a `BackboneEntry`.
     """
     if name in own:
         return own[name]
@@ -31,10 +31,10 @@ def entry_of(name: str, own: Mapping[str, BackboneEntry[Backbone]]) -> BackboneE
 
 
 def loaded_entry(plugin: Plugin) -> BackboneEntry[Backbone]:
-    """Return the plug-in's entry, which makes a backbone that raises nothing but errors of goalmem.
+    """Return the plug-in's entry; the backbone that it builds raises only errors of goalmem.
 
     Raises:
-        PluginBroken: it cannot be imported, or is no entry.
+        PluginBroken: it cannot be imported, or is not a valid `BackboneEntry`.
     """
     entry = plugin.load()
     if not isinstance(entry, BackboneEntry):
@@ -58,7 +58,7 @@ def loaded_entry(plugin: Plugin) -> BackboneEntry[Backbone]:
 
 
 def _wrong_in(build: object, steps: object, settings: object) -> str:
-    """Return what is not as an entry needs it, or nothing."""
+    """Return what is wrong with the fields of an entry; "" if nothing is."""
     if not callable(build):
         return "build cannot be called"
     if not isinstance(steps, tuple) or not all(isinstance(step, str) for step in steps):
@@ -67,17 +67,17 @@ def _wrong_in(build: object, steps: object, settings: object) -> str:
 
 
 class Guarded:
-    """A backbone of another package, `own`, whose failures are errors of goalmem and name the package."""
+    """Wraps a backbone `own` of another package; its failures become errors of goalmem that name the package."""
 
     def __init__(self, plugin: Plugin, own: Backbone) -> None:
         self.own = own
         self._plugin = plugin
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns.
+        """Store the turns.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the plug-in failed.
         """
         with self._plugin.guarded():
             self.own.update(turns)
@@ -86,7 +86,7 @@ class Guarded:
         """Return at most k hits.
 
         Raises:
-            StoreError: it failed, or what it found are no hits.
+            StoreError: the plug-in failed, or returned something other than distinct hits.
         """
         with self._plugin.guarded():
             hits: list[Any] = list(self.own.retrieve(query, k))
@@ -98,10 +98,10 @@ class Guarded:
         return hits[:k]
 
     def _of_kind(self, kind: type[T], call: Callable[[], object]) -> T:
-        """Return what the call gives, if that is of the kind.
+        """Return the result of the call after checking its type.
 
         Raises:
-            StoreError: it failed, or gave something else.
+            StoreError: the call failed, or returned another type.
         """
         with self._plugin.guarded():
             given = call()
@@ -111,7 +111,7 @@ class Guarded:
 
 
 class GuardedStructured(Guarded):
-    """The same of one that is indexed."""
+    """Wraps a structured backbone of another package."""
 
     own: StructuredBackbone
 
@@ -119,26 +119,26 @@ class GuardedStructured(Guarded):
         """Return what `index` would do now.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the plug-in failed.
         """
         return self._of_kind(Outlook, self.own.outlook)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Derive from what is new.
+        """Index the new turns.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the plug-in failed.
         """
         return self._of_kind(Indexed, lambda: self.own.index(report))
 
 
 class GuardedHistory(GuardedStructured):
-    """The same of one that knows what its units were before."""
+    """Wraps a structured backbone of another package that keeps the history of its units."""
 
     def history(self, unit: str) -> list[Happening]:
         """Return what happened to the unit.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the plug-in failed.
         """
         return self._of_kind(list, lambda: cast("KeepsHistory", self.own).history(unit))

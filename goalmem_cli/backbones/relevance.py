@@ -1,7 +1,7 @@
-"""Reranking: how likely a retrieved turn is evidence for a query, by eleven features and their weights.
+"""Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
 
-A logistic regression, fitted on the corpus (`python -m goalmem_cli.lab.tuning rank CORPUS`): rankings by likeness alone
-put questions, greetings and short remarks first. The two last weights, for talks with assistants, were chosen by hand.
+Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus
+(`python -m goalmem_cli.lab.tuning rank CORPUS`). The last two, for talks with assistants, were chosen by hand.
 """
 
 from __future__ import annotations
@@ -28,27 +28,35 @@ WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
     "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -1.5, "wish": 1.5,
 }  # fmt: skip
-"""By feature, in the order of `features`: the logarithm of the rank it had; which share of the query's words are in the
-turn or its speaker's name, rare ones counting more; which share of the query's names are there or in the neighbouring
-turns; whether the query names the speaker; whether the turn ends in a question; the logarithm of its length; whether
-the query asks for a time and the turn names one; likewise for a number; which share of the query's words are not in the
-turn but in a question of the turn before, which it answers; whether, in a talk with an assistant, the side that
-said it is not the one asked for: a long answer of the assistant, or the user where the query asks for its words;
-whether the user says there how things are always to be done."""
+"""Weights by feature, in the order of the columns of `features`:
+
+- rank: the logarithm of the hit's rank before.
+- words: the share of the query's words in the turn or its speaker's name; rare words count more.
+- names: the share of the query's names there or in the neighbouring turns.
+- speaker: the query names the speaker.
+- question: the turn ends in a question.
+- length: the logarithm of the turn's length.
+- time: the query asks for a time, and the turn names one.
+- number: the query asks for a number, and the turn has one.
+- asked: the share of the query's words not in the turn but in a question right before it.
+- other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
+  assistant, or for the user's turns if the query asks for the assistant's words.
+- wish: the user says how things are always to be done.
+"""
 BIAS = -5.741
 PERSONAL = ("names", "speaker")
-"""The features by which a turn of or about whom the query names is likelier than another's of the same content."""
+"""The features that favour turns by or about a person whom the query names."""
 
 FUSED = "fused"
-"""What the rank before reranking is called among a hit's ranks."""
+"""The key of the rank before reranking in a hit's ranks."""
 POOL = 90
-"""So many hits are reranked at least: the first sixty then hold more than those of the fused order, in chats between
-people (LoCoMo 0.922 after 0.910) as in talks with assistants, and the first ten as much."""
+"""At least this many hits are reranked. The first sixty then hold more evidence than those of the fused order, both in
+chats between people (LoCoMo: 0.910 before, 0.922 after) and in talks with assistants. The first ten hold as much."""
 
 _LONG_ANSWER = 300
-"""In letters. What an assistant says in fewer is ranked as what people say: it is evidence as often (the minis)."""
+"""In letters. A shorter answer of an assistant is ranked like a person's turn: it is evidence as often (the minis)."""
 _COUNTED = 100
-"""A long answer counts as one of so many letters: an assistant's are long whatever they say."""
+"""The length in letters that a long answer of an assistant counts as, since its true length says little."""
 
 _NUMBER = re.compile(
     r"\b(?:number|amount|price|count|cost|fee|rent|sum|length|duration|distance|how (?:many|much|long)|payment"
@@ -74,9 +82,9 @@ _WISH = re.compile(
 
 
 def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits, given best first, by how likely each is evidence for the query, which becomes its score.
+    """Return the hits sorted by how likely each is evidence for the query; that likelihood becomes the score.
 
-    Each message has one place: its further passages come behind.
+    `hits` come best first. Further passages of a message come after the first passages of all messages.
     """
     likely = likelihoods(query, hits)
     order = sorted(range(len(hits)), key=lambda place: -likely[place])
@@ -86,9 +94,9 @@ def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def likelihoods(query: str, hits: Sequence[Hit], without: Collection[str] = ()) -> list[float]:
-    """Return how likely each hit, given best first or reranked, is evidence for the query: from 0 to 1.
+    """Return for each hit how likely it is evidence for the query, from 0 to 1.
 
-    Features named in `without` count for nothing.
+    `hits` come best first, or reranked. Features named in `without` are ignored.
     """
     if not hits:
         return []
@@ -104,9 +112,9 @@ _Row: TypeAlias = tuple[float, ...]
 
 
 class _Looked:
-    """A query with hits, which is equal to another with the same in any order: the very units, ranked as they were.
+    """A cache key of a query and its hits. Keys are equal if units, neighbours and ranks are, in any order of hits.
 
-    It holds on to the hits, so that no other unit gets the identity of one of theirs.
+    Units are compared by `id()`. The key keeps a reference to the hits, so that no `id()` is used again meanwhile.
     """
 
     def __init__(self, query: str, hits: tuple[Hit, ...]) -> None:
@@ -124,16 +132,16 @@ class _Looked:
         return isinstance(other, _Looked) and self._key == other._key
 
 
-@lru_cache(maxsize=8)  # who retrieves asks once more how likely the hits are, which were put in their order by it
+@lru_cache(maxsize=8)  # callers ask for the likelihoods of the same hits again after reranking
 def _rows(looked: _Looked) -> dict[_Place, _Row]:
-    """Return the features of each hit: they depend on which others there are, but not on where it stands."""
+    """Return the features of each hit. They depend on the set of hits, not on their present order."""
     return dict(zip(looked.places, features(looked.query, looked.hits).tolist(), strict=True))
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the (hits, 11) matrix of features; how rare a word is, is told from the hits themselves.
+    """Return the matrix of features, shape (hits, 11). The hits themselves show how rare a word is.
 
-    Sums are exact, as the order of a set's words, and with it a last bit, is another one in each process.
+    Sums use `fsum`: the order of a set differs between processes, and plain sums would differ in the last bit.
     """
     wanted = stems_asked_for(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
@@ -172,13 +180,13 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
 
 
 def _role(hit: Hit) -> str | None:
-    """Return which side of a talk with an assistant the hit is of; None where it is of no such talk."""
+    """Return who said the hit in a talk with an assistant (user or assistant); None in any other talk."""
     role = role_of(hit.unit.speaker)
     return USER if role is None and role_of(hit.to) == ASSISTANT else role
 
 
 def _asked_before(hit: Hit) -> frozenset[str]:
-    """Return the stems of what the turn before the hit's asks."""
+    """Return the stems of the questions in the turn before the hit."""
     before = hit.earlier
     sentences = _SENTENCE_END.split(before[-1].text) if before else []
     asked = "".join(sentence for sentence in sentences if sentence.endswith("?"))

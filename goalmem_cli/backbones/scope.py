@@ -1,4 +1,4 @@
-"""What of a memory may be seen: the scope of a question as a query, and which hits and neighbours lie in it."""
+"""The scope of a question: make it a query, and drop hits and neighbours outside it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 
 
 def scope_of(question: Question, text: str = "") -> Query:
-    """Return the query for a text within the question's conversations and stretch of time.
+    """Return a query for `text` within the question's conversations and times.
 
-    What was said after `until`, or after the time that the question is asked as of, is out of it: the earlier counts.
+    It ends at the earlier of the question's `until` and `as_of`.
     """
     return Query(
         text, question.conversations, since=question.since, until=_earlier(question.until, question.as_of),
@@ -22,9 +22,9 @@ def scope_of(question: Question, text: str = "") -> Query:
 
 
 def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
-    """Return what says whether something was said within the query's times; without a time it is within none.
+    """Return a function that says whether a turn or unit was said between the query's `since` and `until`.
 
-    What was derived from several turns is within them where all of these are.
+    A turn or unit without a time is outside. A unit of several turns is inside if all its turns are.
     """
     span = Span.between(query.since, query.until)
 
@@ -45,9 +45,9 @@ def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
 
 
 def hits_within(hits: Iterable[Hit], query: Query) -> list[Hit]:
-    """Return the hits that lie within the query's times, each without the neighbours that do not.
+    """Return the hits within the query's times, without neighbours outside them.
 
-    Every question and every search gets its hits through here, whatever the backbone let through.
+    The hits of every question and search pass through here, so that no backbone can show more.
     """
     if query.since is None and query.until is None:
         return list(hits)
@@ -60,7 +60,7 @@ def hits_within(hits: Iterable[Hit], query: Query) -> list[Hit]:
 
 
 def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the earlier of two times, of which each may be missing."""
+    """Return the earlier of two times, or the one that is given, or None."""
     if one is None or other is None:
         return one or other
     return other if Moment.from_datetime(one).is_later_than(Moment.from_datetime(other)) else one

@@ -1,7 +1,7 @@
-"""Which turns are never evidence for anything: farewells, thanks, cheering. Told from the turn, without a query.
+"""Find turns that are never evidence, such as farewells, thanks and cheering, from the turn alone, without a query.
 
-A logistic regression, fitted on goalmem's own conversations: which turns are evidence for one of the questions about
-them (`python -m goalmem_cli.lab.tuning small-talk FOLDER...`).
+A logistic regression predicts whether a turn is evidence for any question. It was fitted on goalmem's own
+conversations and their questions (`python -m goalmem_cli.lab.tuning small-talk FOLDER...`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ WEIGHTS: Mapping[str, float] = {
     "words": 1.893, "polite": -1.066, "number": 0.325, "name": 0.508, "time": 0.207, "self": 0.208,
     "reply": 1.011, "cheer": 1.026,
 }  # fmt: skip
-"""By feature, in the order of `features`: the logarithm of how many words of content it has that are not said out of
-politeness; which share of its words are; whether a number, a name within a sentence, or a time is in it; whether the
-speaker tells of himself or herself; whether the turn before it asks; which share of its sentences end in an exclamation
-mark."""
+"""Weights by feature, in the order of `features`: the logarithm of the number of content words that are not polite
+phrases; the share of words that are; whether the turn has a number, a name within a sentence, a time; whether the
+speaker says "I" or "we"; whether the turn before asks; the share of sentences that end in an exclamation mark."""
 BIAS = -4.318
 LEAST = 0.0471
-"""What is less likely evidence than this is left out of what a model is shown: of the turns that are evidence in
-the conversations that it was fitted on, one in two thousand is."""
+"""A turn with a lower likelihood is not shown to a model. In the conversations that the weights were fitted on, one in
+two thousand turns that are evidence is lost."""
 
 _POLITE = frozenset(
     "hi hey hello bye goodbye see you your night morning evening talk later soon take care thanks thank thx ty cheers "
@@ -43,9 +42,9 @@ _SELF = frozenset("i me my mine we us our ours".split())
 
 
 def may_be_evidence(hit: Hit) -> bool:
-    """Say whether the turn may be evidence for something.
+    """Say whether the hit may be evidence.
 
-    What asks may, with the answer to it, and so may what shows a picture or was derived from turns.
+    Questions may (with their answers), and so may pictures and derived units.
     """
     return hit.unit.kind != "turn" or asks(hit) or likelihood(hit) >= LEAST
 

@@ -1,6 +1,6 @@
-"""The ranking of units by the times that a query names: those said then, or telling of then, fused with the others.
+"""Rank units by the times that a query names: those said at that time, or about it, fused with the other rankings.
 
-It orders what the other rankings find, over all times and around the time named; nothing vanishes for having no time.
+It ranks what the other rankings find, over all times and around the named time. Units without a time are not dropped.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from goalmem_cli.logic.days import Period
 
 TIMES = "times"
-"""What this ranking is called among a hit's ranks."""
+"""The key of this ranking in a hit's ranks."""
 WEIGHT = 0.5
-"""Its weight, as a share of the weights of all that it is fused with. Chosen on goalmem's own conversations: with more,
-questions lose for which the time is the smallest part."""
+"""Its weight, as a share of the sum of the other weights. Chosen on goalmem's own conversations: a larger one hurts
+questions in which the time is a minor part."""
 COMMON = 0.3
-"""Where more of what a query finds than this share matches its time, the time tells less, and weighs less."""
-_AROUND = timedelta(days=14)  # who tells of a day tells it mostly within two weeks
-_ROUGH = 7  # days by which what a unit tells of may be rougher than twice the time asked for
+"""If a larger share of the candidates matches the query's time, the ranking weighs less (see `informativeness`)."""
+_AROUND = timedelta(days=14)  # people mostly mention a day within two weeks
+_ROUGH = 7  # days that a unit's period may be longer than twice the period asked for
 _MOST_TIMES = 3
 MAY_NAME_TIME = re.compile(
     r"\d|day|night|week|month|year|decade|hour|minute|min|hr|wk|yr|morning|noon|evening|tonite|tm(?:r|w)|tomor|now|ago|"
@@ -39,12 +39,12 @@ MAY_NAME_TIME = re.compile(
     r"mon|tue|wed|thu|fri|sat|sun|christmas|xmas|easter|eve|thanksgiving|halloween|valentine|nye|mas\b|twenty|thirty",
     re.IGNORECASE,
 )
-"""Found in every text that names a time, and in some others: only then are the patterns of times loaded."""
+"""Matches every text that names a time, and some others; without a match, the time patterns are not loaded."""
 _YEAR = re.compile(r"\b(?:1[89]|20|21)\d\d\b")
 
 
 class NamedTimes:
-    """The times that one query names, in an open memory. Where it names none, fusing is fusing what there is."""
+    """Adds the ranking by named times for one query on an open memory. If it names no time, it adds nothing."""
 
     def __init__(self, reader: OpenMemory, query: Query) -> None:
         self.periods = named_times(query)
@@ -63,10 +63,10 @@ class NamedTimes:
         return fuse({**lists, TIMES: units}, {**weights, TIMES: weight}) if units else fuse(lists, weights)
 
     def ranking(self, lists: Mapping[str, Sequence[str]], weights: Mapping[str, float]) -> tuple[Sequence[str], float]:
-        """Return the units that match a time of the query, likeliest first, and how much that ranking weighs.
+        """Return the ids of units that match a time of the query, best first, and the weight of this ranking.
 
-        Looked at are the first units of the lists, as they are fused, and the first of the same rankings of turns said
-        around the times.
+        Candidates are the first units of the fused lists, and the first units of the same rankings restricted to turns
+        said around the times.
 
         Raises:
             StoreError: the memory cannot be read.
@@ -83,7 +83,7 @@ class NamedTimes:
         return ([id_ for id_ in candidates if id_ in matching] if weight else ()), weight
 
     def _lists_near(self, weights: Mapping[str, float]) -> list[dict[str, list[str]]]:
-        """Return for each time the rankings of turns, of those that have a weight, over what was said around it."""
+        """Return for each time the weighted rankings over turns said around it."""
         rankings = tuple(ranking for ranking in Ranking if ranking.value in weights)
         if rankings not in self._near:
             self._near[rankings] = [
@@ -106,7 +106,7 @@ class NamedTimes:
 
 
 def named_times(query: Query) -> list[Period]:
-    """Return the first times that a query's words name, read at the time of asking; open ends reach the calendar's."""
+    """Return the first times that the query names, relative to when it is asked; an open end is a calendar's end."""
     if not MAY_NAME_TIME.search(query.text):
         return []
     from goalmem_cli.logic.dates import named_in  # only here, as most queries name no time
@@ -115,12 +115,12 @@ def named_times(query: Query) -> list[Period]:
 
 
 def informativeness(share: float) -> float:
-    """Return how much a time tells of which that share of the candidates matches: from 1 down to 0, if all do."""
+    """Return how informative a time is that this share of candidates matches: 1 for few, down to 0 for all."""
     return min(1.0, math.log(1 / share) / math.log(1 / COMMON)) if share > 0 else 1.0
 
 
 def around(query: Query, period: Period) -> Query:
-    """Return the query for what was said at the time, or some days around it, within the query's own bounds."""
+    """Return the query narrowed to turns said in the period or some days around it, within the query's bounds."""
     since, until = query.since, query.until
     if period.first - date.min > _AROUND:
         begun = datetime.combine(period.first - _AROUND, time.min)
@@ -132,7 +132,7 @@ def around(query: Query, period: Period) -> Query:
 
 
 def is_of(unit: Unit, period: Period) -> bool:
-    """Say whether the unit was said at the time, or tells of it: of some day of it, and of nothing much longer."""
+    """Say whether the unit was said in the period, or tells of a time that overlaps it and is not much longer."""
     if unit.said is not None and period.first <= unit.said.date() <= period.last:
         return True
     longest = 2 * period.days + _ROUGH
@@ -142,9 +142,9 @@ def is_of(unit: Unit, period: Period) -> bool:
 
 
 def _told_of(unit: Unit) -> Iterator[Period]:
-    """Yield the times that a unit tells of: when it happened, as derived, as annotated, or as written with a year.
+    """Yield the periods that a unit tells of: its event time, its annotations, and dates in its text with a year.
 
-    Of what has an open end it is the end that there is.
+    A period with one open end shrinks to its known end.
     """
     from goalmem_cli.logic.days import Period
 

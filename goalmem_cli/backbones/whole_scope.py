@@ -1,4 +1,4 @@
-"""No backbone: what is in scope as it stands, for questions that carry all that answers them, and to compare with."""
+"""The backbone `none`: returns everything in scope. For questions that bring their own context, and as a baseline."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ NAME = "none"
 
 
 class WholeScope:
-    """Gives the turns, or passages of long turns, that a query's filters let through, whatever it asks.
+    """Returns the turns, or passages of long turns, that pass the query's filters; the query's text is ignored.
 
-    They come in their order, conversation after conversation; of more than are wanted, the last.
+    They come in the order of the conversations. If there are more than k, the last k are returned.
     """
 
     def __init__(self, store: AnyMemory) -> None:
         self._store = store
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns under the conversations they name; those known already change nothing.
+        """Store the turns under the conversations they name; known turns change nothing.
 
         Raises:
             StoreError: the store cannot be written.

@@ -1,1 +1,1 @@
-"""The command line: one file per command. Each parses, calls and prints; nothing here decides."""
+"""The command line: one file per command, which parses, calls the library and prints."""

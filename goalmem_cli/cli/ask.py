@@ -1,4 +1,4 @@
-"""`goalmem ask`: answers a question from memory, and shows the proof. `goalmem chat` asks through here too."""
+"""`goalmem ask`: answers a question from memory and shows the proof; `goalmem chat` uses its functions too."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def ask(
 
 
 def hidden_after(as_of: str | None) -> datetime | None:
-    """Return the time that --as-of names, None where it was not typed.
+    """Return the last instant of the time after --as-of, None if it was not typed.
 
     Raises:
-        UsageError: it is no time.
+        UsageError: the text is no time.
     """
     return None if as_of is None else latest(as_of, "--as-of")
 
@@ -121,11 +121,11 @@ def _typed_or_piped(question: str) -> str:
 
 
 def open_for(run: Invocation) -> Memory:
-    """Return the run's memory, which says on the screen what it has to say, and names flags in its errors.
+    """Open the run's memory; its messages go to the screen, and its errors name flags.
 
     Raises:
-        StoreError: what is there cannot be read.
-        ModelError: the embedder that was named cannot be loaded.
+        StoreError: the store cannot be read.
+        ModelError: the named embedder cannot be loaded.
     """
     from goalmem_cli.library.memory import Memory
 
@@ -133,7 +133,7 @@ def open_for(run: Invocation) -> Memory:
 
 
 def drawn(run: Invocation, asking: Asking, question: Question, *, is_traced: bool) -> Trace:
-    """Return the trace of the question, drawing it on a terminal while it grows.
+    """Answer the question and return the trace; on a terminal, draw it while it grows.
 
     Raises:
         ModelError: the model cannot be loaded or used.
@@ -150,9 +150,9 @@ def drawn(run: Invocation, asking: Asking, question: Question, *, is_traced: boo
 def show(
     run: Invocation, trace: Trace, *, is_json: bool = False, is_traced: bool = False, is_worded: bool = False
 ) -> None:
-    """Print the answer on stdout, or say on stderr why there is none; the proof beside it where it is wanted.
+    """Print the answer on stdout, or on stderr why there is none, and the proof if wanted.
 
-    That an answer is not sure is said with it on stderr, as a number or, where that `is_worded`, in words.
+    If the answer is not sure, stderr says so, with a number or, if `is_worded`, in words.
     """
     from goalmem_cli.reasoners.certainty import doubt_in_words
     from goalmem_cli.render.tree import UNCHECKED, reason_line
@@ -180,7 +180,7 @@ def show(
 
 
 def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
-    """Draw the proof where it is wanted, and with --verbose what took how long."""
+    """Draw the proof if wanted, and with --verbose the seconds of each stage."""
     from goalmem_cli.render.nodes import BRIEF, FULL
     from goalmem_cli.render.tables import stages_table
     from goalmem_cli.render.tree import proof_tree
@@ -192,10 +192,10 @@ def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
 
 
 def _show_guess(run: Invocation, guess: Guess | None, *, is_worded: bool) -> None:
-    """Say on stderr what was withheld, if anything, and how to have it."""
+    """Print the withheld answer, if any, on stderr, and how to get it."""
     from goalmem_cli.reasoners.certainty import doubt_in_words
 
     if guess is not None:
         sure = doubt_in_words(guess.certainty) if is_worded else f"{guess.certainty:.0%} certain"
-        doubt = f" ({sure})" if sure else ""  # what more certainty was wanted of may be rather sure
+        doubt = f" ({sure})" if sure else ""  # even a rather sure answer may be below --certainty
         run.screen.note(f"guess: {one_line(guess.answer)}{doubt}; --certainty 0 takes it as the answer")

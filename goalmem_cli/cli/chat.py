@@ -1,4 +1,4 @@
-"""`goalmem chat`: one question after another, with what is said remembered for the next."""
+"""`goalmem chat`: answers line by line, and remembers what is said for later questions."""
 
 from __future__ import annotations
 
@@ -95,15 +95,15 @@ def chat(
     lines = _lines(run)
     with open_for(run) as memory:
         asking = memory.asking(terms)
-        asking.statement("")  # a wrong name is said before anything was typed
+        asking.statement("")  # reports a wrong name before anything is typed
         return _Chat(run, asking, lines, is_traced=trace, is_remembered=remember).loop()
 
 
 def _lines(run: Invocation) -> TypedLines | PipedLines:
-    """Return what reads standard input.
+    """Return the reader of standard input, for typed or piped lines.
 
     Raises:
-        InputError: it is closed.
+        InputError: standard input is closed.
     """
     from goalmem_cli.render.prompt import PipedLines, TypedLines
 
@@ -113,7 +113,7 @@ def _lines(run: Invocation) -> TypedLines | PipedLines:
 
 
 class _Chat:
-    """One session. An error costs its line and no more."""
+    """One session; an error ends only its line, not the session."""
 
     def __init__(
         self, run: Invocation, asking: Asking, lines: TypedLines | PipedLines, *, is_traced: bool, is_remembered: bool
@@ -127,7 +127,7 @@ class _Chat:
         self._code = 0
 
     def loop(self) -> int:
-        """Take lines until there are none, and return the exit code."""
+        """Process lines until the end of input, and return the exit code."""
         if self._lines.is_typed:
             self._run.screen.note(GREETING)
         while True:
@@ -195,6 +195,6 @@ class _Chat:
         self._run.screen.note("remembered")
 
     def _leave_blank(self) -> None:
-        """Where lines are piped in, give the question its line: the answers stay beside the questions."""
+        """If lines are piped in, print an empty line, so that each question has one line of output."""
         if not self._lines.is_typed:
             self._run.screen.answer("")

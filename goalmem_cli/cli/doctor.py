@@ -1,4 +1,4 @@
-"""`goalmem doctor`: what is installed, found and reachable, in one look, and what to do about what is not."""
+"""`goalmem doctor`: checks what is installed, found and reachable, and says how to mend what is not."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _installation() -> Finding:
 
 
 def lacking(requirement: str) -> str:
-    """Return what is missing of a requirement; nothing for one of an extra, which is a matter of choice."""
+    """Return what a requirement lacks, such as "numpy 1.0, 2.0 or newer is needed"; "" if nothing, or for extras."""
     needed = REQUIREMENT.fullmatch(requirement)
     if needed is None:
         return ""
@@ -193,7 +193,7 @@ def _minilm() -> Finding:
 
 
 def _variables() -> Finding:
-    """Look for variables that nothing reads, such as a misspelt one."""
+    """Look for environment variables that goalmem does not read, such as misspelt ones."""
     known = {CONFIG_VARIABLE, TOKEN_VARIABLE, SHARDS_VARIABLE, *(VARIABLE_PREFIX + key.upper() for key in KEYS)}
     given = sorted(name for name in os.environ if name.startswith(VARIABLE_PREFIX))
     unknown = [name for name in given if name not in known]

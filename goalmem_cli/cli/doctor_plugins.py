@@ -1,4 +1,4 @@
-"""What `goalmem doctor` says of plug-ins: what other packages register, from where, and whether it can be loaded."""
+"""The plug-ins in `goalmem doctor`: what other packages register, from where, and whether it can be loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def look_at_plugins(factories: Factories) -> Iterator[Finding]:
-    """Yield a finding for each plug-in that is installed; the code of each is imported."""
+    """Yield a finding for each installed plug-in, whose code is imported."""
     from goalmem_cli.plugins import installed
 
     for plugin in installed():
@@ -39,10 +39,10 @@ def _look_at(plugin: Plugin, factories: Factories) -> Finding:
 
 
 def _load(plugin: Plugin) -> None:
-    """Load the plug-in as whoever names it does.
+    """Load the plug-in as a command that names it does.
 
     Raises:
-        PluginBroken: it cannot be imported, or is not what it is registered as.
+        PluginBroken: it cannot be imported, or has not the kind under which it is registered.
     """
     from goalmem_cli.plugins import Kind
 
@@ -61,7 +61,7 @@ def _load(plugin: Plugin) -> None:
 
 
 def _is_own(plugin: Plugin, factories: Factories) -> bool:
-    """Return whether goalmem itself has something of the kind and name, which then is what is used."""
+    """Return whether goalmem itself has something of this kind and name, which it then uses instead."""
     from goalmem_cli.plugins import Kind
     from goalmem_cli.transcripts import FORMATS
     from goalmem_cli.wiring import backbone_names, reasoner_names

@@ -1,4 +1,4 @@
-"""`goalmem embedder`: what turns text into vectors, and how to make a table of one's own."""
+"""`goalmem embedder`: shows and changes what turns text into vectors, and distils a table of one's own."""
 
 from __future__ import annotations
 

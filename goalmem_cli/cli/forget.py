@@ -1,4 +1,4 @@
-"""`goalmem forget`: deletes what was said, and everything that came from it."""
+"""`goalmem forget`: deletes turns, and everything that came from them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def forget(
 
 
 def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> Forgotten:
-    """Count what would go, and say what stays for want of a time."""
+    """Count what would be deleted, and report the turns that stay because they have no time."""
     from goalmem_cli.render.text import counted
 
     counts = memory.forgettable(selection)
@@ -113,7 +113,7 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
 
 
 def _list(run: Invocation, *, is_json: bool) -> int:
-    """Say how many turns are marked as forgotten, and of how many conversations and speakers all that comes."""
+    """Print how many turns are marked as forgotten, and for how many conversations and speakers later turns are too."""
     from goalmem_cli.cli.ingest_report import in_words
     from goalmem_cli.store.tombstones import Tombstones
     from goalmem_cli.wiring import open_stored
@@ -131,7 +131,7 @@ def _list(run: Invocation, *, is_json: bool) -> int:
 
 
 def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given: bool) -> None:
-    """Show what will go, and what brings it back, and ask, unless the yes was given beforehand."""
+    """Show what will be deleted and how to restore it, and ask, unless --yes was given."""
     run.screen.note(f"{run.settings.place}: {_words(counts)}")
     again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
     run.screen.note(f"this cannot be undone; where you have its transcript, `{again}` reads it again")

@@ -1,4 +1,4 @@
-"""Groups of commands: what a group does when no command of it is named, and how examples stand in `--help`."""
+"""Groups of commands with a default command, and the examples at the end of `--help`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ CONTEXT = {"help_option_names": HELP_NAMES}
 def examples(*lines: str, guide: str) -> str:
     """Return the epilog of a command's help: examples, and its page of the manual.
 
-    The first character keeps the lines from being rewrapped.
+    The first character stops click from rewrapping the lines.
     """
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines) + f"\n\nManual: goalmem guide {guide}".rstrip()
 
 
 class ListGroup(typer.core.TyperGroup):
-    """A group that runs its default command when none is named: `models --json` is `models list --json`."""
+    """A group that runs its default command if none is named: `models --json` is `models list --json`."""
 
     default: ClassVar[str] = "list"
 
@@ -42,8 +42,8 @@ class ServeGroup(ListGroup):
 
 
 class RunGroup(typer.core.TyperGroup):
-    """A group that runs its command `run` wherever no other is named: `eval FILE --limit 5` is `eval run FILE ...`."""
+    """A group that runs its command `run` if no other is named: `eval FILE --limit 5` is `eval run FILE ...`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `run` before everything that begins with no command."""
+        """Put `run` before arguments that begin with no command."""
         return super().parse_args(ctx, args if args and args[0] in self.commands else ["run", *args])

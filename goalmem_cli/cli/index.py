@@ -1,4 +1,4 @@
-"""`goalmem index`: has a structured backbone derive from the turns that it has not derived from yet."""
+"""`goalmem index`: builds a structured backbone from the turns that it has not processed yet."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def index(
 def indexed(
     run: Invocation, structured: StructuredBackbone, outlook: Outlook, told: Callable[[PartDone], None] = lambda _: None
 ) -> Indexed:
-    """Index, saying first what there is to do and in the end what failed, and return what was done.
+    """Build the backbone and return what was done; print the plan first and the failures last.
 
-    Each part that is safe is `told`.
+    `told` gets each part once it is stored.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -118,7 +118,7 @@ def indexed(
 
 
 def _counting(reach: Callable[[str, float, float], None], total: int) -> Callable[[PartDone], None]:
-    """Return what to report parts to: it shows how many are done, and the tokens that they took."""
+    """Return a callback for finished parts, which shows how many are done and how many tokens they took."""
     parts = tokens = 0
 
     def report(part: PartDone) -> None:

@@ -1,4 +1,4 @@
-"""`goalmem index NAME --history UNIT`: what happened to a memory, each time with the turns that did it."""
+"""`goalmem index NAME --history UNIT`: lists the changes of a unit, each with the turns that caused it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _HINT = "`goalmem search QUERY --backbone {} --explain` shows the ids of units"
 def show_history(
     run: Invocation, memory: KeptMemory, structured: StructuredBackbone, begins: str, *, is_json: bool
 ) -> int:
-    """Print what happened to the unit whose id begins so, and return the exit code: 1 where nothing did.
+    """Print the history of the unit whose id begins with `begins`, and return the exit code: 1 if it is empty.
 
     Raises:
-        UsageError: the backbone keeps no history, or not exactly one of its units has such an id.
+        UsageError: the backbone keeps no history, or no unit, or more than one, has such an id.
         StoreError: the store could not be read.
     """
     from goalmem_cli.memory_records import Capability
@@ -55,15 +55,15 @@ def show_history(
 
 
 def _shortened(label: str) -> str:
-    """Return what people call a turn; the beginning of its id where the transcript has no name for it."""
+    """Return the label of a turn, or the beginning of its id if the transcript has no label."""
     return label if len(label) != _ID_LENGTH else label[:_SHOWN_OF_ID]
 
 
 def _chosen(units: list[Unit], begins: str, name: str) -> Unit:
-    """Return the one unit whose id begins so.
+    """Return the only unit whose id begins with `begins`.
 
     Raises:
-        UsageError: there is none, or several.
+        UsageError: there is no such unit, or more than one.
     """
     found = [unit for unit in units if begins and unit.id.startswith(begins.lower())]
     if not found:

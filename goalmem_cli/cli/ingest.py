@@ -75,7 +75,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and st
 
 
 def _list_formats(is_asked: bool) -> None:
-    """Print every format, the endings of its files, and what it is recognised by, and end there."""
+    """Print every format, the endings of its files, and what it is recognised by, and exit."""
     from goalmem_cli.render.console import Screen
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.transcripts import READERS
@@ -167,7 +167,7 @@ def ingest(
         run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
         raise
     finally:
-        # What was stored before a failure of the store is worth saying.
+        # Report what was stored, even if the store failed afterwards.
         for report in reading.taken():
             warn_of_skipped(run.screen, report)
             for note in notes_of(report, is_restored=restore_forgotten, is_taken=take_forgotten and not dry_run):
@@ -181,7 +181,7 @@ def ingest(
 
 
 class _Heard:
-    """Shows on the screen what is read, and asks whoever is there what files leave open."""
+    """Shows the reading on the screen, and asks the user at the terminal about unclear files."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -189,43 +189,43 @@ class _Heard:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show how far the reading is, while the block lasts."""
+        """Show the progress of the reading while the block lasts."""
         with self._screen.bytes_done("reading") as self._reach:
             yield
 
     def note(self, text: str) -> None:
-        """Say what was passed over."""
+        """Print what was passed over."""
         self._screen.note(text)
 
     def refused(self, error: InputError) -> None:
-        """Say that something was not taken."""
+        """Print the error of a file or conversation that was refused."""
         self._screen.error(error.message, error.hint)
 
     def reached(self, name: str, done: int, total: int) -> None:
-        """Show how far the reading is."""
+        """Show the progress."""
         if self._reach is not None:
             self._reach(name, done, total)
 
     def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:
-        """Return what somebody at the terminal says of a file's dates, None where nobody is there."""
+        """Ask for the order of day and month in a file; return None if there is no terminal."""
         return _asked(place, example, otherwise) if is_terminal() else None
 
     def is_chat(self, place: Place) -> bool:
-        """Return whether somebody at the terminal says that the file is a chat."""
+        """Ask whether the file is a chat; return False if there is no terminal."""
         return is_terminal() and typer.confirm(
             f"{place}: this looks like a document. Read it as a chat?", default=False, err=True
         )
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
-        """Give what opens standard input."""
+        """Yield a function that opens standard input."""
         return standard_input_file()
 
 
 def _columns(text: str) -> dict[str, str]:
-    """Return the names of columns that `--columns` says, by what they hold.
+    """Return the fields in `--columns` -> the names of their columns.
 
     Raises:
-        UsageError: it is not of that form.
+        UsageError: the text does not have this form.
     """
     from goalmem_cli.transcripts import COLUMNS
 
@@ -237,10 +237,10 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _order(*, day_first: bool, month_first: bool) -> Order | None:
-    """Return the order that the flags say, None where none was given.
+    """Return the order of day and month that the flags say, None if no flag was given.
 
     Raises:
-        UsageError: both were.
+        UsageError: both flags were given.
     """
     from goalmem_cli.transcripts import Order
 
@@ -250,7 +250,7 @@ def _order(*, day_first: bool, month_first: bool) -> Order | None:
 
 
 def _asked(path: Place, example: str, otherwise: Order) -> Order:
-    """Return what somebody at the terminal says of a file's dates."""
+    """Ask the user for the order of day and month in a file, and return it."""
     from goalmem_cli.transcripts import Order
 
     orders = {"d": Order.DAY_FIRST, "m": Order.MONTH_FIRST}

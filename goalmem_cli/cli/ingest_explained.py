@@ -1,4 +1,4 @@
-"""What `goalmem ingest --explain` prints; what a file says is printed as text, never obeyed."""
+"""The output of `goalmem ingest --explain`; texts of files are printed as plain text, never as markup."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SHOWN = 100
 def explain_files(
     screen: Screen, paths: Iterable[Path], sources: Iterable[str], told: Told, hears: Hears, *, is_json: bool
 ) -> int:
-    """Print what the files are and how their first turns would be stored; return the exit code that `ingest` has.
+    """Print the files' formats and how their first turns would be stored; return the exit code, as `ingest` does.
 
     Raises:
-        UsageError: there is no such source or format.
+        UsageError: a source or the format is unknown.
     """
     from goalmem_cli.library.explaining import explain
 

@@ -1,4 +1,4 @@
-"""What `goalmem ingest` says of each file that it read."""
+"""What `goalmem ingest` prints about each file that it read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 3
 
 
 def warn_of_skipped(screen: Screen, report: FileReport) -> None:
-    """Name the first records of the file that could not be read, and say how many there are."""
+    """Warn of the file's unreadable records: name the first ones and say how many there are."""
     from goalmem_cli.render.text import counted
 
     for error in report.missed[:_SHOWN]:
@@ -36,7 +36,7 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
 
 
 def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[str]:
-    """Return what is worth saying of a file beside what it held."""
+    """Return the notes on a file, such as replaced, overlapping and forgotten turns."""
     notes = list(report.notes)
     if report.forgotten:
         notes.append(note_of_forgotten(report.forgotten, is_restored=is_restored))
@@ -55,7 +55,7 @@ def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[s
 
 
 def _overlap(added: Added) -> str:
-    """Return what was made of a conversation that overlaps with a stored one, and how to have it otherwise."""
+    """Return what was done with a conversation that overlaps with a stored one, and how to do otherwise."""
     from goalmem_cli.render.text import counted
 
     name, beside = shlex.quote(added.conversation), shlex.quote(added.beside)
@@ -80,13 +80,13 @@ def _kinds(secrets: Mapping[str, int]) -> str:
 
 
 def note_of_forgotten(count: int, *, is_restored: bool) -> str:
-    """Return what was made of so many turns that were forgotten."""
+    """Return what was done with `count` turns that are marked as forgotten."""
     what, it = _turns_once(count)
     return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
 
 
 def note_of_marks(marked: Marked, *, is_taken: bool) -> str:
-    """Return what was made of what a file says was forgotten where it comes from."""
+    """Return what was done with the marks of forgotten turns in an exported memory."""
     parts = [in_words(marked.turns, marked.always)] if marked.turns or marked.always else []
     parts += ["what was stored without its secrets"] if marked.has_secrets else []
     what = f"marks of what was forgotten where it comes from ({', and '.join(parts)})"
@@ -94,7 +94,7 @@ def note_of_marks(marked: Marked, *, is_taken: bool) -> str:
 
 
 def in_words(turns: int, always: int) -> str:
-    """Return so many forgotten turns, and conversations and speakers of whom all that comes is, in words."""
+    """Return the counts in words: forgotten turns, and conversations and speakers whose later turns are forgotten."""
     from goalmem_cli.render.text import counted
 
     whom = counted(always, "conversation or speaker", "conversations or speakers")

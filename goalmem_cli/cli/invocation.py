@@ -1,4 +1,4 @@
-"""What every command starts with: its settings, its screen, and what builds the expensive parts."""
+"""The start of every command: its settings, its screen, and the factories of model and embedder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Invocation:
 
     @contextmanager
     def over_milvus(self, folder: Path, *, is_wanted: bool) -> Iterator[Invocation]:
-        """Yield this run over an embedded Milvus of its own, all of it in the folder, or as it is; then close that."""
+        """Yield this run with an embedded Milvus in the folder, and close it afterwards; unchanged if not wanted."""
         if not is_wanted:
             yield self
             return
@@ -51,7 +51,7 @@ class Invocation:
 
 
 def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = False, **flags: object) -> Invocation:
-    """Return the run's settings and screen; `flags` are settings by field name, None where none was typed.
+    """Return the run with its settings and screen; `flags` are settings by field name, None if not typed.
 
     Raises:
         UsageError: a settings file or a variable is wrong.
@@ -76,15 +76,15 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
 
 
 def is_terminal() -> bool:
-    """Return whether somebody is there to answer a question."""
+    """Return whether a user at a terminal can answer a question."""
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 def confirm(question: str, *, is_given: bool) -> None:
-    """Go on only with a yes: the one given beforehand, or one typed now.
+    """Return only after a yes, which was given as a flag or is typed now.
 
     Raises:
-        UsageError: nobody is there to ask.
+        UsageError: there is no terminal to ask at.
         typer.Abort: the answer is no.
     """
     if is_given:
@@ -95,7 +95,7 @@ def confirm(question: str, *, is_given: bool) -> None:
 
 
 def version_of(distribution: str, otherwise: str) -> str:
-    """Return the version of an installed distribution, or what stands for one that is not installed."""
+    """Return the version of an installed distribution, or `otherwise` if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -117,10 +117,12 @@ def standard_input() -> bytes:
 
 @contextmanager
 def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
-    """Yield what opens the content of standard input, as often as needed, one at a time; it may be of any length.
+    """Yield a function that opens the content of standard input again; the content may be of any length.
+
+    Close one reader before the next is opened.
 
     Raises:
-        InputError: it is closed.
+        InputError: standard input is closed.
     """
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
@@ -145,10 +147,10 @@ def standard_input_file() -> Iterator[Callable[[], BinaryIO]]:
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """Yield a folder that is gone afterwards.
+    """Yield a temporary folder, which is deleted afterwards.
 
     Raises:
-        StoreError: the system has no room for one.
+        StoreError: the system cannot make one.
     """
     try:
         folder = TemporaryDirectory(prefix="goalmem-eval-", ignore_cleanup_errors=True)

@@ -137,7 +137,7 @@ def uninstall(
 
 
 def _carry_out(run: Invocation, plan: Plan, command: tuple[str, ...] | None, *, is_given: bool) -> None:
-    """Ask, do it, and say whether the client's settings are as they were to be."""
+    """Ask, carry out the plan, and report whether the client's settings are as planned."""
     from goalmem_cli.cli.serving.installing import planned
 
     question = "Enter that?" if command else "Take that out?"

@@ -1,4 +1,4 @@
-"""`goalmem models`: which language models are there, how to get one, and what is kept to make them faster."""
+"""`goalmem models`: lists and downloads language models, and shows the cache that makes them start faster."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
 
 
 def _where(listing: ModelListing) -> str:
-    """Return where the model lies, with its adapter, or what is to be said of it."""
+    """Return the note on the model, else its path, with its adapter's hash."""
     where = listing.note or str(listing.path)
     return f"{where}, adapter {listing.adapter.digest[:SHOWN_HASH]}" if listing.adapter else where
 
@@ -180,7 +180,7 @@ def cache(
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One file of the cache: what it holds, of which model, its size in bytes, when it was last used (since 1970)."""
+    """One file of the cache: its content, its model, its size in bytes, and its last use in seconds since 1970."""
 
     what: str
     model: str
@@ -190,7 +190,7 @@ class Kept:
 
 
 def _put_together(path: Path, size: int) -> Kept:
-    """Return the line of a model's file that was put together, or of what an interruption left of one."""
+    """Return the entry of a joined model file, or of a part that an interruption left."""
     from goalmem_cli.models.bundled import BUNDLED
     from goalmem_cli.models.state_cache import PART
 
@@ -224,7 +224,7 @@ def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleare
 
 
 def _form(path: Path) -> str:
-    """Return the quantisation of weights made here, which stands in their name before an adapter's hash."""
+    """Return the quantisation of repacked weights, as their file name has it before an adapter's hash."""
     return next((word for word in reversed(path.stem.split("-")) if word.startswith("Q")), "")
 
 

@@ -1,4 +1,4 @@
-"""The flags that several commands share, each said once."""
+"""The flags that several commands share."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ReasonerName: TypeAlias = Literal[
 
 
 def _known_reasoner(name: str | None) -> str | None:
-    """Return the name, which is that of one of our reasoners, or under which another package registers one.
+    """Return the name if it is a reasoner of goalmem or of a plug-in.
 
     Raises:
-        typer.BadParameter: it is neither.
+        typer.BadParameter: there is no such reasoner.
     """
     if name is None or name in (own := get_args(ReasonerName)):
         return name
-    from goalmem_cli.plugins import Kind, find  # only here, as it looks into all that is installed
+    from goalmem_cli.plugins import Kind, find  # imported here, as it scans all installed packages
 
     if find(Kind.REASONER, name) is not None:
         return name
@@ -32,12 +32,12 @@ def _known_reasoner(name: str | None) -> str | None:
 
 
 def _reasoners_that_begin(typed: str) -> list[str]:
-    """Return what a shell may complete the typed beginning to."""
+    """Return the completions of a typed beginning for the shell."""
     return [name for name in get_args(ReasonerName) if name.startswith(typed)]
 
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "auto", "seen", "blind"]
-"""The last two are what together and paper were called before."""
+"""`seen` and `blind` are former names of `together` and `paper`."""
 
 Store = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""`goalmem people`: who speaks, under which names; and what you say of that, which can be taken back."""
+"""`goalmem people`: lists the speakers, and merges, names and separates them; each change can be undone."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[
 
 
 def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:
-    """Say which commands undo what was done."""
+    """Print the commands that undo the change."""
     if commands:
         told = " and then ".join(f"`{_command(words, store)}`" for words in commands)
         run.screen.note(f"{told} {what}")
@@ -139,7 +139,7 @@ def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, st
 
 
 def _command(words: Sequence[str], store: str | None) -> str:
-    """Return a command of this group as it is typed, over the store that was named; no name in it is an option."""
+    """Return a command of this group as it is typed, with the named store; `--` keeps names from being options."""
     verb, *names = words
     place = "" if store is None else f"--store {shlex.quote(store)} "
     told = " ".join(map(shlex.quote, names))
@@ -147,7 +147,7 @@ def _command(words: Sequence[str], store: str | None) -> str:
 
 
 def _lines(one: Listed) -> Iterator[str]:
-    """Yield what is said of a person, then the other names and the ids, whole: whoever copies one gets all of it."""
+    """Yield the lines about a person, then the other names and ids, which are not cut so that they can be copied."""
     from goalmem_cli.render.text import counted, safe
 
     days = dict.fromkeys(f"{time:%Y-%m-%d}" for time in (one.first_said, one.last_said) if time)

@@ -1,4 +1,4 @@
-"""`goalmem prompts`: what is asked of the model, and whether one's own prompt files are right."""
+"""`goalmem prompts`: lists, shows and checks the prompts, also one's own prompt files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`goalmem search`: what the store remembers about something."""
+"""`goalmem search`: finds turns, and what was derived from turns, in the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`goalmem sources`: transcripts that programs keep on this machine, listed, or read whenever they grow."""
+"""`goalmem sources`: lists the transcripts that programs keep on this machine, or reads them whenever they grow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _SHORTEST = 10
-"""Seconds between two rounds, at least."""
+"""The least seconds between two rounds."""
 
 group = typer.Typer(cls=ListGroup, help="List and read transcripts that programs keep here.", context_settings=CONTEXT)
 
@@ -126,10 +126,10 @@ def watch(
 
 
 def _pause(text: str) -> int:
-    """Return a time as it was typed after `--every`, in seconds.
+    """Return the time after `--every` in seconds.
 
     Raises:
-        UsageError: it is none, or too short.
+        UsageError: the text is no time, or the time is too short.
     """
     match = re.fullmatch(r"(\d{1,6})\s*([smh])", text.strip())
     seconds = int(match[1]) * _SECONDS[match[2]] if match else 0
@@ -139,9 +139,7 @@ def _pause(text: str) -> int:
 
 
 def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, seen: Seen) -> bool:
-    """Read the files that were not read as they are now, and say of which there is something to say; return whether
-    one could not be read.
-    """
+    """Read new and changed files, print what is notable, and return whether a file could not be read."""
     from goalmem_cli.library.hearing import Unattended
     from goalmem_cli.library.ingesting import Reading, Told
     from goalmem_cli.transcripts.places import PROGRAMS

@@ -1,4 +1,4 @@
-"""`goalmem stores`: what memories there are, what one holds, and whether it is sound."""
+"""`goalmem stores`: lists, shows, checks, exports, copies and removes memories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is"
 _EXPORT = b'{"goalmem"'
-"""How a file begins that a store was exported into."""
+"""The beginning of an exported store's file."""
 
 group = typer.Typer(
     cls=ListGroup,
@@ -89,7 +89,7 @@ def show(
 
 
 def _is_document(conversation: ConversationSummary) -> bool:
-    """Say whether it came from Markdown in which nobody comes back, as people do who talk with each other."""
+    """Say whether the conversation came from Markdown in which no speaker speaks twice, unlike in a chat."""
     if conversation.format != "markdown" or any(speaker.role for speaker in conversation.speakers):
         return False
     return all(speaker.turns == 1 for speaker in conversation.speakers)
@@ -302,7 +302,7 @@ def remove(
 
 
 def _is_of_another(file: Path) -> bool:
-    """Say whether a file holds something else than an earlier export, which another one takes the place of."""
+    """Say whether a file is neither empty nor an exported store, so that it must not be overwritten."""
     from goalmem_cli.store.files import reporting
 
     with reporting(file), file.open("rb") as opened:
@@ -317,7 +317,7 @@ def _known_stores(in_use: Settings) -> list[Settings]:
 
 
 def _row(run: Invocation, settings: Settings) -> dict[str, Any]:
-    """Return what the list says about one store; one that cannot be read says why."""
+    """Return the list's row about one store; if it cannot be read, the row says why."""
     from goalmem_cli.wiring import open_stored
 
     row: dict[str, Any] = {"store": settings.place, "is_in_use": settings == run.settings}

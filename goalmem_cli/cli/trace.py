@@ -1,4 +1,4 @@
-"""`goalmem trace`: the proofs of past questions."""
+"""`goalmem trace`: lists and shows the proofs of past questions."""
 
 from __future__ import annotations
 
@@ -132,10 +132,10 @@ def show(
 
 
 def _kept_prompts(trace: Trace) -> str:
-    """Return the prompts and replies that a trace has, as text.
+    """Return the prompts and replies in a trace, as text.
 
     Raises:
-        UsageError: it has none.
+        UsageError: the trace has none.
     """
     from goalmem_cli.render.tables import exchanges_text
 
@@ -145,7 +145,7 @@ def _kept_prompts(trace: Trace) -> str:
 
 
 def _write(screen: Screen, trace: Trace, detail: Detail, html: Path | None, svg: Path | None) -> None:
-    """Write the page and the picture that were asked for; whoever reads one sees the old or the new one whole.
+    """Write the HTML page and the SVG picture if asked for, each by an atomic replacement.
 
     Raises:
         StoreError: a file cannot be written.

@@ -1,4 +1,4 @@
-"""Times as people type them: a year, a month, a day or a minute, each standing for its first or last instant."""
+"""Times as users type them: a year, month, day or minute, which stands for its first or last instant."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def earliest(text: str, flag: str) -> datetime:
     """Return the first instant of the time that was typed after `flag`.
 
     Raises:
-        UsageError: it is no such time.
+        UsageError: the text is no such time.
     """
     return _bounds(text.strip(), flag)[0]
 
@@ -32,7 +32,7 @@ def latest(text: str, flag: str) -> datetime:
     """Return the last instant of the time that was typed after `flag`: a bare date means the end of that day.
 
     Raises:
-        UsageError: it is no such time.
+        UsageError: the text is no such time.
     """
     return _bounds(text.strip(), flag)[1]
 
@@ -40,12 +40,12 @@ def latest(text: str, flag: str) -> datetime:
 def stretch(
     since: str | None, until: str | None, last: str | None, back_from: Callable[[], datetime], mark: str = "--"
 ) -> tuple[datetime | None, datetime | None]:
-    """Return the stretch of time that was typed, each end None where it is open.
+    """Return the typed span of time; an open end is None.
 
-    `last` is a length such as 30d, counted `back_from` a time. `mark` is what stands before the names in errors.
+    `last` is a length such as 30d, counted `back_from` a time. `mark` precedes the names in errors.
 
     Raises:
-        UsageError: something is no such time or length, or both `since` and `last` say where the stretch begins.
+        UsageError: a text is no such time or length, or both `since` and `last` are given.
     """
     if since is not None and last is not None:
         hint = f"give one of them; {mark}until may stand beside either"
@@ -56,7 +56,7 @@ def stretch(
 
 
 def _ago(text: str, flag: str, time: datetime) -> datetime:
-    """Return the time so long before; of a month that has no such day, its last."""
+    """Return `time` minus the length in `text`; a day that the month lacks becomes its last day."""
     found = _LENGTH.fullmatch(text)
     if found is None:
         raise UsageError(f"{flag}: {text!r} is not a length of time", _LENGTH_HINT)

@@ -87,10 +87,10 @@ def _stopped(run: Invocation) -> int:
 
 
 def _already(run: Invocation, held: Held) -> int:
-    """Say what is warm already.
+    """Print which model is loaded already.
 
     Raises:
-        UsageError: it is another model than the settings name, or it was loaded in another way.
+        UsageError: it is another model than the settings name, or was loaded with other settings.
     """
     from goalmem_cli.loading import kept_warm
 
@@ -104,7 +104,7 @@ def _started(run: Invocation, minutes: float) -> Held:
     """Start the process that holds the model, and return what it holds once it is ready.
 
     Raises:
-        ModelError: it ended before that.
+        ModelError: the process ended before it was ready.
     """
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.servers import warm as kept
@@ -130,7 +130,7 @@ def _started(run: Invocation, minutes: float) -> Held:
 
 
 def _words(run: Invocation, model: str, minutes: float) -> list[str]:
-    """Return the command line of the process: the settings, wherever they came from."""
+    """Return the command line of the process, with all settings as flags."""
     settings = run.settings
     given = {"--model": model, "--adapter": settings.adapter, "--context": settings.context}
     given |= {"--threads": settings.threads, "--minutes": f"{minutes:g}"}
@@ -139,7 +139,7 @@ def _words(run: Invocation, model: str, minutes: float) -> list[str]:
 
 
 def _log() -> Path:
-    """Return the file for what the process prints, in a folder for its owner alone."""
+    """Return the log file of the process, in a folder that only its owner can enter."""
     from goalmem_cli.models.servers.warm import folder
 
     try:
@@ -154,7 +154,7 @@ def _log() -> Path:
 
 
 def _failed(log: Path) -> ModelError:
-    """Return the error of the process, as it printed it."""
+    """Return the error that the process printed."""
     lines: list[str] = []
     with suppress(OSError):
         lines = [line for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]

@@ -1,1 +1,1 @@
-"""The library under the command: `goalmem_cli.open` gives a `Memory`, of which the commands are clients."""
+"""The library: `goalmem_cli.open` returns a `Memory`, and the commands use it too."""

@@ -1,4 +1,4 @@
-"""Who may be one person: the same turns under two names, a number and a name, a name spelled otherwise."""
+"""Suggest which speakers may be one person, by the same turns, a telephone number or similar spellings."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 _OWNERS = frozenset(("me", "you", "user", "assistant"))
 _FEWEST_TURNS, _FEWEST_WORDS = 2, 5
-"""The same turns under two names: so many, or one of so many words."""
+"""Two names share enough if they have 2 identical turns, or one identical turn of 5 words."""
 _END_OF_NUMBER = 9
-"""So many digits of two numbers are the same where one has the code of the country and the other has not."""
+"""Two numbers are compared by their last 9 digits, as only one of them may have a country code."""
 _MOST_COMPARED = 20_000
-"""So many turns are compared whenever files were read; `goalmem people` compares all."""
+"""Most turns that are compared after files were read; `goalmem people` compares all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two who may be one person, by what they are shown as, and why; `handles` are what names each of them alone."""
+    """Two speakers who may be one person, as they are shown, and the reason; each handle names only one of them."""
 
     one: str
     other: str
@@ -34,7 +34,9 @@ class Suggestion:
 
 
 def suggestions(memory: KeptMemory) -> list[Suggestion]:
-    """Return who may be one person: the same turns under two names, a number and a name, a name spelled otherwise.
+    """Return the pairs of speakers who may be one person.
+
+    The reasons are the same turns under two names, one telephone number, and names that are spelled alike.
 
     Raises:
         StoreError: there is no memory, or it cannot be read.
@@ -54,9 +56,10 @@ def _suggestion(one: Somebody, other: Somebody, reason: str, roster: Roster) -> 
 
 
 def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
-    """Return whose number it may be, of those who speak in conversations that have just grown.
+    """Suggest whose telephone number is a speaker's name, for the conversations that have just `grown`.
 
-    Only what was said in the same stretch of time is compared, and nothing where there is no number, or too much.
+    It compares only conversations that overlap with these in time. It compares nothing if no speaker is named by a
+    number, or if there are too many turns.
 
     Raises:
         StoreError: there is no memory, or it cannot be read.
@@ -80,7 +83,7 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
 
 
 def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
-    """Say whether two conversations have a stretch of time in common."""
+    """Say whether two conversations overlap in time."""
     begun, ended = one.first_said, one.last_said
     since, until = other.first_said, other.last_said
     if begun is None or ended is None or since is None or until is None:
@@ -92,13 +95,16 @@ _Pair = tuple[Somebody, Somebody, str]
 
 
 def _are_two(one: Somebody, other: Somebody) -> bool:
-    """Say whether the ids of one format tell the two apart."""
+    """Say whether both have ids of one transcript format, so that they must be two persons."""
     formats = [{voice.id.rpartition("@")[2] for voice in each.voices if voice.id} for each in (one, other)]
     return not formats[0].isdisjoint(formats[1])
 
 
 def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None = None) -> Iterator[_Pair]:
-    """Yield those who said the same at the same time in two conversations (None: all): two exports of one chat."""
+    """Yield speakers who said the same at the same time in two conversations, which are two exports of one chat.
+
+    `among` are the conversations to compare; None means all.
+    """
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
     said: dict[tuple[int, str], dict[str, Somebody]] = {}
     for turn in memory.turns(among):
@@ -118,7 +124,7 @@ def _numbers_first(one: Somebody) -> tuple[bool, str]:
 
 
 def _numbers(roster: Roster) -> Iterator[_Pair]:
-    """Yield those of one number, written in two ways, or as a part of a name."""
+    """Yield speakers with one telephone number, which is written in two ways or is part of a name."""
     numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
     for (number, one), (same, other) in combinations(numbers, 2):
         if number[-_END_OF_NUMBER:] == same[-_END_OF_NUMBER:]:
@@ -130,13 +136,13 @@ def _numbers(roster: Roster) -> Iterator[_Pair]:
 
 
 def _holds(text: str, number: str) -> bool:
-    """Say whether a text that is no number alone has the number in it."""
+    """Say whether the text contains the end of the number."""
     digits = "".join(letter for letter in text if letter.isdecimal())
     return len(number) >= _END_OF_NUMBER and number[-_END_OF_NUMBER:] in digits
 
 
 def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> Iterator[_Pair]:
-    """Yield a number and the only one who speaks, beside the user, in a conversation that is called after it."""
+    """Yield a number and a speaker if the conversation is named after the number and only the user speaks besides."""
     numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
     for each in stored if numbers else ():
@@ -149,7 +155,7 @@ def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> 
 
 
 def _spellings(roster: Roster) -> Iterator[_Pair]:
-    """Yield those whose names differ in case, marks and signs alone."""
+    """Yield speakers whose names differ only in case, accents and punctuation."""
     alike: dict[str, list[Somebody]] = {}
     for one in roster.persons:
         for each in {spelled(name) for name in one.names} - {""}:

@@ -1,4 +1,4 @@
-"""Questions asked of a memory in steps: the question with its scope, its answer, and what is kept of both."""
+"""Ask a memory in steps: check the question, answer it, save the trace, store both as turns."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 def one_line(text: str) -> str:
-    """Return what was asked or said as it is asked and remembered: on one line, without lone surrogates."""
+    """Return the text on one line and without lone surrogates, as it is asked and stored."""
     return " ".join(encodable(text).split())
 
 
 class Kind(Enum):
-    """What a text may be to a memory, with the error and the hint where there is nothing in it."""
+    """What a text is for, with the error and the hint that an empty text gets."""
 
     QUESTION = ("the question is empty", "ask something")
     QUERY = ("the query is empty", "say what to look for")
@@ -48,31 +48,31 @@ class Kind(Enum):
 
 
 def refuse_empty(text: str, kind: Kind) -> None:
-    """Refuse a text in which there is nothing; clients do so too, before they open a store or wait for their turn.
+    """Refuse an empty text; clients call it too, before they open a store or wait for a lock.
 
     Raises:
-        UsageError: it is empty.
+        UsageError: the text is empty or blank.
     """
     if not text.strip():
         raise UsageError(*kind.value)
 
 
 def local_now() -> datetime:
-    """Return the time by this machine's clock, to the second, without an offset, as most transcripts have it."""
+    """Return this machine's local time to the second, without an offset, as in most transcripts."""
     return datetime.now().astimezone().replace(tzinfo=None, microsecond=0)
 
 
 def _nothing() -> None:
-    """Hear that the model is there, and do nothing."""
+    """Do nothing when the model is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On what terms questions are asked.
+    """The options of questions.
 
-    `conversations`, `asker` and `as_of` are those given, None where they were not; `besides` are conversations that
-    count whichever were chosen; `since` and `until` hide what was said before and after. `is_remembered` says
-    that questions become turns, so that somebody has to have asked; `wants_all` is what a `Question` has.
+    `conversations`, `asker` and `as_of` are as given, None by default. `besides` are conversations that are always in
+    scope. `since` and `until` hide what was said before and after. `is_remembered` says that questions become turns,
+    which need an asker. `wants_all` is as in `Question`.
     """
 
     conversations: Sequence[str] | None = None
@@ -87,8 +87,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a memory is made of: its settings, what builds the expensive parts, who hears of it, what keeps it, and the
-    model, which is loaded at the first question. `names` are what errors call things.
+    """The parts of a memory: settings, factories of the expensive parts, listener, store and model.
+
+    The first question loads the model. `names` are the words that errors use for the parameters.
     """
 
     settings: Settings
@@ -100,19 +101,19 @@ class Parts:
 
 
 class Asking:
-    """Asks questions of a memory on terms that stay the same, step by step, for who shows what happens between."""
+    """Asks questions with the same options, step by step, so that a client can show progress between the steps."""
 
     def __init__(self, parts: Parts, terms: Terms) -> None:
         self._parts = parts
         self._terms = terms
 
     def question(self, text: str) -> Question:
-        """Return the question with its scope, checked against what the store holds.
+        """Return the question with its scope, checked against the store.
 
         Raises:
-            StoreError: the store holds nothing.
-            UsageError: nothing is asked, a conversation or the asker is not in the store, or the stretch of time is
-                none.
+            StoreError: the store is empty.
+            UsageError: the question is empty, a conversation or the asker is not in the store, or `since` is after
+                `until`.
         """
         from goalmem_cli.backbones.scope import scope_of
 
@@ -131,7 +132,7 @@ class Asking:
         return said
 
     def statement(self, text: str) -> Question:
-        """Return what was said without asking anything, in the form of a question; the store may hold nothing yet.
+        """Return a statement in the form of a question; the store may be empty.
 
         Raises:
             UsageError: a conversation or the asker is not in the store.
@@ -142,17 +143,19 @@ class Asking:
     def answer(
         self, question: Question, observer: Observer | None = None, loaded: Callable[[], None] = _nothing
     ) -> Trace:
-        """Return the trace of the question; `observer` sees it grow, and `loaded` hears that the model is there.
+        """Answer the question and return the trace.
+
+        `observer` sees each step. `loaded` is called once the model is loaded.
 
         Raises:
-            UsageError: there is no backbone or no reasoner of the name in the settings.
+            UsageError: the settings name an unknown backbone or reasoner.
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
         from goalmem_cli.wiring import build_reasoner, check_backbone, reasoner_entry
 
         parts = self._parts
-        check_backbone(parts.settings, parts.kept, parts.factories)  # before a model is loaded, which takes longer
+        check_backbone(parts.settings, parts.kept, parts.factories)  # before the model is loaded, which takes longer
         reasoner_entry(parts.settings.reasoner)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
@@ -162,10 +165,10 @@ class Asking:
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def keep(self, trace: Trace) -> str | None:
-        """Save the trace and return its id; an answer is worth more than its record, so a failure is a warning.
+        """Save the trace and return its id, or warn and return None, so that the user still gets the answer.
 
-        What was forgotten while the model was at work is not kept either: looked for after saving, since forgetting
-        deletes the traces that it finds after the rows.
+        A trace is not kept if a fact in it was forgotten while the model answered. This is checked after saving, since
+        forgetting deletes rows first and traces then.
         """
         from goalmem_cli.store.traces import shown_by
         from goalmem_cli.wiring import open_traces
@@ -190,7 +193,7 @@ class Asking:
         return saved
 
     def remember(self, said: Question, trace: Trace | None = None, trace_id: str | None = None) -> Turn:
-        """Remember what was said as a turn, which is returned, and the answer to it if there is one.
+        """Store the text as a turn, and the answer of its trace if given; return the turn.
 
         Raises:
             StoreError: the memory cannot be written.
@@ -208,9 +211,9 @@ class Asking:
         return turn
 
     def _said(self, text: str, stored: Sequence[ConversationSummary]) -> Question:
-        """Return the text, on one line, with who says it, when, and of which conversations.
+        """Return the text on one line as a question, with asker, time and scope.
 
-        Whoever is remembered without a name is the user, also as the one who asks.
+        If it is to be remembered and has no asker, the asker is the user.
         """
         terms, names = self._terms, self._parts.names
         scope = chosen_conversations(terms.conversations, stored, names.conversations)
@@ -232,9 +235,9 @@ class Asking:
 
 
 def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
-    """Return the trace with what was said later than the facts that its answer rests on, and moves on from them.
+    """Return the trace with later turns that change the facts which support its answer.
 
-    An answer is worth more than what is noted beside it: where memory cannot be read any more, there is no note.
+    If the memory cannot be read any more, the trace is returned as it is.
     """
     from goalmem_cli.backbones.later import looked_up, marked
     from goalmem_cli.backbones.scope import scope_of

@@ -1,4 +1,4 @@
-"""Taking a memory from one place to another, whatever keeps it there and here."""
+"""Copy a memory into another, in a folder or in Milvus."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
 SAMPLE = 200
-"""So many conversations are compared turn by turn, by the hashes that are the turns' ids."""
+"""How many copied conversations are compared with the source turn by turn, by the turns' hashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a copy did: the conversations and turns of the source, how many turns were new, and how many it compared.
+    """Counts of a copy: the source's conversations and turns, new turns in the target, and compared turns.
 
-    `forgotten` counts the turns that the target had forgotten: they were left out, or stored again if that was wanted.
+    `forgotten` counts the turns that the target had forgotten. They were left out, or stored again on request.
     """
 
     conversations: int
@@ -40,7 +40,7 @@ class Copied:
 
 @dataclass(slots=True)
 class _Sifted:
-    """Hands conversations on without what the target has forgotten, and keeps the ids of the turns that it left out."""
+    """Yields conversations without the turns that the target has forgotten, and keeps the ids of these."""
 
     sieve: Sieve
     known: int = 0
@@ -64,16 +64,16 @@ def copy(
     *,
     restores_forgotten: bool = False,
 ) -> Copied:
-    """Bring all of one memory into another, and compare them; what is there already is left as it is.
+    """Copy all of the source into the target, and compare the two; turns that the target has stay as they are.
 
-    What was forgotten there is left out, unless it `restores_forgotten` turns. The source's marks of what was forgotten
-    come along, and so does what was said of people of whom nothing is said there.
+    Turns that the target has forgotten are left out, unless it `restores_forgotten` turns. The source's marks of
+    forgotten turns are copied. So are the user's notes on people, except on people whom the target has notes on.
 
-    It goes through a file, so that neither memory has to fit into this process, and is safe a batch at a time:
-    interrupted, the same copy goes on from there.
+    The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
+    interruption the same copy continues.
 
     Raises:
-        StoreError: one of them cannot be used, or the copy is not what it was made of.
+        StoreError: one of the memories cannot be used, or the copy differs from its source.
     """
     known, sieve = KnownMemory(target, is_dry=False), Sieve(restores=restores_forgotten, takes=False)
     sieve.take(known)
@@ -92,7 +92,7 @@ def copy(
 
 
 def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted: _Sifted, seed: int) -> Copied:
-    """Compare counts of all conversations, and the turns of a sample of them, but for what was left out.
+    """Compare the counts of all conversations and the turns of a sample, without what was left out.
 
     Raises:
         StoreError: they differ.
@@ -109,7 +109,7 @@ def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted
                 "copy into a place of its own, where no other conversation has the name",
             )
     names = [one.name for one in copied]
-    Random(seed).shuffle(names)  # noqa: S311 - which are looked at is no secret
+    Random(seed).shuffle(names)  # noqa: S311 - the sample is no secret
     compared = 0
     for name in islice(names, SAMPLE):
         turns = [turn for turn in source.turns([name]) if turn.id not in sifted.left_out]

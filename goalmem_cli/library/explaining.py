@@ -1,4 +1,4 @@
-"""A reading that stores nothing: which format each file is in, and how its first turns would be stored."""
+"""Explain how files would be read, without storing them: their format and their first turns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST = 3
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A file that would be read: `sign` is what its format is recognised by, `first` are its first turns."""
+    """A file that would be read; `sign` says how its format is recognised, `first` are its first turns."""
 
     report: FileReport
     sign: str
@@ -34,14 +34,14 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a reading showed: the files that would be read, and why others would not."""
+    """The files that would be read, and the errors of those that would not."""
 
     files: tuple[Explained, ...]
     errors: tuple[InputError, ...]
 
     @property
     def near(self) -> list[tuple[str, tuple[NearFormat, ...]]]:
-        """The formats that come nearest to each file that is in none."""
+        """Files in no known format, by path, each with the formats that come nearest."""
         unknown = [error for error in self.errors if isinstance(error, UnknownFormat)]
         return [(error.path, error.near) for error in unknown if error.near]
 

@@ -1,4 +1,4 @@
-"""Which files there are to read, at paths and in the places where programs keep theirs."""
+"""Find the files to read, at given paths and where programs keep their chats."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from goalmem_cli.transcripts import Found, Place
 
 Seen: TypeAlias = "dict[Place, tuple[int, int]]"
-"""Of files that were read: their size in bytes, and the time of their last change in nanoseconds."""
+"""Files that were read -> their size in bytes, and the time of their last change in nanoseconds."""
 
 
 def found_at(
     paths: Iterable[Path], sources: Iterable[str], form: str | None, seen: Seen | None = None
 ) -> tuple[list[Found], list[InputError]]:
-    """Return what to read, each once, and the paths and sources that lead to nothing.
+    """Return the files to read, each once, and an error for each path and source without one.
 
-    With `seen` this is one look of many: files that are as they were seen are left out, the others are noted there, and
-    a program that has nothing is no error.
+    `seen` is for repeated calls: unchanged files are left out, changed ones are noted in it, and a program without
+    files is no error.
 
     Raises:
-        UsageError: there is no such source, or the format is a plug-in's that cannot be used.
+        UsageError: a source is unknown, or the format belongs to a plug-in that cannot be used.
     """
     from goalmem_cli.transcripts import endings_with, transcript_files
     from goalmem_cli.transcripts.places import folders_of, kept_by, program_of
@@ -51,7 +51,7 @@ def found_at(
 
 
 def _is_changed(place: Place, seen: Seen) -> bool:
-    """Say whether a file is not as it was seen, by its size and the time of its last change, and note how it is."""
+    """Say whether a file's size or time of change differs from `seen`, and update `seen`."""
     if not isinstance(place, Path) or not place.is_file():
         return True
     state = place.stat()

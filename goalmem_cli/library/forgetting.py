@@ -1,4 +1,4 @@
-"""Forgetting for good: what goes leaves marks, so that reading its transcript again does not bring it back."""
+"""Forget turns for good, and leave marks, so that reading their transcript again does not bring them back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from goalmem_cli.transcripts.reading.nodes import Node
 
 EXPORT = "goalmem"
-"""The format of exported memories, in which alone marks stand."""
+"""The format of exported memories; no other format has marks."""
 
 
 def forget(
@@ -32,16 +32,15 @@ def forget(
     leaves_marks: bool = True,
     is_always: bool = False,
 ) -> Forgotten:
-    """Delete the turns and all that came from them, and mark them as forgotten.
+    """Delete the selected turns and all that came from them, and mark them as forgotten.
 
-    With the ids of the turns that were `shown`, it is an error if others would go by now. With `is_always` what comes
-    later of the same conversations and speakers is forgotten as well. What the user said of people who do not speak any
-    more then goes last. The marks are written first: stopped between the two, nothing is lost, and the next forgetting
-    deletes.
+    `shown` are the ids of the turns that the user saw; the call fails if it would delete others. With `is_always`,
+    later turns of the same conversations and speakers are forgotten too. The user's notes on people who no longer speak
+    are deleted last. The marks are written first: after an interruption the next call deletes the turns.
 
     Raises:
-        UsageError: all that comes later cannot be forgotten before a time, or without a mark.
-        StoreError: there is no memory, it cannot be used, or other turns would go than were shown.
+        UsageError: `is_always` is given with a time or without marks.
+        StoreError: there is no memory, it cannot be used, or the turns differ from those that were `shown`.
     """
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
     gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
@@ -52,7 +51,7 @@ def forget(
 
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
-    """Write the marks of the turns, and with `is_always` of what comes later."""
+    """Write the marks of the turns, and with `is_always` those of later turns."""
     from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
 
     stored = memory.conversations()
@@ -64,7 +63,7 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_
         others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
         names = tuple(name for name in names if name not in others)
         voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
-    with memory.keeping() as written:  # others may take marks over meanwhile
+    with memory.keeping() as written:  # another process may import marks meanwhile
         marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
         if is_always:
             marks = marks.with_always(chosen, names, sorted(voices))
@@ -72,7 +71,7 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_
 
 
 def exported(memory: KeptMemory, *, with_forgotten: bool) -> Iterator[dict[str, object]]:
-    """Yield the memory as JSON documents that `ingest` reads back, with the marks of what was forgotten if so wanted.
+    """Yield the memory as JSON documents that `ingest` reads back; `with_forgotten` adds the marks.
 
     Raises:
         StoreError: there is no memory, it cannot be used, or the marks are damaged or too many.
@@ -82,14 +81,14 @@ def exported(memory: KeptMemory, *, with_forgotten: bool) -> Iterator[dict[str, 
         return
     from goalmem_cli.store.tombstones import Tombstones
 
-    Tombstones.of_folder(memory.path).documents()  # what cannot be exported is said before anything is written
+    Tombstones.of_folder(memory.path).documents()  # raises before anything is written
     yield from memory.export()
-    if marks := Tombstones.of_folder(memory.path).documents():  # with those of what was forgotten meanwhile
+    if marks := Tombstones.of_folder(memory.path).documents():  # with marks that were added meanwhile
         yield {"forgotten": marks}
 
 
 def write_export(memory: KeptMemory, file: Path, *, with_forgotten: bool) -> int:
-    """Write `exported` into a file, which only its owner can read where it has a key; return how many lines that are.
+    """Write `exported` into a file and return the number of lines; with a key in it, only the owner can read the file.
 
     Raises:
         StoreError: as `exported`, or the file cannot be written.
@@ -102,10 +101,10 @@ def write_export(memory: KeptMemory, file: Path, *, with_forgotten: bool) -> int
 
 
 def marks_in(node: Node) -> tuple[Tombstones, ...]:
-    """Return the marks that an exported memory has.
+    """Return the marks of an exported memory.
 
     Raises:
-        InputError: they are not as goalmem writes them.
+        InputError: they do not have goalmem's form, or are too many.
     """
     from goalmem_cli.store.tombstones import Tombstones
 
@@ -116,10 +115,10 @@ def marks_in(node: Node) -> tuple[Tombstones, ...]:
 
 
 def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:
-    """Refuse to forget all that comes later before a time, or without a mark.
+    """Refuse `is_always` together with a time or without marks.
 
     Raises:
-        UsageError: that is what was asked for.
+        UsageError: that was asked for.
     """
     if is_always and (has_end or not leaves_marks):
         why = "always is about what comes later, and needs marks: it goes neither with a time nor without marks"
@@ -128,10 +127,10 @@ def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What is left of a conversation: None where all of it was forgotten.
+    """A conversation without its forgotten turns; `kept` is None if no turn is left.
 
-    `known` counts the turns that were forgotten once, `left_out` are those that are therefore left out; `is_another`
-    says that it does not go on with the conversation before it.
+    `known` counts the turns that are marked as forgotten. `left_out` are those that were left out. `is_another` says
+    that it does not continue the conversation before it.
     """
 
     kept: Conversation | None
@@ -141,9 +140,9 @@ class Sifted:
 
 
 class Sieve:
-    """Leaves out of what is read what was forgotten; or, if it `restores`, notes what of it comes back.
+    """Leaves forgotten turns out of what is read or, if it `restores` them, notes which come back.
 
-    What exported memories say was forgotten there is left out behind them too, if it `takes` that.
+    If it `takes` marks, it also applies the marks of the exported memories that it reads.
     """
 
     def __init__(self, *, restores: bool, takes: bool) -> None:
@@ -153,14 +152,14 @@ class Sieve:
         self._known: KnownMemory | None = None
 
     def take(self, known: KnownMemory) -> None:
-        """Go by the marks of a memory from now on."""
+        """Apply the marks of this memory from now on."""
         self._known = known
 
     def hear(self, told: Node) -> Marked:
-        """Take over what an exported memory says was forgotten there, if that is wanted; return how much it is.
+        """Import the marks of an exported memory if that is wanted, and return how many they are.
 
         Raises:
-            InputError: it is not as goalmem writes it.
+            InputError: they do not have goalmem's form, or are too many.
         """
         from goalmem_cli.store.tombstones import Tombstones
 
@@ -174,18 +173,18 @@ class Sieve:
         return Marked(*together.counts, together.knows_secrets)
 
     def settle(self) -> None:
-        """Write what was taken over, and take away the marks of what came back.
+        """Write the imported marks, and remove the marks of restored turns.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: they cannot be written.
         """
         if self._known is not None:
             self._known.settle(self._restored)
 
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
-        """Yield what is left of each conversation of a file, in order.
+        """Yield each conversation of a file without its forgotten turns, in order.
 
-        What an exported store derived from a turn that is left out is left out with it.
+        Whatever an exported store derived from a forgotten turn is left out too.
         """
         from goalmem_cli.store.tombstones import without_resting_on
 
@@ -209,7 +208,7 @@ class Sieve:
             yield Sifted(kept, len(forgotten), left, not conversation.continues)
 
     def _forgotten(self, conversation: Conversation) -> dict[str, frozenset[str]]:
-        """Return the forgotten turns' ids -> the marks by which they are known; what is stored was not forgotten."""
+        """Return the ids of forgotten turns -> their marks; a turn that is stored is not forgotten."""
         if self._known is None or self._known.marks.is_empty:
             return {}
         from goalmem_cli.store.tombstones import rooms_of

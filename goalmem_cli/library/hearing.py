@@ -1,4 +1,4 @@
-"""Who hears of files that are read, and says what they leave open: a command's user, or nobody."""
+"""Callbacks of a reading: they report progress and answer questions about files, with a user or without one."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ if TYPE_CHECKING:
 
 
 class Hears(Protocol):
-    """Hears what happens while files are read, and says what they leave open."""
+    """Reports what happens while files are read, and answers questions about them."""
 
     def note(self, text: str) -> None:
-        """Hear what was passed over."""
+        """Report what was passed over."""
         ...
 
     def refused(self, error: InputError) -> None:
-        """Hear that a file, or a conversation of it, was not taken."""
+        """Report that a file, or one of its conversations, was refused."""
         ...
 
     def shown(self) -> AbstractContextManager[None]:
-        """Show, while the block lasts, what is `reached`; between two blocks somebody may be asked."""
+        """Show progress while the block lasts; questions are asked between the blocks."""
         ...
 
     def reached(self, name: str, done: int, total: int) -> None:
-        """Hear which file is read, and how many bytes of all were."""
+        """Report the current file, and how many bytes of all files were read."""
         ...
 
     def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:
-        """Return in which order a file has day and month, `otherwise` being the likely one; None where nobody knows."""
+        """Return the order of day and month in a file, None if unknown; `otherwise` is the likely one."""
         ...
 
     def is_chat(self, place: Place) -> bool:
-        """Return whether somebody says that a file is a chat which looks like a document."""
+        """Return whether the user says that a file which looks like a document is a chat."""
         ...
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
-        """Give what opens standard input, as often as needed.
+        """Yield a function that opens standard input, as often as needed.
 
         Raises:
             InputError: it cannot be read.
@@ -51,17 +51,17 @@ class Hears(Protocol):
 
 
 class Unattended:
-    """Hears of a reading at which nobody looks on: lines go to the listener, and what files leave open stays so."""
+    """Callbacks without a user: lines go to the listener, and no question is answered."""
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
 
     def note(self, text: str) -> None:
-        """Pass it on."""
+        """Pass the line to the listener."""
         self._listener.note(text)
 
     def refused(self, error: InputError) -> None:
-        """Pass it on as a warning; the file's record has the error."""
+        """Warn of the error, which is also in the file's record."""
         self._listener.warn(error.message)
 
     def shown(self) -> AbstractContextManager[None]:
@@ -72,15 +72,15 @@ class Unattended:
         """Show nothing."""
 
     def order_of(self, place: Place, example: str, otherwise: Order) -> Order | None:  # noqa: ARG002 - the seam's
-        """Know nothing of the file's dates."""
+        """Return None: the order is unknown."""
         return None
 
     def is_chat(self, place: Place) -> bool:  # noqa: ARG002 - the seam's
-        """Know nothing of the file."""
+        """Return False: nobody says so."""
         return False
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
-        """Refuse it: it is whose the program is.
+        """Refuse standard input, which belongs to the program that uses the library.
 
         Raises:
             InputError: always.

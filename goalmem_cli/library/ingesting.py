@@ -1,4 +1,4 @@
-"""Reading files into a memory, one after another; the command and a program's `ingest` share it."""
+"""Read files into a memory, one after another, for `goalmem ingest` and for `Memory.ingest`."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from goalmem_cli.transcripts import Found, Order, Place, Source
 
 NAMED = 10
-"""How many of a kind are named where there may be many."""
+"""How many items of a long list are named."""
 _SUGGESTED = 3
 _BEARABLE = 0.02
-"""What part of a file's messages may be left out because they were not understood, before that is an error."""
+"""The share of a file's messages that may be unreadable before that is an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is said of all files: their format, what they leave open, and whether one bad record refuses them.
+    """The options of a reading, which hold for all its files.
 
-    `conversation` is the one that standard input goes on with. `columns` that no table has are a `UsageError`. What was
-    forgotten is left out, unless it `restores_forgotten` turns; what exported memories say was forgotten there is
-    forgotten here too where it `takes_forgotten`; secrets are blacked out where it `redacts`. Files that
-    overlap with stored conversations are not joined with them where they are kept `apart`. Times in UTC alone are of
-    the zone `timezone`; None is the machine's.
+    `conversation` is the one that standard input continues. Unknown `columns` are a `UsageError`. With `is_strict`, one
+    unreadable record refuses a file. Forgotten turns are left out, unless it `restores_forgotten` turns. With
+    `takes_forgotten`, the marks of exported memories are imported. It `redacts` secrets. With `apart`, files are not
+    joined with stored conversations that they overlap with. Times that are given only in UTC are of the zone
+    `timezone`; None means the machine's.
     """
 
     form: str | None = None
@@ -64,33 +64,33 @@ class Told:
 
 
 def are_columns(columns: Mapping[str, str]) -> bool:
-    """Return whether every key is something that a table holds, and every value the name of a column."""
+    """Return whether every key is a known field of a table, and no value is empty."""
     from goalmem_cli.transcripts import COLUMNS
 
     return set(columns) <= set(COLUMNS) and all(columns.values())
 
 
 class Take(Protocol):
-    """Takes conversations, and reports each of them when it is taken."""
+    """Takes conversations, and reports each when it is stored."""
 
     def __call__(self, conversations: Iterable[Conversation], *, report: Callable[[Added], None]) -> object:
-        """Take them all; an `InputError` refuses the one that was given last."""
+        """Take all conversations; an `InputError` refuses the last one that was given."""
         ...
 
 
 class Reading:
-    """Reads the files one after another while the store takes what they hold; a bad one does not stop the rest.
+    """Reads files one after another into a store; a bad file does not stop the rest.
 
-    Its steps are `find`, `read` and `finish`, for who says something between them; `read_all` takes them all.
+    The steps are `find`, `read` and `finish`, so that a client can show something between them. `read_all` does all.
 
-    The store takes conversations in batches: which file a report belongs to is known by the order alone.
+    The store takes conversations in batches, so reports are matched to files by their order.
     """
 
     def __init__(self, told: Told, hears: Hears) -> None:
-        """Begin.
+        """Start with the options and the callbacks of the reading.
 
         Raises:
-            UsageError: there is no such time zone.
+            UsageError: the time zone is unknown.
         """
         self._told = told
         self._hears = hears
@@ -110,21 +110,21 @@ class Reading:
         self.errors: list[InputError] = []
 
     def find(self, paths: Iterable[Path], sources: Iterable[str], seen: Seen | None = None) -> None:
-        """Look for the files to read; those that are as they were `seen` are left out, and the others noted there.
+        """Find the files to read; with `seen`, unchanged files are left out, and the others are noted in it.
 
         Raises:
-            UsageError: there is no such source, or the format is a plug-in's that cannot be used.
+            UsageError: a source is unknown, or the format belongs to a plug-in that cannot be used.
         """
         self._files, errors = found_at(paths, sources, self._told.form, seen)
         self._hear(errors)
 
     def read(self, memory: KeptMemory, *, is_dry: bool) -> None:
-        """Store, or only preview, what the files hold.
+        """Store the conversations of the files; with `is_dry`, only preview them.
 
-        What they leave open is asked when all else is stored, and the store is free again: an answer may take its time.
+        Questions about files are asked after all else is stored and the store is unlocked, as a user may take long.
 
         Raises:
-            UsageError: there is no such format.
+            UsageError: the format is unknown.
             StoreError: the memory cannot be written.
         """
         known = KnownMemory(memory, is_dry=is_dry)
@@ -137,7 +137,7 @@ class Reading:
             self._tell_of_numbers(memory)
 
     def _take_people(self, memory: KeptMemory) -> None:
-        """Take over what exported stores say of people of whom nothing is said here."""
+        """Import notes on people from exported stores, except on people who have notes here."""
         from goalmem_cli.library.people import adopt
 
         told, self._people = self._people, []
@@ -145,7 +145,7 @@ class Reading:
             self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
 
     def _tell_of_numbers(self, memory: KeptMemory) -> None:
-        """Say whose number one may be that speaks in what was read."""
+        """Suggest whose telephone number a speaker in the new turns may be."""
         from goalmem_cli.library.alike import numbers_of
 
         for each in numbers_of(memory, self._grown)[:_SUGGESTED]:
@@ -155,10 +155,10 @@ class Reading:
         self._grown.clear()
 
     def hand_on(self, take: Take) -> None:
-        """Hand what the files hold on to whoever takes it, a conversation at a time.
+        """Pass the conversations of the files to `take`, one at a time.
 
         Raises:
-            UsageError: there is no such format.
+            UsageError: the format is unknown.
         """
         with self._hears.shown():
             self._pour(self._files, take)
@@ -167,7 +167,7 @@ class Reading:
             self._pour(settled, take)
 
     def finish(self) -> None:
-        """Tell of the files of which too much was not understood, and of the folders in which no transcript was."""
+        """Report the files with too many unreadable records, and the folders without transcripts."""
         from goalmem_cli.transcripts import folders_without_transcripts
 
         self._hear(lost for report in self.taken() if (lost := _lost(report)) is not None)
@@ -185,15 +185,15 @@ class Reading:
             try:
                 take(stream, report=self._take)
                 is_done = True
-            except InputError as error:  # of a conversation that was read well and cannot be stored
+            except InputError as error:  # the conversation was read, but cannot be stored
                 report, _ = self._under_way.popleft()
                 place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
                 self._refuse(report, InputError(report.path, place, error.reason, error.hint))
 
     def _settled(self) -> list[Found]:
-        """Ask what each file leaves open, and return those files of which it is known now.
+        """Ask about each unclear file, and return those that can be read now.
 
-        Where nobody knows, the files are refused; so is standard input, which is used up.
+        The others are refused. So is standard input, which cannot be read twice.
         """
         unclear, self._unclear = self._unclear, []
         for one, report, error in unclear:
@@ -204,7 +204,7 @@ class Reading:
         return [one for one, _, _ in unclear if one.place in self._orders or one.place in self._forms]
 
     def _is_settled(self, place: Place, error: UnclearDates | UnlikelyChat) -> bool:
-        """Ask in which order the file's dates are, or whether it is a chat, and keep the answer."""
+        """Ask for the order of the file's dates, or whether it is a chat; return whether there is an answer."""
         from goalmem_cli.transcripts import Order
 
         if isinstance(error, UnlikelyChat):
@@ -218,11 +218,11 @@ class Reading:
         return order is not None
 
     def taken(self) -> list[FileReport]:
-        """Return what each file held, without those of which nothing was taken because of an error."""
+        """Return the reports of the files, without those from which an error let nothing be stored."""
         return [report for report in self.reports if report.turns or report.path not in self._refused]
 
     def _conversations(self, files: list[Found]) -> Iterator[Conversation]:
-        """Yield what the files hold, each conversation under the report of its file."""
+        """Yield the conversations of the files, and keep a report for each file."""
         sizes = [_size_of(one.place) for one in files]
         for number, one in enumerate(files):
             report = FileReport(str(one.place))
@@ -255,7 +255,7 @@ class Reading:
                 self._refuse(report, error)
 
     def _read(self, source: Source, form: str | None, report: FileReport) -> Iterator[Conversation]:
-        """Yield what a file holds, as the store is to take it."""
+        """Yield the conversations of a file, named, with time zones, and redacted."""
         from goalmem_cli.transcripts import conversations_in, summed
 
         for conversation in conversations_in(source, form):
@@ -270,7 +270,7 @@ class Reading:
             yield kept
 
     def _sifted(self, conversations: Iterable[Conversation], report: FileReport) -> Iterator[Conversation]:
-        """Yield the conversations of a file without what was forgotten; those of which nothing is left are counted."""
+        """Yield the conversations of a file without forgotten turns; those that become empty are only counted."""
         for sifted in self._sieve.sifted(conversations):
             report.forgotten += sifted.known
             report.turns += len(sifted.left_out)
@@ -281,16 +281,16 @@ class Reading:
                 yield sifted.kept
 
     def _hear_marks(self, source: Source, report: FileReport) -> None:
-        """Hear what the file says of what was forgotten where it comes from; an export alone does."""
+        """Read the marks of forgotten turns, which only an exported memory has."""
         if source.forgotten is not None:
             report.format = report.format or EXPORT
             report.marked = self._sieve.hear(source.forgotten)
 
     def _check_whole(self, source: Source, form: str | None) -> None:
-        """Read a file to its end first where one bad record refuses it: then nothing of it is stored.
+        """Read a file to its end first if `is_strict`, so that nothing of a bad file is stored.
 
         Raises:
-            InputError: it cannot be read whole.
+            InputError: a record cannot be read, or too many are missing.
         """
         from goalmem_cli.transcripts import conversations_in
 
@@ -303,10 +303,10 @@ class Reading:
                 marks_in(source.forgotten)
 
     def _named(self, conversation: Conversation, report: FileReport) -> Conversation:
-        """Return the conversation, of standard input as the one that it goes on with, where that was named.
+        """Return the conversation; one from standard input gets the name of `Told.conversation`, if given.
 
         Raises:
-            InputError: there is a second one.
+            InputError: standard input holds a second conversation.
         """
         if self._told.conversation is None or report.path != STANDARD_INPUT:
             return conversation
@@ -351,10 +351,10 @@ class Reading:
 def read_all(
     paths: Iterable[Path], sources: Iterable[str], memory: KeptMemory, told: Told, hears: Hears, *, is_dry: bool
 ) -> list[Ingested]:
-    """Read all files into the memory and return what became of each, first those that were read.
+    """Read all files into the memory and return a record for each, first those that were read.
 
     Raises:
-        UsageError: there is no such source, format or time zone.
+        UsageError: a source, format or time zone is unknown.
         StoreError: the memory cannot be written.
     """
     reading = Reading(told, hears)
@@ -369,7 +369,7 @@ def read_all(
 
 
 def _lost(report: FileReport) -> InputError | None:
-    """Return the error of a file of which more was not understood than may be; what was is stored."""
+    """Return the error of a file with too many unreadable records, else None; the others are stored."""
     lost = len(report.skipped) + len(report.missed)
     all_ = lost + report.turns
     if not report.turns or lost <= _BEARABLE * all_:
@@ -387,10 +387,10 @@ def few(labels: list[str]) -> str:
 
 
 def _size_of(path: Place) -> int:
-    """Return how many bytes there are to read, as far as that is known."""
+    """Return the size of a file in bytes, 0 if it is unknown."""
     return path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
 
 
 def place_of(path: str) -> str:
-    """Return the file's path as a conversation keeps it, by which the same file is known again."""
+    """Return the absolute path of the file, by which a conversation recognises it again."""
     return path if path == STANDARD_INPUT else str(Path(path).resolve())

@@ -1,7 +1,7 @@
-"""What is known of a memory while transcripts are read into it: its marks, and which conversation a transcript is.
+"""A memory's marks of forgotten turns, and its conversations, while transcripts are read into it.
 
-The store tells that by what is said in it too; here its own id, its file or its name has to do, and where they do not,
-nothing is taken out, and nothing is taken for stored.
+A transcript's conversation is found by its own id, its file or its name. The store also compares turns, but this module
+does not: a conversation that it cannot find counts as not stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class KnownMemory:
-    """A memory at the time when the reading begins; with `is_dry` nothing of it is changed."""
+    """A memory as it is when the reading begins; with `is_dry` it is not changed."""
 
     def __init__(self, memory: KeptMemory, *, is_dry: bool) -> None:
         from goalmem_cli.store.tombstones import Tombstones
@@ -32,19 +32,19 @@ class KnownMemory:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """What stored conversations are known by -> their names."""
+        """The keys of stored conversations (see `rooms_of_stored`) -> their names."""
         from goalmem_cli.store.tombstones import rooms_of_stored
 
         if not self._memory.exists:
             return {}
         told = [(room, each.name) for each in self._memory.conversations() for room in rooms_of_stored(each)]
-        return dict(sorted(told, key=lambda pair: len(pair[1]), reverse=True))  # of two, the one without a number
+        return dict(sorted(told, key=lambda pair: len(pair[1]), reverse=True))  # prefer the name without a number
 
     def change(self, changed: Callable[[Tombstones], Tombstones]) -> None:
-        """Change the marks, and write them with those that another process has written meanwhile.
+        """Change the marks, and write them together with those that another process wrote meanwhile.
 
         Raises:
-            StoreError: they cannot be written.
+            StoreError: the marks cannot be written.
         """
         from goalmem_cli.store.privacy import FORGOTTEN
         from goalmem_cli.store.tombstones import Tombstones
@@ -63,21 +63,21 @@ class KnownMemory:
                 self.marks = changed(self.marks)
 
     def carry(self, others: Sequence[Tombstones]) -> None:
-        """Go by the marks of other memories as well from now on; `settle` writes them.
+        """Apply the marks of other memories too from now on; `settle` writes them.
 
         Raises:
-            StoreError: they are too many.
+            StoreError: there are too many marks.
         """
         self.marks = self.marks.with_those_of(others)
         self._carried += tuple(others)
 
     def settle(self, restored: Collection[str] = ()) -> None:
-        """Write the marks of others that were taken over, and take away those of what came back.
+        """Write the marks of other memories, and remove the `restored` marks.
 
-        The last of all: stopped before, the same reading leaves out nothing that it would not have left out at first.
+        Call it last: if a reading is interrupted before, its repetition leaves out the same turns.
 
         Raises:
-            StoreError: they cannot be written.
+            StoreError: the marks cannot be written.
         """
         if self._is_dry or not (self._carried or restored):
             return
@@ -92,13 +92,13 @@ class KnownMemory:
         self._carried = ()
 
     def _alone(self) -> AbstractContextManager[Callable[[str], None]]:
-        """Be the only one who writes; where there is no memory yet, nobody does."""
+        """Hold the lock for writing; a memory that does not exist yet needs none."""
         from goalmem_cli.store.files import unwatched
 
         return self._memory.keeping() if self._memory.exists else nullcontext(unwatched)
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
-        """Return which of these turns of a transcript are stored, just as they are."""
+        """Return which of these turns of a transcript are stored unchanged."""
         names = self._called(conversation)
         if not names or not turns:
             return []
@@ -107,10 +107,10 @@ class KnownMemory:
         return [turn for turn in turns if any(content_hash(name, turn.content_key) in ids for name in names)]
 
     def take_out(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
-        """Forget these turns of a transcript as they were stored: no file of the memory holds their text afterwards.
+        """Delete these turns of a transcript from the memory: no file of it holds their text afterwards.
 
         Raises:
-            StoreError: they cannot be taken out.
+            StoreError: they cannot be deleted.
         """
         if self._is_dry or not self.stored(conversation, turns):
             return
@@ -118,7 +118,7 @@ class KnownMemory:
         self._memory.forget(Selection(names, content_keys=frozenset(turn.content_key for turn in turns)))
 
     def _called(self, conversation: Conversation) -> list[str]:
-        """Return what the conversation is called in the memory; nothing where it is not known."""
+        """Return the names of the conversation in the memory; empty if it is not found."""
         from goalmem_cli.store.tombstones import rooms_of
 
         return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})

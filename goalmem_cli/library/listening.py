@@ -1,4 +1,4 @@
-"""What the library says while it works, and who hears it."""
+"""Messages of the library while it works, and their receivers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import Protocol
 
 
 class Listener(Protocol):
-    """Hears lines that are no result: what was left out or done without, and what there is to wait for."""
+    """Receives lines that are no result: what was left out or is missing, and what takes time."""
 
     def note(self, text: str) -> None:
-        """Hear what a user may want to know."""
+        """Receive what a user may want to know."""
         ...
 
     def detail(self, text: str) -> None:
-        """Hear what only a curious user wants to know."""
+        """Receive what only a curious user wants to know."""
         ...
 
     def warn(self, text: str) -> None:
-        """Hear that something did not go as asked."""
+        """Receive a warning: something did not go as asked."""
         ...
 
 
 class Logged:
-    """Passes what is said to Python's `logging`, under the name ``goalmem_cli``."""
+    """Passes the lines to Python's `logging`, under the name ``goalmem_cli``."""
 
     def __init__(self) -> None:
         self._log = logging.getLogger("goalmem_cli")
@@ -33,7 +33,7 @@ class Logged:
         self._log.info("%s", text)
 
     def detail(self, text: str) -> None:
-        """Log it for who looks for faults."""
+        """Log it for debugging."""
         self._log.debug("%s", text)
 
     def warn(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A memory, opened for a program: reads transcripts into it, searches it, and answers questions from it."""
+"""The class `Memory`, with which a program reads transcripts, searches them and asks questions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found, best first, and how many turns its time filter left out for having no time."""
+    """The hits of a search, best first, and how many turns without a time its time filter left out."""
 
     hits: list[Hit]
     left_out: int
@@ -62,15 +62,15 @@ def opened(
 ) -> Memory:
     """Open the memory at `store`, a folder or a `milvus:` address; a new folder is made at the first write.
 
-    What is not given has the default that the command has. Settings files and the environment do not count, unless
-    `reads_settings`: then they do as for the command, below what is given here. Secrets, such as the key of a server,
-    are always taken from the environment. `factories` build the model and the embedder where others than goalmem's are
-    wanted; `listener` hears what else goes to `logging`, under the name ``goalmem_cli``.
+    Settings have the same defaults as in the command. Settings files and the environment are ignored; with
+    `reads_settings` they count as in the command, but settings that are given here come first. Secrets, such as the key
+    of a server, are always taken from the environment. `factories` build the model and the embedder if goalmem's are
+    not wanted. `listener` receives messages that otherwise go to `logging`, under the name ``goalmem_cli``.
 
     Raises:
         UsageError: a setting is unknown or wrong.
-        StoreError: what is there cannot be read.
-        ModelError: the embedder that was named cannot be loaded.
+        StoreError: the store cannot be read.
+        ModelError: the named embedder cannot be loaded.
     """
     from goalmem_cli.wiring import Factories, kept_warm, load_model
 
@@ -85,12 +85,12 @@ def opened(
 
 
 class Memory:
-    """A memory that is open: `goalmem_cli.open` gives one.
+    """An open memory, as `goalmem_cli.open` returns it.
 
-    It is for one thread at a time. As a context manager it gives the model's memory back at the end. Times are
-    `datetime`s, without an offset where the transcripts have none. Every error of goalmem is a
-    `goalmem_cli.errors.GoalmemError`, with a `message` and a `hint`. Where there is no store yet, `ingest` and
-    `remember` make one, there are no traces, and whatever else looks into it raises `StoreError`.
+    Use it in one thread at a time. As a context manager it frees the model's memory at the end. Times are `datetime`s,
+    without an offset if the transcript has none. Every error is a `goalmem_cli.errors.GoalmemError`, with a `message`
+    and a `hint`. If there is no store yet, `ingest` and `remember` make one, `traces` is empty, and other methods that
+    read it raise `StoreError`.
     """
 
     def __init__(
@@ -102,12 +102,13 @@ class Memory:
         names: Names | None = None,
         model: DeferredModel | None = None,
     ) -> None:
-        """Open the store of the settings; `names` are what errors call things, and `model` is one that several share,
-        and that whoever gives it closes.
+        """Open the store of the settings.
+
+        `names` are the words that errors use for the parameters. `model` is a shared model, which the caller closes.
 
         Raises:
-            StoreError: what is there cannot be read.
-            ModelError: the embedder that was named cannot be loaded.
+            StoreError: the store cannot be read.
+            ModelError: the named embedder cannot be loaded.
         """
         from goalmem_cli.wiring import DeferredModel, open_store
 
@@ -115,7 +116,7 @@ class Memory:
         self._own = DeferredModel(self._load)
         self._parts = Parts(settings, factories, listener, kept, model or self._own, names or Names())
         self.last_trace: str | None = None
-        """The id of the trace that the last `ask` saved; None before, and where it could not be kept."""
+        """The id of the trace that the last `ask` saved; None before that, or if it could not be saved."""
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +127,7 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Give the model's memory back. Nothing else stays open between calls; another question loads it anew."""
+        """Free the model's memory; the next question loads it again. Nothing else stays open between calls."""
         self._own.close()
 
     def _load(self) -> LoadedModel:
@@ -137,7 +138,7 @@ class Memory:
 
     @property
     def kept(self) -> KeptMemory:
-        """The store itself, for what is not offered here; `goalmem_cli.memory_ports` says what it can do."""
+        """The store itself, for operations that `Memory` lacks; `goalmem_cli.memory_ports` describes it."""
         return self._parts.kept
 
     def ingest(
@@ -155,22 +156,29 @@ class Memory:
         timezone: str | None = None,
         is_dry: bool = False,
     ) -> list[Ingested]:
-        """Read transcripts into the memory: files, folders, zips, and what the programs `sources` keep on this machine.
+        """Read transcripts into the memory, and return a record for each file.
 
-        A file that cannot be read does not stop the others: its record has the error, and a log a warning. What is
-        stored already stays as it is. `order` says whether 05/03 is May or March in chats that leave it open, which are
-        refused without it; `columns` names the columns of a table by what they hold; a file in which one record cannot
-        be read is refused if `is_strict`; what was forgotten is left out unless `restores_forgotten`; what an exported
-        memory says was forgotten there is forgotten here too if it `takes_forgotten` marks; secrets are blacked out if
-        it `redacts` (None: as the settings say); files that overlap with stored conversations are not joined with them
-        if they are kept `apart`; `timezone`, an IANA name, says whose day it is where a file gives times in UTC alone
-        (None: as the settings say, else the machine's); nothing is stored if `is_dry`.
+        A file that cannot be read does not stop the others: its record has the error. Stored turns stay as they are.
+
+        Args:
+            paths: files, folders and zips.
+            format: the format of the files; None recognises it.
+            sources: programs whose chats on this machine are read too.
+            order: whether 05/03 is May or March; chats that leave it open are refused without it.
+            columns: fields of a table -> their columns.
+            is_strict: refuse a file in which one record cannot be read.
+            restores_forgotten: store forgotten turns again instead of leaving them out.
+            takes_forgotten: import the marks of forgotten turns from exported memories.
+            redacts: black out secrets; None does as the settings say.
+            apart: do not join files with stored conversations that they overlap with.
+            timezone: an IANA name, for times that are given only in UTC; None takes the settings', else the machine's.
+            is_dry: store nothing.
 
         Returns:
-            A record for each file that was read, then one for each file and folder that could not be.
+            Records of the files that were read, then of the files and folders that could not be read.
 
         Raises:
-            UsageError: there is no such source, format or time zone, or a table has no such columns.
+            UsageError: a source, format, time zone or column is unknown.
             StoreError: the store cannot be written.
         """
         blacks_out = self._parts.settings.redact if redacts is None else redacts
@@ -190,10 +198,10 @@ class Memory:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> list[Hit]:
-        """Return at most `k` units (turns, or what the backbone derived from turns) that the query finds, best first.
+        """Return the `k` best units (turns, or what the backbone derived from turns) for the query, best first.
 
-        None restricts nothing, and an empty list lets nothing through; times are inclusive, and hide what has no time.
-        A hit has its `unit`, its `score`, its neighbours, and `moved_on`, a later turn that moves on from it, if any.
+        None restricts nothing; an empty list finds nothing. Times are inclusive, and hide units without a time. A hit
+        has its `unit`, its `score`, its neighbours, and as `moved_on` a later turn that changes what it says, if any.
 
         Raises:
             UsageError: the query is empty, `k` is below 1, or a conversation or speaker is not in the store.
@@ -214,7 +222,7 @@ class Memory:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> Found:
-        """As `search`, and count what the time filter left out instead of saying it."""
+        """As `search`, but return the number of turns that the time filter left out instead of reporting it."""
         from goalmem_cli.backbones.flat import RERANKED
         from goalmem_cli.backbones.later import marked
         from goalmem_cli.backbones.relevance import POOL
@@ -234,7 +242,7 @@ class Memory:
         names = None if heard is None else heard.all_names
         wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now())
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
-        depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # so many are in view there whatever `k` is
+        depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # the reranker always sees POOL units
         hits = retrieved(backbone, wanted, depth, heard)
         return Found(marked(hits[:k], hits[k:]), kept.count_without_time(wanted))
 
@@ -250,14 +258,14 @@ class Memory:
         wants_all: bool = False,
         observer: Observer | None = None,
     ) -> Trace:
-        """Answer a question: the trace has `status`, `answer`, `certainty` (from 0 to 1) and the facts it rests on.
+        """Answer a question and return its trace: `status`, `answer`, `certainty` (from 0 to 1) and supporting facts.
 
-        `asker` is who "I" is, by default the user where there is exactly one; `as_of` hides what was said later;
-        only what was said from `since` to `until` is looked at; `wants_all` looks for all of a list.
-        `observer` sees each step. The trace is saved, under the id `last_trace`.
+        `asker` is who "I" is, by default the user if there is exactly one. `as_of` hides later turns. `since` and
+        `until` restrict the time of turns. `wants_all` looks for all items of a list. `observer` sees each step. The
+        trace is saved; `last_trace` is its id.
 
         Raises:
-            UsageError: nothing is asked, or a conversation or the asker is not in the store.
+            UsageError: the question is empty, or a conversation or the asker is not in the store.
             StoreError: the store is empty or cannot be read.
             ModelError: the model cannot be loaded or used.
         """
@@ -268,11 +276,11 @@ class Memory:
         return trace
 
     def asking(self, terms: Terms) -> Asking:
-        """Return what asks on these terms step by step, for who shows something between the steps of `ask`."""
+        """Return an object that asks with these options step by step, to show something between the steps of `ask`."""
         return Asking(self._parts, terms)
 
     def remember(self, text: str, *, asker: str | None = None) -> Turn:
-        """Store what `asker` (by default the user) says now as the next turn of the conversation ``goalmem``.
+        """Store the text as the next turn of the conversation ``goalmem``, said now by `asker` (by default the user).
 
         Raises:
             UsageError: the text is empty.
@@ -284,35 +292,35 @@ class Memory:
         return asking.remember(said if asker is None else replace(said, asker=one_line(asker)))
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return each stored conversation at a glance, by name."""
+        """Return a summary of each stored conversation, sorted by name."""
         return self.kept.conversations()
 
     def people(self) -> list[Listed]:
-        """Return everybody who speaks, by name, with all their names, ids and conversations."""
+        """Return all speakers, sorted by name, with their names, ids and conversations."""
         return of_people.listed(self.kept)
 
     def merge_people(self, *names: str) -> Settled:
-        """Note that those of these names, numbers or ids are one person, called as the last of them is.
+        """Note that these names, numbers or ids are one person, who gets the last one's name.
 
         Raises:
-            UsageError: a name is nobody's, or several people's; or they are one person already.
+            UsageError: a name belongs to nobody or to several people, or all are one person already.
             StoreError: the store cannot be written.
         """
         return of_people.merge(self.kept, names)
 
     def name_person(self, who: str, called: str) -> Settled:
-        """Note what somebody is called; raises as `merge_people`."""
+        """Give a person a name; raises as `merge_people`."""
         return of_people.name(self.kept, who, called)
 
     def split_person(self, who: str, *parts: str) -> Settled:
-        """Take back what was said of somebody, or only that these names or ids are theirs; raises as `merge_people`."""
+        """Undo the last note on a person, or separate only these names or ids; raises as `merge_people`."""
         return of_people.split(self.kept, who, parts)
 
     def turns(self, conversation: str) -> list[Turn]:
         """Return the turns of a conversation, in their order.
 
         Raises:
-            UsageError: it is not in the store.
+            UsageError: the conversation is not in the store.
         """
         stored = self.kept.conversations()
         return self.kept.turns(chosen_conversations([conversation], stored, self._parts.names.conversations))
@@ -327,17 +335,15 @@ class Memory:
         is_always: bool = False,
         is_dry: bool = False,
     ) -> Forgotten:
-        """Delete turns and all that came from them for good; what is given together narrows.
+        """Delete turns and all that came from them for good.
 
-        One conversation may be given by its name alone. An empty list is refused: it names nothing. Unless it leaves no
-        marks, `ingest` knows the turns again and leaves them out; with `is_always` also what comes later of the same
-        conversations and speakers.
-
-        Returns:
-            What was deleted, or would be if `is_dry`.
+        Turns have to match all of `conversations` (a name or a list), `speakers` and `before`. Empty lists are refused.
+        With `leaves_marks`, `ingest` recognises the turns and leaves them out. With `is_always`, it also leaves out
+        later turns of the same conversations and speakers. Returns the counts of what was, or if `is_dry` would be,
+        deleted.
 
         Raises:
-            UsageError: nothing says what to forget, or it is not in the store.
+            UsageError: nothing is selected, or a selected name is not in the store.
             StoreError: the store cannot be written.
         """
         named = [conversations] if isinstance(conversations, str) else conversations
@@ -347,12 +353,12 @@ class Memory:
         return forget(self.kept, selection, leaves_marks=leaves_marks, is_always=is_always)
 
     def index(self, backbone: str, report: Callable[[PartDone], None] = lambda _: None) -> Indexed:
-        """Have the model derive what a structured backbone keeps of the turns that it has not derived from yet.
+        """Build a structured backbone from the turns that it has not processed yet, with the model.
 
-        Each part that is safe is told to `report`; interrupted, the next call goes on.
+        `report` gets each part once it is stored; after an interruption the next call continues.
 
         Raises:
-            UsageError: there is no such backbone, or it needs no indexing.
+            UsageError: the backbone is unknown or needs no indexing.
             ModelError: the model cannot be loaded or used.
             StoreError: the store cannot be written.
         """
@@ -369,20 +375,20 @@ class Memory:
         return open_traces(self._parts.settings).ids()
 
     def trace(self, id_: str) -> Trace:
-        """Return the trace of a past question, by its id or by how only this one begins.
+        """Return the trace of a past question, by its id or a unique beginning of it.
 
         Raises:
-            UsageError: there is none, or more than one.
-            StoreDamaged: it cannot be read.
+            UsageError: no trace, or more than one, has such an id.
+            StoreDamaged: the trace cannot be read.
         """
         from goalmem_cli.wiring import open_traces
 
         return open_traces(self._parts.settings).load(id_)
 
     def export(self, path: str | Path, *, with_forgotten: bool = False) -> int:
-        """Write all of the memory as JSONL, which `ingest` reads back, and return how many lines that are.
+        """Write the whole memory as JSONL, which `ingest` reads back, and return the number of lines.
 
-        It is written `with_forgotten` marks and their key where `ingest` is to leave out what was forgotten here.
+        `with_forgotten` adds the marks of forgotten turns and their key, so that `ingest` can leave these turns out.
 
         Raises:
             StoreError: the file cannot be written, or the marks are damaged.

@@ -1,4 +1,4 @@
-"""Who speaks in a memory: one person under many names, two of one name, and what the user says of that."""
+"""List and change the people of a memory: one person with several names, or several people with one name."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from goalmem_cli.trace import Trace
 
 WHO = "people"
-"""What errors call the place where somebody was named."""
+"""How errors call the parameter that names a person."""
 _DEEPER = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A person at a glance: what they are shown as, every name and id, and where, how often and when they speak.
+    """A summary of a person: the shown name, all names and ids, and where, how often and when they speak.
 
-    `is_told` says that the user said who it is.
+    `is_told` says that the user noted something on this person.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is known of a person after the user said something: what they are shown as, and each with what was before.
+    """The result of a note on a person: the person's shown name now.
 
-    `parts` are what those are shown as who are one person now, or are not any more. `undo` are the commands of
-    `goalmem people`, each in words, that one after another make it as it was.
+    `parts` are the shown names of those who were merged or separated. `undo` are the commands of `goalmem people`, each
+    as words, that restore the former state if run in this order.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Settled:
 
 
 def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None = None) -> Roster:
-    """Return who speaks in the memory, which holds these conversations, if they are known.
+    """Return the roster of the memory's speakers; `stored` are its conversations, None loads them.
 
     Raises:
         StoreError: there is no memory, or it cannot be read.
@@ -70,7 +70,7 @@ def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None =
 
 
 def shown_names(memory: KeptMemory, turns: Iterable[Turn]) -> Callable[[Turn], str]:
-    """Return what gives the name under which a turn's speaker is shown; nobody is looked up where names are enough.
+    """Return a function from a turn to the shown name of its speaker; the roster is loaded only if it is needed.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -86,7 +86,7 @@ def _voices(stored: Iterable[ConversationSummary]) -> list[Voice]:
 
 
 def listed(memory: KeptMemory) -> list[Listed]:
-    """Return everybody who speaks in the memory, by name.
+    """Return all speakers of the memory, sorted by name.
 
     Raises:
         StoreError: there is no memory, or it cannot be read.
@@ -114,18 +114,18 @@ def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
 
 
 def clock_of(time: datetime) -> int:
-    """Return what sorts times, those with an offset and those without."""
+    """Return a sort key for times with and without an offset."""
     return Moment.from_datetime(time).clock
 
 
-# What the user says
+# The user's notes
 
 
 def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
-    """Note that those are one person, who is called as the last of them is; their turns stay as they are.
+    """Note that these names are one person, who gets the last one's name; no turn changes.
 
     Raises:
-        UsageError: a name is nobody's, or several people's, or all are one person already.
+        UsageError: a name belongs to nobody or to several people, or all are one person already.
         StoreError: there is no memory, or the note cannot be written.
     """
     roster = roster_of(memory)
@@ -137,10 +137,10 @@ def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
 
 
 def name(memory: KeptMemory, who: str, called: str) -> Settled:
-    """Note what somebody is called; their own name takes it back.
+    """Give a person a name; giving the name of the transcript undoes it.
 
     Raises:
-        UsageError: nobody, or several, are named so; or the name is empty, too long, or another's.
+        UsageError: `who` names nobody or several people, or the name is empty, too long or another person's.
         StoreError: as `merge`.
     """
     roster = roster_of(memory)
@@ -157,15 +157,15 @@ def name(memory: KeptMemory, who: str, called: str) -> Settled:
 
 
 def _call(memory: KeptMemory, persons: Sequence[Somebody], called: str) -> tuple[tuple[str, ...], ...]:
-    """Note that these are one person, who is called so, and return what takes it back."""
+    """Note that these are one person with this name, and return the commands that undo it."""
     voices = {kept_as(voice) for one in persons for voice in one.voices}
     former = People.of_folder(memory.path).of(voices)
     _change(memory, lambda people: people.with_person(called, _all_voices(people, persons)))
     roster = roster_of(memory)
     now = next((one for one in roster.persons if not voices.isdisjoint(map(kept_as, one.voices))), None)
-    if now is None or (now.said in former if former else now.said is None):  # forgotten meanwhile, or as it was
+    if now is None or (now.said in former if former else now.said is None):  # forgotten meanwhile, or unchanged
         return ()
-    if now.said is None or any(now.said in each.before for each in former):  # what was said before was taken back
+    if now.said is None or any(now.said in each.before for each in former):  # an earlier note was undone
         return (("name", roster.handle(now), former[0].name),)
     return (("split", roster.handle(now)),)
 
@@ -175,11 +175,12 @@ def _has_name(one: Somebody, name: str) -> bool:
 
 
 def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
-    """Take back what was said last of somebody: that several are one, or what they are called; or that parts, names or
-    ids, are theirs. Of whom nothing was said, parts are somebody else's who has the same name.
+    """Undo the last note on a person, a merge or a name; with `parts`, separate only these names or ids.
+
+    If the person has no note, `parts` are ids of somebody else with the same name.
 
     Raises:
-        UsageError: nobody, or several, are named so; nothing was said of them, or a part is not theirs.
+        UsageError: `who` names nobody or several people, there is no note, or a part is not theirs.
         StoreError: as `merge`.
     """
     person = _one(roster_of(memory), who)
@@ -209,7 +210,7 @@ def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
 
 
 def _sides(person: Somebody, leaving: set[Voice]) -> list[Person]:
-    """Return the two people who were taken for one, since they have one name."""
+    """Return the two people who were taken for one because of their name."""
     sides: list[list[Voice]] = [
         [voice for voice in person.voices if (kept_as(voice) in leaving) is is_other] for is_other in (False, True)
     ]
@@ -217,10 +218,10 @@ def _sides(person: Somebody, leaving: set[Voice]) -> list[Person]:
 
 
 def _meant(part: str, person: Somebody, told: Sequence[Voice]) -> set[Voice]:
-    """Return what was said to be a person's that a text names, however that is spelled.
+    """Return those of the voices `told` that `part` names, in any spelling.
 
     Raises:
-        UsageError: there is nothing of the kind.
+        UsageError: there is none.
     """
     known = [
         (voice, (*_ways_to_name(voice), voice.name)) for voice in (*person.voices, *told) if kept_as(voice) in told
@@ -240,11 +241,11 @@ def _ways_to_name(voice: Voice) -> tuple[str, ...]:
 
 
 def _called_then(person: Somebody, stay: Sequence[Voice]) -> str:
-    """Return what a person is called once only these voices stay, where their name was that of one who left."""
+    """Return the person's new name if only these voices stay and the old name leaves; "" if no new one is needed."""
     said, names = person.said, {same_name(voice.name) for voice in stay}
     if said is None or not stay or same_name(said.name) in names:
         return ""
-    if same_name(said.name) not in map(same_name, person.names):  # it was given
+    if same_name(said.name) not in map(same_name, person.names):  # the user gave the name
         return ""
     kept = set(map(kept_as, stay))
     before = [each.name for each in said.before if not kept.isdisjoint(each.voices)]
@@ -252,7 +253,7 @@ def _called_then(person: Somebody, stay: Sequence[Voice]) -> str:
 
 
 def _saying_again(roster: Roster, found: Sequence[Somebody], name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the commands that say of all these that they are one person, who is called so."""
+    """Return the commands that make all these one person with this name again."""
     ordered = sorted(found, key=lambda one: one.name == name)
     if not ordered:
         return ()
@@ -262,9 +263,9 @@ def _saying_again(roster: Roster, found: Sequence[Somebody], name: str) -> tuple
 
 
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
-    """Take over what an exported store tells of people of whom nothing is said here; return of how many that is.
+    """Import notes on people from an exported store, except on people who have notes here; return how many.
 
-    What is not of its form is passed over.
+    Malformed documents are passed over.
 
     Raises:
         StoreError: as `merge`.
@@ -281,7 +282,7 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
 
 
 def _change(memory: KeptMemory, change: Callable[[People], People]) -> None:
-    """Change what was said of people, while nobody else does; who was forgotten meanwhile is left out again."""
+    """Change the notes on people under the lock; then remove people whose turns were forgotten meanwhile."""
     with memory.keeping() as written:
         change(People.of_folder(memory.path)).keep(memory.path, written)
     people, spoken = People.of_folder(memory.path), _voices(memory.conversations())
@@ -291,10 +292,10 @@ def _change(memory: KeptMemory, change: Callable[[People], People]) -> None:
 
 
 def _one(roster: Roster, text: str) -> Somebody:
-    """Return the only one whom the text names.
+    """Return the only person whom the text names.
 
     Raises:
-        UsageError: it names nobody, or several.
+        UsageError: it names nobody or several people.
     """
     found = roster.called(plain_name(encodable(text)))
     if not found:
@@ -306,7 +307,7 @@ def _one(roster: Roster, text: str) -> Somebody:
 
 
 def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
-    """Return what stands for these people: ids where there are any, and names; also what was said of them before."""
+    """Return all voices of these people, those with ids and those with names only, with the voices in their notes."""
     told = [voice for each in people.of(voice for one in persons for voice in one.voices) for voice in each.voices]
     by_id = {voice.id: voice for one in persons for voice in one.voices if voice.id}
     named = [voice for one in persons for voice in one.voices if not voice.id]
@@ -321,9 +322,9 @@ def _all_of(names: Sequence[str]) -> str:
 
 
 def retrieved(backbone: Backbone, query: Query, depth: int, heard: Heard | None) -> list[Hit]:
-    """Return what the backbone finds within the query's times, of whom is meant; their names may be others' too.
+    """Return the backbone's hits within the query's times, from the speakers in `heard` (None: all).
 
-    Then it is asked for more until enough of theirs is among it.
+    If other people share these speakers' names, it asks for more hits until enough are from the right people.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -346,14 +347,14 @@ def retrieved(backbone: Backbone, query: Query, depth: int, heard: Heard | None)
 
 
 def of_namesakes(trace: Trace, memory: KeptMemory) -> Trace:
-    """Return the trace that says whom its answer is about, where several people have a name that the question has.
+    """Return the trace with a note on whom its answer is about, if several people have a name in the question.
 
-    An answer is worth more than what is noted beside it: where memory cannot be read any more, there is no note.
+    If the memory cannot be read any more, the trace is returned as it is.
     """
     told = [trace.facts[number].speaker for number in trace.facts]
     try:
         if not any(name.endswith(")") for name in told) and not People.of_folder(memory.path).persons:
-            return trace  # the names of such people end so, unless the user named one
+            return trace  # labels of namesakes end with ")", unless the user named one
         shared = roster_of(memory).namesakes()
     except StoreError:
         return trace
@@ -370,6 +371,6 @@ def of_namesakes(trace: Trace, memory: KeptMemory) -> Trace:
 
 
 def _is_asked(question: str, name: str, labels: Iterable[str]) -> bool:
-    """Say whether a question names somebody so, and does not say which of them."""
+    """Say whether the question has the name, but no label that tells which person is meant."""
     is_in = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
     return is_in is not None and not any(label != name and label in question for label in labels)

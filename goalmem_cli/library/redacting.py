@@ -1,4 +1,4 @@
-"""Secrets in what is read: blacked out before anything is stored, or only counted where that was not asked for."""
+"""Black out secrets before turns are stored, or only count them if redaction was not asked for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from goalmem_cli.library.known import KnownMemory
 
 LOGS = frozenset({"agent-log", "aider", "cursor", "gemini-cli", "opencode", "specstory", "vscode-copilot"})
-"""Formats of agents' logs, in which secrets are so common that they are counted in any case."""
+"""Formats of agents' logs; their secrets are always counted, as they are common there."""
 
 
 class Redactor:
-    """Blacks out secrets where it `redacts`, and in what was stored without its secrets before.
+    """Blacks out secrets if it `redacts`, and always in turns that were redacted once before.
 
-    What was stored with them is taken out of the memory then.
+    Turns that are stored with their secrets are then deleted from the memory.
     """
 
     def __init__(self, *, redacts: bool) -> None:
@@ -28,14 +28,14 @@ class Redactor:
         self._gone: set[str] = set()
 
     def take(self, known: KnownMemory) -> None:
-        """Go by what is known of a memory from now on."""
+        """Use this memory's marks from now on."""
         self._known = known
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:
-        """Return the conversation as it is to be stored, how many secrets were blacked out, and how many were left.
+        """Return the conversation to store, and the counts of redacted and of remaining secrets by kind.
 
         Raises:
-            StoreError: what was stored before cannot be taken out.
+            StoreError: the unredacted turns cannot be deleted.
         """
         blacked_out, left = Counter[str](), Counter[str]()
         is_marked = self._known is not None and self._known.marks.knows_secrets
@@ -65,5 +65,5 @@ class Redactor:
         return conversation, blacked_out, left
 
     def _is_known(self, turn: Turn, rooms: Sequence[str]) -> bool:
-        """Say whether the turn is to be stored without its secrets, whatever was asked for now."""
+        """Say whether the turn was redacted once and must be redacted again."""
         return self._known is not None and self._known.marks.is_redacted(turn, rooms)

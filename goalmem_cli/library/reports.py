@@ -1,4 +1,4 @@
-"""What is reported of each file that was read."""
+"""Reports on files that were read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What a file says was forgotten where it comes from: how many turns, and all that comes of how many conversations
-    and speakers; and whether there are turns that were stored without their secrets.
+    """Counts of the marks in an exported memory.
+
+    `turns` counts its forgotten turns. `always` counts its conversations and speakers whose later turns are forgotten
+    too. `has_secrets` says that it has marks of redacted turns.
     """
 
     turns: int = 0
@@ -29,7 +31,7 @@ class Marked:
 
 @dataclass(slots=True)
 class FileReport:
-    """What one file held, and how much of it was new; it grows while the store takes what the file holds."""
+    """Counts of one file: its conversations and turns, and how many were new; they grow while the file is stored."""
 
     path: str
     format: str = ""
@@ -47,7 +49,7 @@ class FileReport:
     marked: Marked = Marked()
 
     def ingested(self, error: InputError | None) -> Ingested:
-        """Return it as it is at the end, with the error that refused the file or a part of it, if any."""
+        """Return the final record, with the error that refused the file or a part of it, if any."""
         return Ingested(
             self.path, self.format, self.conversations, self.turns, self.new_turns, tuple(self.replaced),
             tuple(self.skipped), tuple(self.notes), tuple(one.beside for one in self.overlaps if one.beside), error,
@@ -58,15 +60,14 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What `ingest` did with one file, or with a path that leads to none.
+    """What `ingest` did with one file, or with a path that leads to no file.
 
-    `new_turns` of its `turns` were not stored before; `replaced` names the turns whose stored text gave way; `skipped`
-    has the records that could not be read and were left out; `notes` tell what was repaired; `beside` names the stored
-    conversations of other files that tell the same in part, and were kept as others; `joined` names those that its own
-    overlapped with by enough to go on with them. `forgotten` counts the turns that were forgotten once: left out now,
-    or stored again where that is wanted; `redacted` counts secrets that were blacked out, by kind, and `secrets` those
-    that an agent's log still has. `marked` is what the file says was forgotten where it comes from. `error` says why
-    the file, or the first of its conversations that was not taken, was not.
+    `new_turns` of its `turns` were not stored before. `replaced` names the turns whose stored text was replaced.
+    `skipped` has the unreadable records. `notes` say what was repaired. `beside` names overlapping conversations of
+    other files, which were kept apart. `joined` names overlapping conversations that the file continued. `forgotten`
+    counts turns that are marked as forgotten; they were left out, or stored again on request. `redacted` counts secrets
+    that were blacked out, by kind. `secrets` counts those that remain in an agent's log. `marked` counts an exported
+    memory's marks. `error` says why the file, or the first of its conversations that failed, was refused.
     """
 
     path: str

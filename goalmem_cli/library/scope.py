@@ -1,4 +1,4 @@
-"""Which conversations, speakers and asker are meant, checked against what the store holds."""
+"""Resolve the names of conversations, speakers and the asker against the store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What whoever asks calls the things that can be wrong, so that errors name what was written."""
+    """The names of the parameters in errors: the library's words or the command's flags."""
 
     conversations: str = "conversations"
     speakers: str = "speakers"
@@ -36,19 +36,19 @@ class Names:
 def chosen_conversations(
     asked: Sequence[str] | None, stored: Sequence[ConversationSummary], flag: str
 ) -> tuple[str, ...] | None:
-    """Return the conversations asked for by their stored names, None for all; `flag` is where they were given.
+    """Return the stored names of the `asked` conversations, None for all; `flag` names the parameter in errors.
 
     Raises:
-        UsageError: the store has no conversation of that name, or a text is given for a list.
+        UsageError: the store has no such conversation, or a text is given instead of a list.
     """
     return _chosen(asked, [summary.name for summary in stored], flag, "conversation")
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """Whose turns are meant: the names under which they speak, and what they are shown as.
+    """The chosen speakers: the names under which they speak, and their shown names.
 
-    `voices` tell their turns where a name of theirs is another's too, or where they have ids; None where names do.
+    `voices` identify their turns if others share a name (`is_shared`) or if they have ids; None if names are enough.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class Heard:
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """The names, and those that are shown: a backbone may filter what it was given under these."""
+        """The names and the shown names, as a backbone may know its units under either."""
         return tuple(dict.fromkeys((*self.names, *sorted(self.shown))))
 
 
@@ -71,11 +71,11 @@ def chosen_speakers(
     *,
     is_sure: bool = False,
 ) -> Heard | None:
-    """Return those asked for, by any of their names or ids, None for all; `flag` is where they were given.
+    """Return the `asked` speakers, by any of their names or ids, None for all; `flag` names the parameter in errors.
 
     Raises:
-        UsageError: nobody of that name speaks in the conversations of the scope, or a text is given for a list; or it
-            has to be sure who is meant, and two have a name.
+        UsageError: nobody with that name speaks in the scope's conversations, or a text is given instead of a list, or
+            `is_sure` is set and several people have the name.
     """
     if asked is None:
         return None
@@ -94,10 +94,10 @@ def chosen_speakers(
 def chosen_asker(
     asked: str | None, stored: Sequence[ConversationSummary], scope: Sequence[str] | None, flag: str, people: People
 ) -> str | None:
-    """Return who asks: the speaker named at `flag`, else the one in the user's role where the scope has exactly one.
+    """Return the asker: the `asked` speaker, else the speaker in the user's role if the scope has exactly one.
 
     Raises:
-        UsageError: nobody of that name speaks in the conversations of the scope, or several do.
+        UsageError: nobody with that name, or several people, speak in the scope's conversations.
     """
     within, roster = _within(stored, scope), Roster.of(people, _voices(stored))
     if asked is not None:
@@ -115,10 +115,10 @@ def selected(
     before: datetime | None,
     names: Names,
 ) -> Selection:
-    """Return what to forget, by its stored names; what is given together narrows.
+    """Return the selection of turns to forget; they have to match all that is given.
 
     Raises:
-        UsageError: nothing says what, a list names nothing, or something is not in the store.
+        UsageError: nothing is given, a list is empty, or a name is not in the store.
         StoreError: there is no store, or it cannot be read.
     """
     if conversations is None and speakers is None and before is None:
@@ -136,10 +136,10 @@ def selected(
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
-    """Refuse a stretch of time that ends before it begins.
+    """Refuse a span of time that ends before it begins.
 
     Raises:
-        UsageError: it does.
+        UsageError: `since` is after `until`.
     """
     if since is not None and until is not None:
         begun, ended = Moment.from_datetime(since), Moment.from_datetime(until)
@@ -149,7 +149,7 @@ def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
 
 
 def left_out_in_words(count: int) -> str:
-    """Return how many turns a time filter left out because nothing tells when they were said."""
+    """Return in words how many turns the time filter left out because they have no time."""
     noun = "turn" if count == 1 else "turns"
     return f"{count} {noun} without a time left out by the time filter"
 
@@ -165,10 +165,10 @@ def _voices(stored: Iterable[ConversationSummary]) -> list[Voice]:
 def _called(
     text: str, roster: Roster, within: Sequence[ConversationSummary], flag: str, *, is_sure: bool
 ) -> list[Somebody]:
-    """Return whom the text names among those who speak there.
+    """Return the people whom the text names among the speakers of these conversations.
 
     Raises:
-        UsageError: it names nobody, or it has to be sure who is meant, and it names several.
+        UsageError: it names nobody, or several people although `is_sure` is set.
     """
     speak = set(_voices(within))
     found = [one for one in roster.called(text) if not speak.isdisjoint(one.voices)]
@@ -181,7 +181,7 @@ def _called(
 
 
 def several(text: str, found: Sequence[Somebody], flag: str) -> UsageError:
-    """Return the error that a text names several people where one is meant; it says how to name each."""
+    """Return the error for a text that names several people; its hint says how to name each."""
     ids = [next((voice.id for voice in one.voices if voice.id), one.shown) for one in found]
     ids = [one.without_id if id_.casefold() == text.casefold() else id_ for id_, one in zip(ids, found, strict=True)]
     message = f"{flag}: {len(found)} people are called {text!r}"
@@ -201,7 +201,7 @@ def _chosen(asked: Sequence[str] | None, known: Sequence[str], flag: str, noun: 
 
 
 def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
-    """Return the known name that is meant: the same, or the only one that differs in case alone."""
+    """Return the known name that is equal, or the only one that differs just in case."""
     if name in known:
         return name
     folded = [each for each in known if each.casefold() == name.casefold()]
@@ -211,7 +211,7 @@ def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
 
 
 def _unknown(name: str, known: Sequence[str], flag: str, noun: str) -> UsageError:
-    """Return the error that nothing is called so, with what may have been meant."""
+    """Return the error for an unknown name, with a hint at similar names."""
     by_folded = {each.casefold(): each for each in known}
     close = [by_folded[each] for each in get_close_matches(name.casefold(), by_folded, n=_SHOWN, cutoff=0.5)]
     if close:

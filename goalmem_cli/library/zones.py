@@ -1,4 +1,4 @@
-"""Whose day it is: the zone of the clocks by which people spoke, where a transcript gives times in UTC alone."""
+"""The time zone of a transcript that gives its times only in UTC, so that "yesterday" means the speaker's day."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
 
 _SAME_AS_UTC = frozenset({"UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
 _UTC = "UTC"
-"""What a system without a zone goes by."""
+"""The zone of a system that sets none."""
 _MACHINE = Path("/etc/localtime")
 _ZONES = "zoneinfo/"
 _NO_NAME = re.compile(r":?/|(?:[A-Za-z]{3,}|<[^>]+>)[+-]?\d")
-"""How TZ may tell a clock without the name of a zone: a file, or ``CET-1CEST``."""
+"""Values of TZ that are no zone name: a file, or ``CET-1CEST``."""
 _MINUTE = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A zone with its IANA name; `is_assumed` says that it is the machine's, and nobody named it.
+    """A zone with its IANA name; `is_assumed` says that it is the machine's and the user named none.
 
-    `clock` None is the machine's as the system has it, where its name is not known; `name` is what that calls it then.
+    If the machine's zone has no known IANA name, `clock` is None and `name` is the system's abbreviation.
     """
 
     name: str
@@ -37,10 +37,10 @@ class Zone:
 
     @classmethod
     def named(cls, name: str | None) -> Self:
-        """Return the zone of that name; None is the machine's.
+        """Return the zone with this name; None means the machine's.
 
         Raises:
-            UsageError: there is no such zone, or the variable TZ names none.
+            UsageError: the zone is unknown, or the variable TZ names an unknown one.
         """
         if name is None:
             own = _machine_name()
@@ -53,10 +53,10 @@ class Zone:
         return cls(name, clock)
 
     def told(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with the clocks of its turns, where its times are in UTC alone.
+        """Return the conversation with this zone's offset on each turn whose time is given only in UTC.
 
-        What comes from an exported store is as it was there. A machine in UTC says nothing of whose day it is; whoever
-        names UTC does, and no machine elsewhere changes that.
+        Conversations of an exported store stay as they are. A machine in UTC adds nothing, as it says little of the
+        speaker's zone; UTC that the user names is added.
         """
         if conversation.is_exported:
             return conversation
@@ -73,7 +73,7 @@ class Zone:
 
 
 def _ahead(instant: datetime, clock: tzinfo | None) -> int | None:
-    """Return by how many minutes the clock was ahead of UTC then; None at the edges of what it knows."""
+    """Return how many minutes the clock was ahead of UTC at that instant; None outside its range."""
     try:
         offset = instant.astimezone(clock).utcoffset()
     except (OverflowError, OSError, ValueError):
@@ -82,7 +82,7 @@ def _ahead(instant: datetime, clock: tzinfo | None) -> int | None:
 
 
 def _machine_name() -> str | None:
-    """Return the IANA name of the machine's zone, where the system says it."""
+    """Return the IANA name of the machine's zone, None if the system does not say."""
     told = os.environ.get("TZ")
     if told is None:
         told = os.path.realpath(_MACHINE) if _MACHINE.is_symlink() else ""

@@ -1,1 +1,1 @@
-"""The same memory on Milvus: embedded, on a server or a cluster, behind the Protocols of `memory_ports.py`."""
+"""A memory in Milvus, embedded, on a server or on a cluster, with the Protocols of `memory_ports.py`."""

@@ -1,7 +1,7 @@
-"""Which stored conversation a transcript is, and what it changes there, is worked out as the local store does.
+"""Add transcripts to a memory in Milvus, with the local store's rules.
 
-That store's own code does it, in a scratch store that holds what of the memory a batch may belong to; what it then
-holds is what Milvus is brought to.
+The stored conversations that a batch may belong to are copied into a scratch store. The local store's code adds the
+batch there. Then Milvus is changed to hold the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Report = Callable[[Added], None]
 
 
 def add(kept: Kept, conversations: Iterable[Conversation], report: Report, *, by_name: bool) -> None:
-    """Store what is new, a batch at a time, and report each conversation of it when it is safe.
+    """Store new turns batch by batch, and report each conversation once its batch is stored.
 
     Raises:
         InputError, EmbedderMismatch, ModelError, StoreError: as `SupportsAdding.add_all`.
@@ -55,7 +55,7 @@ def add(kept: Kept, conversations: Iterable[Conversation], report: Report, *, by
 
 
 def preview(kept: Kept, conversations: Iterable[Conversation], report: Report) -> None:
-    """Report what `add` would do, and change nothing; raises as it does."""
+    """Report what `add` would do, without changing anything; raises as `add`."""
     with TemporaryDirectory(prefix="goalmem-") as folder:
         planning = _Planning(kept, Path(folder), by_name=False)
         for batch in _batches(kept, conversations, by_name=False):
@@ -66,7 +66,7 @@ def preview(kept: Kept, conversations: Iterable[Conversation], report: Report) -
 
 
 def _batches(kept: Kept, conversations: Iterable[Conversation], *, by_name: bool) -> Iterable[list[Conversation]]:
-    """Yield batches of what can be kept here, and say what of an exported store cannot."""
+    """Yield batches without what Milvus does not keep of an exported store, and announce what is left out."""
     has_said = False
 
     def bare(conversation: Conversation) -> Conversation:
@@ -82,7 +82,7 @@ def _batches(kept: Kept, conversations: Iterable[Conversation], *, by_name: bool
 
 
 class _Planning:
-    """A scratch store that is told what a batch may belong to, and then given the batch."""
+    """A scratch store that gets the conversations that a batch may belong to, and then the batch."""
 
     def __init__(self, kept: Kept, folder: Path, *, by_name: bool) -> None:
         self._kept = kept
@@ -91,21 +91,21 @@ class _Planning:
         self._adding = Adding(self._scratch.parts, by_name=by_name, is_dry=True, reserved=self._reserved)
 
     def forget_all(self) -> None:
-        """Empty the scratch store: others may have changed the memory since it was filled."""
+        """Empty the scratch store, as other processes may have changed the memory since it was filled."""
         self._scratch.clear()
         self._reserved.clear()
 
     def plan(self, batch: Sequence[Conversation]) -> list[Added]:
-        """Return what is to be reported of a batch."""
+        """Add a batch to the scratch store, and return the reports on its conversations."""
         if self._kept.engine.exists:
             self._bring(batch)
         return self._adding.add_batch(batch)
 
     def wanted(self, reports: Sequence[Added]) -> tuple[list[Wanted], list[Talk]]:
-        """Return what changed conversations are to hold, and which conversations leave as a whole.
+        """Return the new content of the changed conversations, and the conversations to delete.
 
-        Changed are those reported, forks that lose their copies to them, and others that lose an answer with a turn
-        behind it. A fork leaves if it only copied.
+        Changed are the reported conversations, forks that lose copied turns to them, and conversations that lose an
+        answer because a turn behind it is gone. A fork that has only copied turns is deleted.
         """
         forks = {name for added in reports for name in added.copied}
         found, turns = self._scratch.changed({added.conversation for added in reports} | forks)
@@ -115,7 +115,7 @@ class _Planning:
         return [*found, *without_answers_on(self._kept, lost, names)], emptied
 
     def _bring(self, batch: Sequence[Conversation]) -> None:
-        """Copy the stored conversations that one of the batch may be into the scratch store."""
+        """Copy the stored conversations that the batch may belong to into the scratch store."""
         kept = self._kept
         named = {said.name for said in batch} | {self._adding.stretched} - {""}
         own = [own_key(said.format, said.own_id) for said in batch if said.own_id is not None]
@@ -131,12 +131,13 @@ class _Planning:
         new = [talk for talk in talks.values() if talk.name not in self._scratch.talks and talk.revision]
         if new:
             self._scratch.bring(new)
+        self._reserved -= self._scratch.talks.keys()  # of these the scratch store knows whether a name is free again
 
     def _like(self, batch: Sequence[Conversation]) -> set[str]:
-        """Return the names of the conversations that have a turn of the batch, by what it says or when."""
+        """Return the names of the conversations that share a text or a time with a turn of the batch."""
         told = [said for said in batch if said.shares_ids or (said.own_id is None and not said.continues)]
         heard = [turn for said in told for turn in said.turns]
-        moments = [  # wherever they stand, and in whichever zone
+        moments = [  # at any place in the conversation, in any zone
             moment_columns(turn.said)
             for turn in heard
             if turn.said is not None and (turn.own_id is None or turn.said.utcoffset())
@@ -155,7 +156,7 @@ class _Planning:
         return like
 
     def _taken(self, batch: Sequence[Conversation]) -> set[str]:
-        """Return the stored names that are near those which the batch may be given, far enough to find free ones."""
+        """Return the stored names like those of the batch (`chat`, `chat-2`, ...), enough to find free numbers."""
         open_ = Counter(name for said in batch for name in {said.name, said.own_id or said.name})
         taken: set[str] = set()
         start = 1
@@ -171,7 +172,7 @@ class _Planning:
 
 
 def names_with_answers_on(kept: Kept, turns: Iterable[str]) -> set[str]:
-    """Return the names of the conversations with answers that rest on one of these turns."""
+    """Return the names of the conversations with answers that cite one of these turns."""
     ids = sorted(turns)
     names: set[str] = set()
     for start in range(0, len(ids), 500):
@@ -182,7 +183,10 @@ def names_with_answers_on(kept: Kept, turns: Iterable[str]) -> set[str]:
 
 
 def without_answers_on(kept: Kept, gone: Iterable[str], besides: set[str]) -> list[Wanted]:
-    """Return the conversations, but those `besides`, with answers that rest on a turn that is gone, without these."""
+    """Return the conversations that lose answers because turns are gone, with their remaining content.
+
+    Conversations in `besides` are left out.
+    """
     ids = set(gone)
     names = names_with_answers_on(kept, ids)
     talks = kept.shown(names - besides)

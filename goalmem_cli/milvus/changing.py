@@ -1,8 +1,8 @@
-"""Bringing conversations to what they are to be, so that readers see each as it was, or as it is then, and no mixture.
+"""Change conversations in Milvus so that readers see each one before or after the change, and never a mixture.
 
-Rows are written first, under a revision that no reader looks at yet; then one row, the conversation's, says that they
-count and others do not; then those others are deleted. Whoever is stopped in between leaves rows that nobody sees, and
-the next to write deletes them.
+New rows are written first, with a revision that readers do not see yet. Then the conversation's own row is replaced,
+which makes the new rows visible and hides the old ones. Last, the old rows are deleted. An interruption leaves only
+hidden rows, which the next writer deletes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from goalmem_cli.store.units import UnitEntry
 
 CONTENT = (Collection.SAID, Collection.UNITS)
 MOST_RETIRED = 500
-"""So many rows may leave at a time by name; where more do, the conversation is written anew as a whole."""
+"""Most rows that a conversation can hide by id; if more are to go, all of its rows are written again."""
 
 _EMBEDDED_AT_ONCE = 1_024
 _ABANDONED_SECONDS = 3_600
@@ -34,9 +34,9 @@ _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a conversation is to hold; `talk` is the stored one, or a new one with revision 0.
+    """The content that a conversation is to have; `talk` is the stored conversation, or a new one with revision 0.
 
-    `becomes` is the same with another file, or joined with others, where that changes: nobody sees it before the rest.
+    `becomes` is the conversation with a changed file or changed joins; readers see it together with the new content.
     """
 
     talk: Talk
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is written and deleted for one conversation."""
+    """The rows to write and to delete for one conversation."""
 
     before: Talk
     after: Talk
@@ -58,13 +58,13 @@ class _Plan:
 
 
 def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) -> int:
-    """Make the conversations hold exactly what is wanted, and return how many units were written anew.
+    """Give the conversations exactly the wanted content, and return how many units were written.
 
-    Those that are `leaving`, since a wanted one takes their turns, are hidden in the moment in which that one shows
-    them, and deleted then. The caller holds the lock for writing, and has called `settle`.
+    The turns of conversations in `leaving` move to a wanted one. They are hidden in the same write that shows them
+    there, and then deleted. The caller holds the lock for writing, and has called `settle`.
 
     Raises:
-        ModelError: the embedder makes nothing of a text.
+        ModelError: the embedder fails on a text.
         StoreError: the database cannot be used.
     """
     if not (wanted or leaving):
@@ -91,7 +91,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
     kept.engine.flush(*CONTENT)
     kept.mark()
     hidden = _hidden(leaving, owner)
-    kept.put_talks([*(plan.after for plan in plans), *hidden])  # in one write, so that no turn is seen twice or not
+    kept.put_talks([*(plan.after for plan in plans), *hidden])  # in one write, so that each turn is seen exactly once
     kept.written("conversations published")
     step(kept)
     _sweep(kept, plans)
@@ -101,7 +101,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
 
 
 def drop(kept: Kept, talks: Sequence[Talk]) -> None:
-    """Delete conversations with all their rows; from the first moment no reader sees them.
+    """Delete conversations with all their rows; readers stop seeing them at once.
 
     Raises:
         StoreError: the database cannot be used.
@@ -135,7 +135,7 @@ def _remove(kept: Kept, talks: Sequence[Talk]) -> None:
 def settle(kept: Kept) -> None:
     """Delete what an interrupted command left; the caller holds the lock for writing.
 
-    What another computer is just writing stays, until it has been silent for an hour.
+    Unfinished changes of another computer stay for an hour, as it may still be writing.
 
     Raises:
         StoreError: the database cannot be used.
@@ -158,18 +158,18 @@ def settle(kept: Kept) -> None:
 
 
 def step(kept: Kept) -> None:
-    """Count a change of the memory."""
+    """Increase the memory's generation, which counts its changes."""
     meta = kept.meta()
     kept.note(replace(meta, generation=meta.generation + 1))
 
 
 def voices_of(kept: Kept) -> list[Voice]:
-    """Return under what people speak in the conversations that readers see."""
+    """Return the voices of all speakers in the visible conversations."""
     return [speaker.voice for talk in kept.shown().values() for speaker in talk.summary().speakers]
 
 
 def _stored(kept: Kept, talks: Sequence[Talk]) -> dict[str, dict[Collection, dict[str, Row]]]:
-    """Return conversation key -> collection -> id -> row with its revision, of all rows that are there."""
+    """Return conversation key -> collection -> id -> row with its revision, also of hidden rows."""
     found: dict[str, dict[Collection, dict[str, Row]]] = {}
     keys = [talk.key for talk in talks]
     for collection in CONTENT:
@@ -220,7 +220,7 @@ def _plan(wanted: Wanted, since: int, stored: dict[Collection, dict[str, Row]], 
 
 
 def _sweep(kept: Kept, plans: Sequence[_Plan]) -> None:
-    """Delete the rows that do not count any more, which readers are kept from until they are gone."""
+    """Delete the replaced rows, which are hidden from readers until they are gone."""
     left = [plan.after for plan in plans if plan.after.is_changing]
     if left:
         _delete(kept, left, {
@@ -243,10 +243,10 @@ def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray,
 
 
 def _delete(kept: Kept, talks: Sequence[Talk], ids: Mapping[Collection, Set[str]]) -> None:
-    """Delete rows of the conversations, and wait until they are gone; who does not speak any more has no name then.
+    """Delete rows, wait until they are gone, and then delete the notes on people who no longer speak.
 
     Raises:
-        StoreError: they stay; no reader sees them, and the next to write deletes them.
+        StoreError: the rows are still there; they are hidden, and the next writer deletes them.
     """
     for collection in CONTENT:
         kept.engine.drop_rows(collection, sorted(ids[collection]))

@@ -1,7 +1,7 @@
-"""The embedded databases that this process has open, each served to its clients over a socket of the user's own.
+"""The embedded databases that this process has open, each served over a socket that only the user can reach.
 
-One process at a time can have such a database open. So it is closed when the process ends, and when nobody here has
-used it for a while: whoever waits for an answer, or for a user to type, keeps no other process out.
+Only one process can have such a database open. It is closed when the process ends, or after a while without use. So a
+process that waits for a model or for typed input does not block others.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.store.privacy import keep_private, make_private
 
 IDLE_SECONDS = 10.0
-"""Unused for so long, a database is closed; the next use opens it again."""
+"""A database is closed after this many seconds without use; the next use opens it again."""
 
 _POLL = 0.1
 _COLLECTIONS = "collections"
 _OWN = frozenset({
     _COLLECTIONS, "databases", "LOCK", ".database-staging", "aliases.json", "database_properties.json",
 })  # fmt: skip
-"""What milvus-lite writes into a folder."""
+"""The names that milvus-lite writes into a folder."""
 
 
 @dataclass(slots=True)
 class _Opened:
-    """An open database: its server, the engine, and the address of the socket; how many use it, and since when none."""
+    """An open database: its server, engine and socket address, its number of users, and when the last one left."""
 
     server: Any
     database: Any
@@ -49,13 +49,13 @@ _watchers: list[Thread] = []
 
 @contextmanager
 def used(path: Path, announce: Callable[[str], None], patience: float) -> Iterator[str]:
-    """Yield the address of the database's socket, which is there until the block ends, and a while longer.
+    """Open the database, and yield the address of its socket, which works until the block ends and a while longer.
 
-    It is made where nothing is yet; another process that has it open is waited for.
+    A missing database is made. If another process has it open, this waits for at most `patience` seconds.
 
     Raises:
-        StoreLocked: another process still has it open after the patience.
-        StoreDamaged: something else is there.
+        StoreLocked: another process still has it open after that.
+        StoreDamaged: the path holds something else.
         StoreError: milvus-lite is not installed.
     """
     place = path.absolute()
@@ -79,10 +79,10 @@ def is_open(path: Path) -> bool:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is a database; an empty folder is none yet.
+    """Return whether the path holds a database; an empty folder does not.
 
     Raises:
-        StoreDamaged: there is something else.
+        StoreDamaged: it holds something else.
     """
     try:
         names = {entry.name for entry in path.iterdir()} if path.exists() or path.is_symlink() else set()
@@ -111,7 +111,7 @@ def close_embedded() -> None:
 
 
 def delete(path: Path) -> None:
-    """Delete the database's files, which is closed; where collections of others are in it, nothing."""
+    """Delete the files of a closed database, but not if it holds other collections."""
     if path.is_dir() and not any(path.glob(f"{_COLLECTIONS}/*")) and not any(path.glob("databases/*")):
         for name in _OWN:
             rmtree(path / name, ignore_errors=True) if (path / name).is_dir() else (path / name).unlink(missing_ok=True)
@@ -130,7 +130,7 @@ def _end(place: Path) -> None:
 
 
 def _watch() -> None:
-    """Have somebody close what is idle, as long as anything is open; the caller holds the lock."""
+    """Start the thread that closes idle databases, unless it runs; the caller holds the lock."""
     if not any(watcher.is_alive() for watcher in _watchers):
         _watchers[:] = [Thread(target=_close_idle, name="goalmem closes idle databases", daemon=True)]
         _watchers[0].start()
@@ -160,7 +160,7 @@ def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Ope
     is_there(path)
     make_private(path)
     deadline, has_announced = time.monotonic() + patience, False
-    folder = mkdtemp(prefix="goalmem-")  # for this user alone: whoever may open the socket may read the memory
+    folder = mkdtemp(prefix="goalmem-")  # only this user can enter it, as the socket gives access to the memory
     with ExitStack() as left:
         left.callback(rmtree, folder, ignore_errors=True)
         while True:

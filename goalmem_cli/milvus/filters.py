@@ -1,4 +1,4 @@
-"""A query's filters as an expression of Milvus, of hashes and numbers alone."""
+"""Translate a query's filters into Milvus expressions, which contain only hashes and numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from goalmem_cli.records import Query, content_hash, encodable
 
 
 def both(*conditions: str) -> str:
-    """Return what holds where all of the conditions hold; one that is empty holds anywhere."""
+    """Return the conjunction of the conditions; an empty one holds for every row."""
     return " and ".join(f"({condition})" for condition in conditions if condition)
 
 
 def any_key(field: str, keys: Iterable[str]) -> str:
-    """Return the condition that a field is one of these hashes."""
+    """Return the condition that the field is one of these hashes."""
     return f"{field} in [{', '.join(_quoted(key) for key in sorted(set(keys)))}]"
 
 
 def passing(query: Query) -> str:
-    """Return what a row has to fulfil to pass the query's filters; empty where it has none."""
+    """Return the condition that a row passes the query's filters; empty if it has none."""
     conditions = []
     for field, values in ((TALK, query.conversations), ("speaker_key", query.speakers)):
         if values is not None:
@@ -34,13 +34,13 @@ def passing(query: Query) -> str:
 
 
 def flat(backbone: str, kinds: Collection[str] | None) -> str:
-    """Return the condition that a row is of the backbone, and of these kinds."""
+    """Return the condition that a row is of the backbone, and of one of these kinds (None: any)."""
     of_backbone = f"backbone == {_quoted(backbone)}"
     return of_backbone if kinds is None else both(of_backbone, any_key("kind", kinds))
 
 
 def settled(changing: Iterable[Talk]) -> str:
-    """Return what hides those rows of changing conversations that are on their way in or out."""
+    """Return the condition that hides unfinished and replaced rows of changing conversations."""
     new = [talk.key for talk in changing if talk.revision == 0]
     conditions = [f"not ({any_key(TALK, new)})"] if new else []
     for talk in changing:

@@ -1,4 +1,4 @@
-"""Forgetting: the turns that a selection names, what rests on them, and the traces that show them."""
+"""Forget turns of a memory in Milvus, with what was derived from them and the traces that show them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """What leaves: conversations as a whole, the others without their turns, and the texts and ids of it all."""
+    """What will be deleted: whole conversations, the remaining content of others, and the keys of traces to delete."""
 
     whole: list[Talk]
     parted: list[Wanted]
@@ -43,7 +43,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
     """Delete the turns and all that came from them; see `SupportsForgetting`.
 
     Raises:
-        StoreError: other turns would go than were `shown`, or the engine still has rows of them afterwards.
+        StoreError: the turns differ from those that were `shown`, or the engine still has rows of them afterwards.
     """
     meta = kept.require()
     with kept.writing():
@@ -57,7 +57,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         if leaving.parted:
             check_embedder(meta, kept.embedder)
             kept.fingerprint.check(meta)
-        traces = kept.traces  # first: once the turns are gone, nobody knows any more which traces quote them
+        traces = kept.traces  # first, as the turns are needed to find the traces that quote them
         traces.remove_leftovers()
         for trace in traces.about(leaving.keys):
             traces.remove(trace)
@@ -133,7 +133,7 @@ def _query_of(selection: Selection) -> Query:
 
 
 def _keys(turns: Iterable[Turn], units: Iterable[Unit], whole: Iterable[Talk]) -> frozenset[str]:
-    """Return what stands for all this among the keys of `TraceFolder.about`."""
+    """Return the keys of these turns, units and conversations for `TraceFolder.about`."""
     keys = {place_key(talk.name) for talk in whole}
     for unit in units:
         keys |= {unit.id, content_hash(unit.text)}

@@ -1,4 +1,4 @@
-"""Joining two conversations: the local store's code does it in a scratch store, and Milvus is brought to the result."""
+"""Join two conversations in a scratch store with the local store's code, and write the result to Milvus."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from goalmem_cli.store.changes.overlapping import alias_of
 
 
 def joinable(kept: Kept, name: str, other: str) -> Joined:
-    """Return what `join` would do; raises as it does."""
+    """Return what `join` would do; raises as `join`."""
     kept.require()
     with TemporaryDirectory(prefix="goalmem-") as folder:
         return joining.joinable(_filled(kept, Path(folder), name, other).parts, name, other)
 
 
 def join(kept: Kept, name: str, other: str, shown: Joined) -> None:
-    """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
+    """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
     kept.require()
     with TemporaryDirectory(prefix="goalmem-") as folder, kept.writing():
         kept.begin()
@@ -30,14 +30,15 @@ def join(kept: Kept, name: str, other: str, shown: Joined) -> None:
         scratch = _filled(kept, Path(folder), name, other)
         joining.join_rows(scratch.parts, name, other, shown)
         wanted, _ = scratch.changed(scratch.talks)
-        wanted.sort(key=lambda each: each.talk.name == name)  # the last one is written with the one that leaves
+        wanted.sort(key=lambda each: each.talk.name == name)  # the last is written with the one that leaves
         kept.expect_joined()
         bring(kept, wanted, [scratch.talks[other]])
 
 
 def _filled(kept: Kept, folder: Path, name: str, other: str) -> Scratch:
-    """Return a scratch store with both conversations, those with answers that rest on what was said in them, and those
-    with which one of the two transcripts was joined before.
+    """Return a scratch store with both conversations and those that the join may change too.
+
+    These have answers that cite turns of the two, or were joined with one of the two transcripts before.
     """
     scratch = Scratch(kept, folder)
     both = kept.shown([name, other])

@@ -1,4 +1,4 @@
-"""What all that works on a memory in Milvus shares: the database, the folder beside it, and the conversations."""
+"""The parts of a memory in Milvus that its modules share: the database, the folder beside it, the conversations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A memory's database, the folder that has its traces and locks, and the embedder that its vectors come from."""
+    """A memory's database, the folder of its traces and locks, and the embedder of its vectors."""
 
     address: MilvusAddress
     folder: Path
@@ -47,12 +47,12 @@ class Kept:
 
     @property
     def traces(self) -> TraceFolder:
-        """The traces of questions that were asked here."""
+        """The traces of questions to this memory."""
         return TraceFolder(self.folder / TRACES, written=self.written)
 
     @property
     def owner(self) -> str:
-        """What stands for those who share this folder's lock."""
+        """A random id that marks the writes of all processes that share this folder's lock."""
         path = self.folder / OWNER
         if not path.is_file():
             replace_file(path, uuid4().hex.encode(), self.written)
@@ -60,10 +60,10 @@ class Kept:
             return path.read_text("utf-8")
 
     def require(self) -> Meta:
-        """Return what the memory says of itself.
+        """Return the memory's metadata.
 
         Raises:
-            StoreError: there is none.
+            StoreError: there is no memory.
         """
         self._require_there()
         return self.meta()
@@ -73,21 +73,21 @@ class Kept:
             raise StoreError(f"there is no memory in {self.address} yet", f"goalmem ingest PATH --store {self.address}")
 
     def meta(self) -> Meta:
-        """Return what the memory says of itself; nothing where nothing was written yet.
+        """Return the memory's metadata, with the defaults of `Meta` if none was written yet.
 
         Raises:
             StoreNewer: a newer goalmem wrote it.
-            StoreDamaged: it is of another form.
+            StoreDamaged: it does not have goalmem's form.
         """
         return self._meta_and_mark()[0]
 
     def require_marked(self) -> tuple[Meta, str]:
-        """As `require`, with the mark of who last set out to change what readers see; none where nobody left one."""
+        """As `require`, with the mark of the last change that readers may see; "" if there was none."""
         self._require_there()
         return self._meta_and_mark()
 
     def mark(self) -> None:
-        """Leave another mark: what readers see is about to change."""
+        """Write a new mark, which says that a visible change is about to happen."""
         self.engine.put(Collection.META, [{ID: _MARK_ID, "document": uuid4().hex}])
 
     def _meta_and_mark(self) -> tuple[Meta, str]:
@@ -106,7 +106,7 @@ class Kept:
             raise StoreDamaged(f"{self.address} has another schema than goalmem's", "name another database") from error
 
     def note(self, meta: Meta) -> None:
-        """Write what the memory says of itself."""
+        """Write the memory's metadata."""
         told = {
             "version": VERSION, "generation": meta.generation, "embedder": meta.embedder, "dimension": meta.dimension,
             "fingerprint": meta.fingerprint,
@@ -114,7 +114,7 @@ class Kept:
         self.engine.put(Collection.META, [{ID: _META_ID, "document": json.dumps(told)}])
 
     def begin(self) -> Meta:
-        """Make the collections where there are none, and return the meta with this embedder, which may write.
+        """Make missing collections, check that this embedder may write, and return the metadata with it.
 
         Raises:
             EmbedderMismatch: the vectors come from another embedder.
@@ -135,10 +135,10 @@ class Kept:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be the only one of this folder who writes.
+        """Hold this folder's lock for writing.
 
         Raises:
-            StoreLocked: another process kept writing for longer than the patience.
+            StoreLocked: another process held it for longer than `patience` seconds.
         """
         make_private(self.folder)
         keep_private(self.folder)
@@ -159,7 +159,7 @@ class Kept:
             lock.release()
 
     def talks(self, names: Iterable[str] | None = None) -> dict[str, Talk]:
-        """Return name -> conversation, of those with these names (None: all), by name; also those on their way in."""
+        """Return name -> conversation for these names (None: all), sorted by name, also for those not yet visible."""
         if names is None:
             found = self.engine.rows(Collection.TALKS, "", ["document"])
         else:
@@ -168,26 +168,26 @@ class Kept:
         return {talk.name: talk for talk in sorted(talks, key=lambda talk: talk.name)}
 
     def talk_rows(self, field: str, values: Sequence[str]) -> Iterator[Row]:
-        """Yield the rows of the conversations of which the field is one of the values."""
+        """Yield the rows of conversations whose field has one of the values."""
         return self.engine.rows_of(Collection.TALKS, field, values, ["document"])
 
     def behind(self, rows: Iterable[Row]) -> dict[str, Talk]:
-        """Return key -> conversation, of those that the rows are of, as they are now."""
+        """Return key -> conversation, in its present state, for the conversations of these rows."""
         found = self.talk_rows(ID, [row[TALK] for row in rows])
         return {talk.key: talk for talk in map(Talk.from_row, found)}
 
     def shown(self, names: Iterable[str] | None = None) -> dict[str, Talk]:
-        """Return name -> conversation, of those that readers see."""
+        """Return name -> conversation, only of those that readers see."""
         return {name: talk for name, talk in self.talks(names).items() if talk.revision}
 
     def expect_joined(self) -> None:
-        """Note that something was joined by command here, or is about to be."""
+        """Note that a command joined conversations here, or is about to."""
         self.engine.put(Collection.META, [{ID: _JOINED_ID, "document": ""}])
 
     def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
-        """Return the conversations with which something was joined by command that one of these stands for.
+        """Return the conversations that a command joined with a transcript of one of these aliases.
 
-        Where nothing ever was, nobody goes through all rows to find that out.
+        If nothing was ever joined here, it does not search the rows.
         """
         if not list(self.engine.rows_of(Collection.META, ID, [_JOINED_ID], [])):
             return []
@@ -195,26 +195,26 @@ class Kept:
         return [talk for talk in self.behind(rows).values() if talk.revision and set(talk.joined) & set(aliases)]
 
     def forks_of(self, own_keys: Set[str]) -> set[str]:
-        """Return the conversations with turns that are told as copied from one of these."""
+        """Return the names of the conversations with turns copied from conversations with one of these keys."""
         found = self.engine.rows(Collection.TALKS, f'document like "%{COPIED_FROM}%"', ["document"]) if own_keys else ()
         return {talk.name for talk in map(Talk.from_row, found) if not own_keys.isdisjoint(talk.copied_from)}
 
     def changing(self) -> list[Talk]:
-        """Return the conversations of which rows are on their way in or out."""
+        """Return the conversations with an unfinished change."""
         return [Talk.from_row(row) for row in self.engine.rows(Collection.TALKS, "is_changing == 1", ["document"])]
 
     def put_talks(self, talks: Sequence[Talk]) -> None:
-        """Write the conversations."""
+        """Write the rows of the conversations."""
         self.engine.put(Collection.TALKS, [talk.row() for talk in talks])
 
     def said(self, talks: Iterable[Talk], *, may_lack: bool = False) -> tuple[dict[str, Turn], dict[str, Unit]]:
-        """Return id -> turn and id -> answer, of what readers see of the conversations, in their order.
+        """Return id -> turn and id -> answer, of the visible rows of the conversations, in their order.
 
-        A conversation that others change meanwhile is read again, as it is then.
+        A conversation that changes meanwhile is read again.
 
         Raises:
-            StoreDamaged: turns are missing, and it may not `may_lack` any.
-            StoreLocked: a conversation changed whenever it was read.
+            StoreDamaged: turns are missing, and `may_lack` is not set.
+            StoreLocked: a conversation changed at every try.
         """
         by_key = {talk.key: talk for talk in talks}
         for pause in _PAUSES:
@@ -236,7 +236,7 @@ class Kept:
 
 
 def told(rows: Iterable[Row], by_key: dict[str, Talk]) -> tuple[dict[str, Turn], dict[str, Unit]]:
-    """Return id -> turn and id -> answer, of those of the rows that readers see of these conversations, in order."""
+    """Return id -> turn and id -> answer, from the visible rows of these conversations, in order."""
     found = whole(row for row in rows if row[TALK] in by_key and by_key[row[TALK]].shows(row))
     turns = [turn_from(by_key[row[TALK]].name, row["document"]) for row in found.values() if row["kind"] == TURN]
     answers = [

@@ -1,4 +1,4 @@
-"""Ranking and looking up: the engine ranks, and what it gives is checked against what the conversations say counts."""
+"""Rank and look up units: the engine ranks, and its rows are checked against the conversations' revisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS = {
 }  # fmt: skip
 _TRIES = 4
 _RECENT_SECONDS = 60.0
-"""What changed within so long may have changed between the searches; clocks of machines may differ by less."""
+"""A conversation that changed in the last 60 s may have changed between two searches; this also allows clock skew."""
 
 _Found = dict[Ranking, list[tuple[Row, float]]]
 _Place = tuple[str, int]
@@ -33,7 +33,7 @@ _Place = tuple[str, int]
 
 
 class Reader:
-    """A memory in Milvus that is open for reading: rankings of unit ids, and the units behind them."""
+    """A memory in Milvus, open for reading: it ranks units by id, and looks them up."""
 
     def __init__(self, kept: Kept, naming: Naming | None = None) -> None:
         self._kept = kept
@@ -43,7 +43,7 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        """How many changes the memory has seen."""
+        """The number of changes to the memory."""
         return self._kept.meta().generation
 
     def rank(
@@ -55,10 +55,10 @@ class Reader:
         backbone: str = FLAT,
         kinds: tuple[str, ...] | None = None,
     ) -> dict[Ranking, list[Scored]]:
-        """Return for each ranking at most `depth` of the units that pass the query's filters; see `OpenMemory`.
+        """Return at most `depth` units for each ranking that pass the query's filters; see `OpenMemory`.
 
-        A conversation that others change meanwhile is looked at again; one that never rests is left out, rather than
-        shown in part.
+        If a conversation changes meanwhile, the search is repeated. One that changes at every try is left out, so that
+        it is not shown in part.
         """
         query = self._naming.widened(query, self._meta.generation, self._voices)
         condition = both(passing(query), flat(backbone, kinds))
@@ -86,7 +86,7 @@ class Reader:
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
         """Return unit id -> hit with its neighbours, in the order given; see `OpenMemory`.
 
-        Where the units are that were ranked is known; others, and those that moved since, are looked up first.
+        The places of ranked units are known; others, and units that have moved since, are looked up first.
         """
         found, pairs = self._around({self._places[unit] for unit in units if unit in self._places})
         if rest := [unit for unit in units if unit not in found]:
@@ -98,7 +98,7 @@ class Reader:
         return voices_of(self._kept)
 
     def _placed(self, units: Sequence[str]) -> set[_Place]:
-        """Return the places of units: of what is ranked, and of turns that are ranked by their passages alone."""
+        """Return the places of units, also of turns of which only the passages are ranked."""
         engine = self._kept.engine
         rows = list(engine.rows_of(Collection.UNITS, "unit", units, [TALK, "unit", "ordinal"]))
         rest = sorted(set(units) - {row["unit"] for row in rows})
@@ -106,7 +106,7 @@ class Reader:
         return {(row[TALK], row["ordinal"]) for row in rows}
 
     def _around(self, places: Set[_Place]) -> tuple[dict[str, Unit], dict[str, tuple[str, str]]]:
-        """Return id -> unit of what is said at the places and near them, and the two who talk, by conversation."""
+        """Return id -> unit at the places and near them, and conversation -> its two speakers if it has just two."""
         talks = self._kept.behind({TALK: key} for key in sorted({key for key, _ in places}))
         numbers = {
             place_of(talks[key].name, near)
@@ -121,9 +121,9 @@ class Reader:
         return units, {talk.name: talk.pair for talk in talks.values() if talk.pair}
 
     def _is_at_rest(self, changing: Iterable[Talk], after: Mapping[str, Talk]) -> bool:
-        """Return whether what readers see stayed the same since this memory was opened, or since this was asked last.
+        """Return whether nothing visible changed since the memory was opened or since the last call.
 
-        Whoever changes it sets another mark first, and has announced each conversation before that.
+        A writer first announces each conversation and then sets a new mark, before it changes anything visible.
         """
         was, (_, self._mark) = self._mark, self._kept.require_marked()
         return bool(was) and self._mark == was and all(
@@ -131,7 +131,7 @@ class Reader:
         )  # fmt: skip
 
     def _asked(self, query: Query, rankings: Sequence[Ranking]) -> dict[Ranking, str | list[float]]:
-        """Return what each ranking is asked; a query without words is asked of no ranking by words."""
+        """Return the words or the vector to search for, by ranking; the words are empty if the query has none."""
         words = query_words(query.text)
         vector: list[float] = []
         if any(ranking.is_dense for ranking in rankings):
@@ -155,7 +155,7 @@ class Reader:
 
 
 def _restless(found: _Found, before: Mapping[str, Talk], after: Mapping[str, Talk]) -> tuple[set[str], set[str]]:
-    """Return the conversations of which rows are there that do not count, and others that changed a short time ago."""
+    """Return the keys of conversations with invisible rows among those found, and of others that changed recently."""
     now = time.time()
     restless, recent = set(), set()
     for rows in found.values():

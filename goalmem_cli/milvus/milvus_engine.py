@@ -1,8 +1,7 @@
-"""The only module that knows Milvus: a database's collections, their rows, and what can go wrong with them.
+"""The only module that calls Milvus: it makes collections, reads and writes rows, and translates errors.
 
-pymilvus and milvus-lite are loaded when a database is opened. Reading is tried again where the server says that it is
-not there just now, and so is writing, since rows are written under the hash of what they hold: writing them twice is
-writing them once.
+pymilvus and milvus-lite are loaded when a database is opened. Calls are repeated if the server is unavailable for a
+moment. That is safe for writes too, as a row's id is the hash of its content.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ HINT_SERVER = "look whether the server is up, and whether the address and the to
 HINT_FULL = "give the server more room, or `goalmem forget` some of it; then run the same command again"
 HINT_SCHEMA = "name another database, or remove that collection yourself if nobody needs it"
 _SECONDS = 30.0
-_EMBEDDED_SECONDS = 600.0  # no network can be down; a large memory on a busy machine takes long to load
+_EMBEDDED_SECONDS = 600.0  # there is no network to fail, and a large memory takes long to load
 _TRIES = 4
 _PAUSE = 0.2
 _BATCH, _BATCH_BYTES = 1_000, 8_000_000
@@ -33,7 +32,7 @@ _KEY_LENGTH = 32
 _MOST_SOURCES = 4_096
 _PLACEHOLDER = "none"
 _INDEXES = {True: ("FLAT", {}), False: ("HNSW", {"M": 32, "efConstruction": 360})}
-_CALM = {"grpc.keepalive_time_ms": 600_000}  # a server takes more frequent signs of life for an attack
+_CALM = {"grpc.keepalive_time_ms": 600_000}  # a server takes more frequent pings for an attack
 _BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _FOR_NOW = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "retry timeout", "rate limit", "not ready")
 _FULL = ("quota exceeded", "limit exceeded", "deny to write", "no space left")
@@ -41,10 +40,10 @@ _NOT_LOADED = ("not loaded", "call load()")
 
 
 class Engine:
-    """One database, opened at the first need and kept open; nothing is made in it before `create`.
+    """One database, opened at the first use and kept open; nothing is made in it before `create`.
 
-    `patience` is how many seconds to wait for an embedded database that another process has open, or for a server;
-    `shards` is over how many a server spreads turns.
+    `patience` is the seconds to wait for a server, or for an embedded database that another process has open. `shards`
+    is the number of shards of a server's collections.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class Engine:
         return bool(self._ask("has_collection", Collection.META.value))
 
     def create(self, dimension: int) -> None:
-        """Make the collections that are not there yet, for vectors of so many numbers; the one that tells goes last.
+        """Make missing collections, for vectors of this dimension; `META` is made last, as `exists` looks for it.
 
         Raises:
             StoreError: the database cannot be used.
@@ -89,7 +88,7 @@ class Engine:
             self._check(collection, dimension)
 
     def rows(self, collection: Collection, condition: str, fields: Sequence[str]) -> Iterator[Row]:
-        """Yield the rows that fulfil the condition, a page at a time, each with the fields and its id.
+        """Yield the rows that match the condition, each with its id and these fields; they are read in pages.
 
         Raises:
             StoreError: the database cannot be used.
@@ -97,7 +96,7 @@ class Engine:
         page = _PAGE_OF_DOCUMENTS if "document" in fields else _PAGE
         named = {"filter": condition or f'{ID} != ""', "output_fields": [ID, *fields]}
         first = self._of(collection, "query", limit=page, **named)
-        if len(first) < page:  # an iterator over pages costs several calls before its first row
+        if len(first) < page:  # an iterator needs several calls before its first row
             yield from self._whole(first, fields)
             return
         with self._held():
@@ -111,13 +110,13 @@ class Engine:
     def rows_of(
         self, collection: Collection, field: str, values: Sequence[str] | Sequence[int], fields: Sequence[str]
     ) -> Iterator[Row]:
-        """As `rows`, of the rows whose field is one of the hashes or numbers, however many they are."""
+        """As `rows`, for the rows whose field is one of the hashes or numbers, which may be many."""
         each = list(dict.fromkeys(f'"{value}"' if isinstance(value, str) else str(value) for value in values))
         for start in range(0, len(each), _KEYS_AT_ONCE):
             yield from self.rows(collection, f"{field} in [{', '.join(each[start : start + _KEYS_AT_ONCE])}]", fields)
 
     def count(self, collection: Collection, condition: str) -> int:
-        """Return how many rows fulfil the condition.
+        """Return how many rows match the condition.
 
         Raises:
             StoreError: the database cannot be used.
@@ -129,7 +128,7 @@ class Engine:
     def search(
         self, field: str, asked: str | list[float], condition: str, depth: int, fields: Sequence[str]
     ) -> list[tuple[Row, float]]:
-        """Return at most `depth` units that fulfil the condition with their scores, best first.
+        """Return at most `depth` units that match the condition, with their scores, best first.
 
         Raises:
             StoreError: the database cannot be used.
@@ -142,11 +141,11 @@ class Engine:
         )  # fmt: skip
         hits = [hit for each in found for hit in each]
         rows = self._whole([{ID: hit["id"], **hit["entity"]} for hit in hits], fields)
-        # milvus-lite gives BM25 as a distance, so that the nearest is the lowest
+        # milvus-lite returns BM25 as a negative distance
         return [(row, abs(float(hit["distance"]))) for row, hit in zip(rows, hits, strict=True)]
 
     def put(self, collection: Collection, rows: Sequence[Row]) -> None:
-        """Write the rows, each in place of the one with its id.
+        """Write the rows; each replaces a row with the same id.
 
         Raises:
             StoreError: the database cannot be used.
@@ -168,7 +167,7 @@ class Engine:
             self._of(collection, "delete", ids=list(ids[start : start + _KEYS_AT_ONCE]))
 
     def flush(self, *collections: Collection) -> None:
-        """Wait until what was written and deleted is safe.
+        """Wait until writes and deletions are durable.
 
         Raises:
             StoreError: the database cannot be used.
@@ -177,7 +176,7 @@ class Engine:
             self._ask("flush", collection.value)
 
     def compact(self) -> None:
-        """Ask the engine to free what deleted rows take; it does so in its own time.
+        """Ask the engine to free the space of deleted rows, which it does later.
 
         Raises:
             StoreError: the database cannot be used.
@@ -186,7 +185,7 @@ class Engine:
             self._ask("compact", collection.value)
 
     def remove(self) -> None:
-        """Delete the memory's collections, and an embedded database in which no others are; what tells goes last.
+        """Delete the memory's collections, `META` last, and an embedded database without other collections.
 
         Raises:
             StoreError: the database cannot be used.
@@ -199,18 +198,18 @@ class Engine:
             embedded.delete(self._address.path)
 
     def size(self) -> int:
-        """Return how many bytes an embedded database takes on disk; 0 where a server keeps that to itself."""
+        """Return the bytes of an embedded database on disk; 0 for a server."""
         path = self._address.path
         return 0 if path is None else sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
     def close(self) -> None:
-        """Let go of the database; the next use opens it again."""
+        """Close the database; the next use opens it again."""
         self._leave()
         if self._address.path is not None:
             embedded.close(self._address.path)
 
     def _of(self, collection: Collection, method: str, *args: object, **told: object) -> Any:
-        """Return what the method of the client gives for a collection, which is loaded first; raises as `_again`."""
+        """Load the collection if needed, and return what the client's method returns; raises as `_again`."""
         name = collection.value
 
         def act() -> Any:
@@ -224,7 +223,7 @@ class Engine:
         return self._again(act)
 
     def _ask(self, method: str, *args: object, **told: object) -> Any:
-        """Return what the method of the client gives; raises as `_again`."""
+        """Return what the client's method returns; raises as `_again`."""
 
         def act() -> Any:
             with self._held() as client:
@@ -233,10 +232,10 @@ class Engine:
         return self._again(act)
 
     def _again(self, act: Callable[[], Any]) -> Any:
-        """Return what `act` gives, trying again a few times where the trouble may pass.
+        """Return the result of `act`, which is repeated a few times after temporary errors.
 
         Raises:
-            StoreError: it does not pass, or it is none that may.
+            StoreError: the error is permanent, or the last try failed too.
         """
         try:
             from grpc import RpcError
@@ -256,19 +255,19 @@ class Engine:
                 if not left or is_full or not (is_unloaded or _says(reason, _FOR_NOW)):
                     hint = HINT_FULL if is_full else HINT_SERVER
                     raise StoreError(f"{self._address}: {reason[:300]}", hint) from error
-                if is_unloaded:  # the server was started anew meanwhile
+                if is_unloaded:  # the server was restarted meanwhile
                     self._loaded.clear()
-            except (LookupError, AttributeError) as error:  # pymilvus reads what is not there
+            except (LookupError, AttributeError) as error:  # pymilvus fails on incomplete replies
                 raise StoreError(f"{self._address} answered in part: {error!r}"[:300], HINT_SERVER) from error
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last try returns or raises")
 
     def _whole(self, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Row]:
-        """Return the rows that the engine gave.
+        """Return the rows as dicts.
 
         Raises:
-            StoreError: one lacks a field that it was asked for.
+            StoreError: a row lacks a requested field.
         """
         for row in rows:
             if missing := [field for field in fields if field not in row]:
@@ -290,7 +289,7 @@ class Engine:
             from pymilvus import MilvusClient
 
             self._leave()
-            logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # what goes wrong is an error of ours
+            logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # goalmem reports errors itself
             is_embedded = self._address.path is not None
             token, database = ("", "") if is_embedded else (self._token, self._address.database)
             self._client = MilvusClient(uri, token=token, db_name=database, timeout=self._patience, grpc_options=_CALM)
@@ -304,10 +303,10 @@ class Engine:
         self._loaded.clear()
 
     def _check(self, collection: Collection, dimension: int | None = None) -> None:
-        """Check that a collection of ours has our fields.
+        """Check that a collection has goalmem's fields.
 
         Raises:
-            StoreDamaged: it has others, or vectors of another dimension.
+            StoreDamaged: it has other fields, or vectors of another dimension.
         """
         found = {
             field["name"]: field.get("params", {}).get("dim")
@@ -347,7 +346,7 @@ class Engine:
         schema.add_field(ID, DataType.VARCHAR, max_length=_KEY_LENGTH, is_primary=True)
         fields = FIELDS[collection]
         kind, params = _INDEXES[self._address.path is not None]
-        # milvus-lite counts how rare a word is within a partition, so that it gets one for all conversations
+        # milvus-lite counts a word's frequency within a partition, so all conversations share one
         key = TALK if self._address.path is None else None
         for field in fields:
             schema.add_field(
@@ -363,13 +362,13 @@ class Engine:
                     input_field_names=[field.name], output_field_names=[sparse],
                 ))  # fmt: skip
                 indexes.add_index(sparse, index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
-        if not any(field.kind is Kind.VECTOR for field in fields):  # the engine wants a vector in each collection
+        if not any(field.kind is Kind.VECTOR for field in fields):  # the engine requires a vector field
             schema.add_field(_PLACEHOLDER, DataType.FLOAT_VECTOR, dim=2)
             indexes.add_index(_PLACEHOLDER, index_type="FLAT", metric_type="IP")
         shards = self._shards if collection in (Collection.SAID, Collection.UNITS) else 1
         told = {"consistency_level": "Strong", "num_shards": shards}
         self._ask("create_collection", collection.value, schema=schema, **told)
-        # not waited for, since loading does, and the client waits in steps of half a second
+        # does not wait, since loading waits, and the client polls only every half second
         self._ask("create_index", collection.value, indexes, sync=False)
 
     def _breadth(self, depth: int) -> Mapping[str, int]:
@@ -385,7 +384,7 @@ def _says(reason: str, signs: Sequence[str]) -> bool:
 
 
 def _batches(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Yield the rows in batches that a server takes at once."""
+    """Yield the rows in batches that a server accepts."""
     start, size = 0, 0
     for number, row in enumerate(rows):
         held = sum(

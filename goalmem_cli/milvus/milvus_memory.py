@@ -1,4 +1,4 @@
-"""The memory in Milvus: a `KeptMemory`, whose methods `memory_ports.py` describes."""
+"""The memory in Milvus, a `KeptMemory`; `memory_ports.py` describes its methods."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _AT_ONCE = 100
 
 
 class MilvusMemory:
-    """A memory in a database of Milvus; what goalmem keeps beside it lies in `path`.
+    """A memory in a database of Milvus, with goalmem's own files in the folder `path`.
 
-    Nothing is created before the first write. `patience` is how many seconds to wait for others or for a server, and
-    `token` what a server is told; over `shards` a server spreads new collections; `written` hears of every step of a
-    write.
+    Nothing is created before the first write. `patience` is the seconds to wait for other processes or for a server.
+    `token` authenticates at a server. `shards` is the number of shards of new collections on a server. `written` is
+    called after every step of a write.
     """
 
     def __init__(
@@ -66,23 +66,23 @@ class MilvusMemory:
         self._kept = Kept(address, folder, engine, embedder, Fingerprint(embedder), announce, patience, written)
 
     def over(self, embedder: Embedder) -> Self:
-        """Return the same memory over another embedder; see `SupportsUpkeep`. It has one connection for both."""
+        """Return the same memory with another embedder and the same connection; see `SupportsUpkeep`."""
         other = copy(self)
         other._kept = replace(self._kept, embedder=embedder, fingerprint=Fingerprint(embedder))
         return other
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What it can do beside what every memory can: nothing."""
+        """The additional capabilities: none."""
         return frozenset()
 
     @property
     def exists(self) -> bool:
-        """True once something was written."""
+        """Whether anything was written yet."""
         return self._kept.engine.exists
 
     def close(self) -> None:
-        """Let go of the database, so that another process can open an embedded one."""
+        """Close the database, so that another process can open an embedded one."""
         self._kept.engine.close()
 
     # Adding
@@ -94,7 +94,7 @@ class MilvusMemory:
         by_name: bool = False,
         report: Callable[[Added], None] = unreported,
     ) -> list[Added]:
-        """Store what is new, a batch at a time; see `SupportsAdding`."""
+        """Store new turns batch by batch; see `SupportsAdding`."""
         done: list[Added] = []
 
         def take(added: Added) -> None:
@@ -118,7 +118,7 @@ class MilvusMemory:
         return done
 
     def add_turns(self, turns: Iterable[Turn]) -> list[Added]:
-        """Store turns under the conversation names that they carry; see `SupportsAdding`."""
+        """Store turns in the conversations that they name; see `SupportsAdding`."""
         grouped: dict[str, list[Turn]] = {}
         for turn in turns:
             grouped.setdefault(turn.conversation, []).append(turn)
@@ -158,18 +158,18 @@ class MilvusMemory:
         return joining.joinable(self._kept, name, other)
 
     def join(self, name: str, other: str, shown: Joined) -> None:
-        """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
+        """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
         joining.join(self._kept, name, other, shown)
 
     # Reading
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """Open the memory for reading; see `SupportsRanking`. Nobody waits for it."""
+        """Open the memory for reading, without a lock; see `SupportsRanking`."""
         yield Reader(self._kept, self._naming)
 
     def count_without_time(self, query: Query) -> int:
-        """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
+        """Return how many turns the query's time filter hides because they have no time; see `SupportsRanking`."""
         self._kept.require()
         if query.since is None and query.until is None:
             return 0
@@ -187,7 +187,7 @@ class MilvusMemory:
         return list(self._kept.said(self._kept.shown(conversations).values())[0].values())
 
     def last_turn(self, conversation: str) -> Turn | None:
-        """Return the last turn of a conversation; None where it is not stored; see `SupportsLooking`."""
+        """Return the last turn of a conversation, None if it is not stored; see `SupportsLooking`."""
         if not self.exists:
             return None
         return max(self.turns([conversation]), key=lambda turn: turn.ordinal, default=None)
@@ -197,12 +197,12 @@ class MilvusMemory:
         return not set(units) - Reader(self._kept).hits(units).keys()
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return each stored conversation at a glance, by name; see `SupportsListing`."""
+        """Return a summary of each stored conversation, sorted by name; see `SupportsListing`."""
         self._kept.require()
         return [talk.summary() for talk in self._kept.shown().values()]
 
     def stats(self) -> Stats:
-        """Return the memory in numbers; see `SupportsListing`."""
+        """Return counts and sizes of the memory; see `SupportsListing`."""
         meta = self._kept.require()
         talks = self._kept.shown().values()
         kinds, zones = Counter[str](), Counter[str]()
@@ -268,13 +268,13 @@ class MilvusMemory:
 
     @contextmanager
     def keeping(self) -> Iterator[Written]:
-        """Be the only one of this folder who writes; see `SupportsUpkeep`."""
+        """Hold this folder's lock for writing; see `SupportsUpkeep`."""
         self._kept.require()
         with self._kept.writing():
             yield self._kept.written
 
     def verify(self) -> list[str]:
-        """Return what is wrong, a line each: rows that the turns do not explain, or that they lack."""
+        """Return the problems found, one a line: unfinished changes, missing turns, and missing or surplus rows."""
         kept = self._kept
         check_embedder(kept.require(), kept.embedder)
         problems = [f"{talk.name}: a write to it is going on, or was interrupted" for talk in kept.changing()]
@@ -295,7 +295,7 @@ class MilvusMemory:
         return problems
 
     def remove(self) -> None:
-        """Delete the memory's collections, its traces, and its folder where nothing else is in it."""
+        """Delete the memory's collections, its traces, and its folder if nothing else is in it."""
         kept = self._kept
         kept.require()
         with kept.writing():

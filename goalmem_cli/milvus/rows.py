@@ -1,4 +1,4 @@
-"""From turns to the rows of Milvus and back: pure functions, so that the same turns always give the same rows."""
+"""Convert turns to rows of Milvus and back, with pure functions: the same turns always give the same rows."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ _PART_BYTES = 60_000
 
 
 Spoken = tuple[Any, ...]
-"""A speaker's name, role and number of turns, the id, and the first and last time: earlier rows end before the id."""
+"""A speaker's name, role, number of turns, id, and first and last time; rows of older versions end before the id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation as Milvus has it: what of its rows is valid, and what it holds at a glance.
+    """A conversation in Milvus: which of its rows are visible, and a summary of its content.
 
-    Its rows are those with a revision from `since` to `revision` that are not `retired`; no others are there for a
-    reader. `is_changing` says that rows are on their way in or out, by the hand of the `owner`; `changed` is
-    when, in seconds. `joined` stands for what was joined with it by command, as `alias_of` says: whoever reads that
-    again finds this conversation by it.
-    `copied_from` are the keys of the own ids of conversations that turns of it are told as copied from.
+    Readers see the rows with a revision from `since` to `revision` that are not `retired`. `is_changing` says that the
+    `owner` is writing or deleting rows. `changed` is the time of that, in seconds since 1970. `joined` are the aliases
+    (see `alias_of`) of transcripts that a command joined with it, by which they are recognised when read again.
+    `copied_from` are the keys (see `own_key`) of conversations from which turns of it were copied.
     """
 
     name: str
@@ -64,21 +63,21 @@ class Talk:
 
     @property
     def key(self) -> str:
-        """What stands for its name in filters."""
+        """The hash of its name, for filters."""
         return content_hash(self.name)
 
     def shows(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row of the conversation is one that readers see."""
+        """Return whether readers see this row of the conversation."""
         return self.since <= row["revision"] <= self.revision and row[ID] not in self.retired
 
     @property
     def pair(self) -> tuple[str, str] | None:
-        """The two who talk, where just two do."""
+        """The names of the two speakers; None if there are not exactly two."""
         names = sorted({name for name, *_ in self.speakers if name})
         return (names[0], names[1]) if len(names) == 2 else None
 
     def summary(self) -> ConversationSummary:
-        """Return the conversation at a glance."""
+        """Return the conversation's summary."""
         speakers = tuple(_speaker(*each) for each in self.speakers)
         first, last = _time(self.first_said), _time(self.last_said)
         return ConversationSummary(
@@ -86,7 +85,7 @@ class Talk:
         )
 
     def row(self) -> Row:
-        """Return the conversation as a row; what it copies is told where it does."""
+        """Return the conversation as a row; `copied_from` is left out if it is empty."""
         document = {name: value for name, value in asdict(self).items() if value or name != COPIED_FROM}
         return {
             ID: self.key, "name": self.name[:MOST_BYTES // 4], "own_key": own_key(self.format, self.own_id),
@@ -96,10 +95,10 @@ class Talk:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Talk:
-        """Return the conversation that a row tells of.
+        """Return the conversation of a row.
 
         Raises:
-            StoreDamaged: it is none of goalmem's rows.
+            StoreDamaged: the row does not have goalmem's form.
         """
         try:
             told = json.loads(row["document"])
@@ -113,22 +112,22 @@ class Talk:
 
 
 def own_key(form: str, own_id: str | None) -> str:
-    """Return what stands for a conversation's own id in its format; nothing where it has none."""
+    """Return a key for a conversation's own id in its format; "" if it has none."""
     return "" if own_id is None else content_hash(form, own_id)
 
 
 def number_of(*parts: str) -> int:
-    """Return a number that stands for the parts, short enough for every engine."""
+    """Return the parts' hash as a number that fits into a field of every engine."""
     return int(content_hash(*parts)[:_NUMBER_DIGITS], 16)
 
 
 def place_of(conversation: str, ordinal: int) -> int:
-    """Return what stands for a turn's place in its conversation."""
+    """Return a number for a turn's place in its conversation."""
     return number_of(conversation, str(ordinal))
 
 
 def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Talk:
-    """Return the conversation with what its turns and answers make of it at a glance."""
+    """Return the conversation with the summary of these turns and answers."""
     spoken: dict[tuple[Voice, str | None], list[Turn]] = {}
     for turn in turns:
         spoken.setdefault((voice_of(turn), turn.role), []).append(turn)
@@ -148,7 +147,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 
 def _times(turns: Iterable[Turn]) -> list[str]:
-    """Return the times of the turns, as they are stored, the first one first."""
+    """Return the stored times of the turns, earliest first."""
     said = sorted(
         (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
     )
@@ -167,7 +166,7 @@ def _speaker(
 
 
 def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> list[Row]:
-    """Return the rows of the conversation's turns and answers, a long one in parts, and of what was joined with it."""
+    """Return the rows of the conversation's turns and answers (long ones in parts) and of its joined transcripts."""
     rows = [_row_of_joined(talk, alias) for alias in talk.joined]
     for turn in turns:
         said = None if turn.said is None else turn.said.isoformat()
@@ -190,7 +189,7 @@ def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> 
 
 
 def rows_of_units(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> dict[str, tuple[Row, UnitEntry]]:
-    """Return row id -> row without its vectors, and the entry that they are to be made of."""
+    """Return row id -> row without vectors, and the entry whose texts are to be embedded."""
     found: dict[str, tuple[Row, UnitEntry]] = {}
     for entry in entries_from_units([*units_from_turns(turns), *answers]):
         unit = entry.unit
@@ -204,7 +203,7 @@ def rows_of_units(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) ->
 
 
 def turn_from(conversation: str, document: Mapping[str, Any]) -> Turn:
-    """Return the turn that a document tells."""
+    """Return the turn of a document."""
     return Turn(
         conversation, document["session"], document["ordinal"], document["speaker"], document["text"],
         _time(document["said"]), document["own_id"], document["role"], document["attributes"],
@@ -212,7 +211,7 @@ def turn_from(conversation: str, document: Mapping[str, Any]) -> Turn:
 
 
 def answer_from(conversation: str, id_: str, document: Mapping[str, Any]) -> Unit:
-    """Return the answer that a document tells."""
+    """Return the answer of a document."""
     return Unit(
         id_, document["kind"], document["text"], conversation, document["speaker"], _time(document["said"]),
         tuple(document["turns"]), tuple(document["labels"]), document["backbone"], document["session"],
@@ -221,7 +220,7 @@ def answer_from(conversation: str, id_: str, document: Mapping[str, Any]) -> Uni
 
 
 def whole(rows: Iterable[Row]) -> dict[str, Row]:
-    """Return id -> row with the whole document, of rows that may come in parts; what lacks a part is left out."""
+    """Join rows that come in parts, and return id -> row with its whole document; incomplete ones are left out."""
     parts: dict[str, dict[int, Row]] = {}
     for row in rows:
         parts.setdefault(row["said_id"], {})[row["part"] % _MOST_PARTS] = row
@@ -234,27 +233,27 @@ def whole(rows: Iterable[Row]) -> dict[str, Row]:
 
 
 _MOST_PARTS = 100_000
-"""The field `part` tells which part a row is, and, multiplied by this, of how many."""
+"""The field `part` is the number of parts times this, plus the row's part number."""
 
 
 def words_of(text: str) -> str:
-    """Return the tokens of a text as the analysed fields hold them."""
+    """Return the tokens of a text in the form of the analysed fields."""
     return cut(" ".join(map(_plain, indexed(text))))
 
 
 def query_words(text: str) -> str:
-    """Return the tokens that a query asks for, each once."""
+    """Return the tokens of a query, each once."""
     words, grams = asked(encodable(text))
     return cut(" ".join(dict.fromkeys(map(_plain, (*words, *grams)))))
 
 
 def _plain(token: str) -> str:
-    """Return the token in letters that every engine's tokenizer leaves together."""
+    """Return the token in characters that no engine's tokenizer splits."""
     return token if token.isascii() and token.isalnum() else f"x{token.encode().hex()}"
 
 
 def cut(text: str) -> str:
-    """Return the text, shortened to what a field holds."""
+    """Return the text, shortened to the size of a field."""
     data = encodable(text).encode()
     return data.decode() if len(data) <= MOST_BYTES else data[:MOST_BYTES].decode(errors="ignore")
 
@@ -296,7 +295,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _id(talk: Talk, row: Row, *more: str) -> str:
-    """Return the hash of what a row holds, which is another one after the conversation was written anew as a whole."""
+    """Return the hash of a row's content and of `since`, so that rewriting a whole conversation gives new ids."""
     return content_hash(str(talk.since), json.dumps(row, ensure_ascii=False, sort_keys=True), *more)
 
 

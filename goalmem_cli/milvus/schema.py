@@ -1,8 +1,8 @@
-"""The collections of a memory in Milvus, as data: `milvus_engine.py` makes them, all others write and read their rows.
+"""The collections of a memory in Milvus, as data, from which `milvus_engine.py` makes them.
 
-Words are analysed by goalmem and not by the engine, so that every language is found as it is in the local store: the
-analysed fields hold tokens with blanks between them. Filters compare hashes and numbers only, so that no text of a
-conversation is ever part of an expression.
+goalmem splits texts into tokens, not the engine, so that every language is found as in the local store. The analysed
+fields hold tokens with blanks between them. Filters compare only hashes and numbers, so that no text of a conversation
+becomes part of an expression.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 VERSION = 1
 MOST_BYTES = 65_535
-"""What a text field of Milvus holds."""
+"""The bytes that a text field of Milvus can hold."""
 
 
 class Collection(StrEnum):
@@ -25,7 +25,7 @@ class Collection(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a field holds."""
+    """The kind of a field's content."""
 
     KEY = "a hash, of 32 hexadecimal digits"
     KEYS = "hashes"
@@ -46,7 +46,7 @@ class Field:
 
 ID = "id"
 TALK = "conversation_key"
-"""The partition key of a server: a conversation's rows lie together, and a search in one looks at no other."""
+"""The partition key on a server: a search in one conversation reads only its rows."""
 
 _PLACE = (
     Field(TALK, Kind.KEY), Field("conversation", Kind.TEXT), Field("revision", Kind.NUMBER),
@@ -70,9 +70,9 @@ FIELDS: dict[Collection, tuple[Field, ...]] = {
         Field("context_words", Kind.WORDS), Field("vector", Kind.VECTOR), Field("context_vector", Kind.VECTOR),
     ),
 }  # fmt: skip
-"""Without the primary key `id`, which all have; a collection without vectors gets the smallest that the engine allows.
+"""The fields besides the primary key `id`; a collection without vectors gets a placeholder that the engine requires.
 
-`goalmem_said` has every turn and answer whole, in parts where it is longer than a field, and a row for each transcript
-that was joined by command, which stands for it in `said_id`; `goalmem_units` has what is ranked. A row's id is the hash
-of all that it holds, so that writing it again changes nothing.
+`goalmem_said` has every turn and answer, in parts if it is longer than a field. It also has a row for each transcript
+that a command joined, with its alias in `said_id`. `goalmem_units` has the ranked units. A row's id is the hash of its
+content, so that writing it again changes nothing.
 """

@@ -1,6 +1,6 @@
-"""A local store that lasts as long as a change is worked out: it holds some conversations, and then what they become.
+"""A temporary local store in which the local store's code computes a change to some conversations.
 
-Which conversation a transcript is, and how two are joined, the local store's own code decides in it.
+That code decides which conversation a transcript belongs to, and how two are joined.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from goalmem_cli.store.database.access import Database
 
 
 class Scratch:
-    """A store of rows alone in a folder; `talks` are the conversations that were copied into it, by name."""
+    """A store without indexes in a folder; `talks` are the conversations that were copied into it, by name."""
 
     def __init__(self, kept: Kept, folder: Path) -> None:
         self._kept = kept
@@ -32,7 +32,7 @@ class Scratch:
         self._before: dict[str, tuple[dict[str, Turn], dict[str, Unit]]] = {}
 
     def clear(self) -> None:
-        """Empty it: others may have changed the memory since it was filled."""
+        """Empty it, as other processes may have changed the memory since it was filled."""
         database = self.parts.database.path
         for path in database.parent.glob(f"{database.name}*"):
             path.unlink()
@@ -61,9 +61,7 @@ class Scratch:
         return {id_ for name in names if name in self._before for id_ in self._before[name][0]}
 
     def changed(self, names: Iterable[str]) -> tuple[list[Wanted], set[str]]:
-        """Return what those of the conversations are to hold that are there and others than they were, and which turns
-        there are in any of them.
-        """
+        """Return the new content of those conversations that changed, and the ids of the turns in all of them."""
         if not self.parts.database.exists:
             return [], set()
         with self.parts.database.reading() as connection:
@@ -83,7 +81,7 @@ class Scratch:
         return found, set(turns)
 
     def gone(self, names: Iterable[str]) -> list[Talk]:
-        """Return those of the conversations that were copied into it and are not there any more."""
+        """Return the conversations that were copied into it and are gone now."""
         copied = sorted(set(names) & self.talks.keys())
         if not copied:
             return []

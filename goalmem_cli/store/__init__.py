@@ -1,6 +1,6 @@
-"""One memory on disk: DuckDB holds the truth, the text and vector indexes are derived from it (DESIGN section 7).
+"""One memory on disk: DuckDB holds all content, and the text and vector indexes are built from it (DESIGN section 7).
 
-The names below load their modules, and with them DuckDB and tantivy, only when they are asked for: `traces/` is read
+The names below import their modules, and with them DuckDB and tantivy, at the first use, so that `traces/` can be read
 without either.
 """
 
@@ -29,10 +29,10 @@ def __getattr__(name: str) -> object:
 
 
 def local(memory: KeptMemory, capability: Capability) -> Store:
-    """Return the memory as the local store that it is, for what only such a one can do.
+    """Return the memory as a local store, for a capability that only local stores have.
 
     Raises:
-        StoreUnable: it is kept elsewhere.
+        StoreUnable: the memory is no local store.
     """
     from goalmem_cli.store.store import Store
 

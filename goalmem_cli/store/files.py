@@ -1,6 +1,6 @@
-"""Writing a file so that whoever reads it sees the old content or the new, and knowing a file by its content.
+"""Write files atomically, so that readers see the old or the new content, and hash a file's content.
 
-atomicwrites, the usual library for the first, is no longer maintained.
+atomicwrites, the usual library for atomic writes, is no longer maintained.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from goalmem_cli.errors import StoreError
 HINT_REFUSED = "check the folder's permissions and the free space, or use --store"
 
 Written = Callable[[str], None]
-"""Called after every single write with what was written: where a test stops the process dead."""
+"""Called after every write with a description of it; tests kill the process there."""
 
 
 def unwatched(_what: str) -> None:
-    """Watch no writes."""
+    """Do nothing after a write."""
 
 
 @contextmanager
 def reporting(path: Path, hint: str = HINT_REFUSED) -> Iterator[None]:
-    """Turn the operating system's refusals into the store's errors, with the hint for where the file is.
+    """Turn `OSError` into `StoreError` with this hint.
 
     Raises:
-        StoreError: naming the file and what the system says.
+        StoreError: the system refused; the message has the file and the system's reason.
     """
     try:
         yield
     except OSError as error:
-        where = error.filename2 or error.filename or path  # of a renaming, what was to be replaced
+        where = error.filename2 or error.filename or path  # of a renaming, the target
         raise StoreError(f"{where}: {error.strerror or error}", hint) from error
 
 
 def replace_file(path: Path, content: bytes, written: Written = unwatched, hint: str = HINT_REFUSED) -> None:
-    """Write the content to `path` by an atomic rename, making its folder where needed.
+    """Write the content to `path` by an atomic rename; a missing folder is made.
 
     Raises:
         StoreError: the file cannot be written.
@@ -60,7 +60,7 @@ def replace_file(path: Path, content: bytes, written: Written = unwatched, hint:
 
 
 def content_if_there(path: Path) -> bytes | None:
-    """Return a file's bytes, or None where there is no such file.
+    """Return a file's bytes, None if there is no such file.
 
     Raises:
         StoreError: the system refuses to read it.
@@ -73,7 +73,7 @@ def content_if_there(path: Path) -> bytes | None:
 
 
 def content_of(path: Path) -> tuple[int, str] | None:
-    """Return a file's size and the hash of its bytes, by which it is known again; None where there is no such file.
+    """Return a file's size in bytes and the hash of its content, None if there is no such file.
 
     Raises:
         StoreError: the system refuses to read it.
@@ -88,6 +88,6 @@ def content_of(path: Path) -> tuple[int, str] | None:
 
 
 def sync_file(path: Path) -> None:
-    """Make sure that the file's content is on the disk and not only on its way there."""
+    """Force the file's content onto the disk (fsync)."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -1,6 +1,6 @@
-"""Whether a store's folder can do its work: that it can be written, that there is room, and that its parts agree.
+"""Check a store's folder: permissions, free disk space, and whether its indexes match the database.
 
-Each look changes nothing that lasts, waits for no lock, and ends in a finding or in one of our errors.
+No check changes the store or waits for a lock. Each returns a finding or raises one of goalmem's errors.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _MEGA, _GIGA = 1_000_000, 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, and what to do about it.
+    """The result of one check, and what to do about it.
 
-    `exit_code` is that of the error it would be, 0 when nothing is wrong; a hint without one makes it a mere note.
+    `exit_code` is that of the matching error, 0 if nothing is wrong. A finding with a hint and exit code 0 is a note.
     """
 
     name: str
@@ -38,16 +38,16 @@ class Finding:
 
     @property
     def status(self) -> Literal["ok", "note", "WRONG"]:
-        """How much it matters."""
+        """The severity."""
         if self.exit_code:
             return "WRONG"
         return "note" if self.hint else "ok"
 
 
 def write_refusal(folder: Path) -> str | None:
-    """Return why nothing can be written to the folder, or made where it will be; None where something can.
+    """Return why the folder cannot be written or made, None if it can.
 
-    A file without a name is written and gone at once: permission bits do not tell of full or read-only disks.
+    A temporary file is written, since permission bits do not show full or read-only disks.
     """
     place = _nearest(folder)
     try:
@@ -60,7 +60,7 @@ def write_refusal(folder: Path) -> str | None:
 
 
 def look_at_folder(folder: Path) -> Finding:
-    """Find out whether the store's folder and what lies in it can be written, or the folder made."""
+    """Check whether the store's folder and its parts can be written, or the folder can be made."""
     from goalmem_cli.store.changes.parts import DATABASE, TEXT, TRACES, VECTORS
 
     hint = "make it readable and writable for you, or use another --store"
@@ -76,10 +76,10 @@ def look_at_folder(folder: Path) -> Finding:
 
 
 def look_at_privacy(folder: Path, database: Path | None = None) -> Finding:
-    """Find out whether others than its owner may use what is in the store, and in its embedded `database` in Milvus.
+    """Check whether other users can access files of the store or of its embedded Milvus `database`.
 
     Raises:
-        StoreError: the system does not say.
+        StoreError: the folder cannot be read.
     """
     with reporting(folder):
         found = open_to_others(folder)
@@ -94,10 +94,10 @@ def look_at_privacy(folder: Path, database: Path | None = None) -> Finding:
 
 
 def look_at_disk(folder: Path) -> Finding:
-    """Find out whether there is room for the store to grow, and to be written anew, which forgetting does.
+    """Check whether the disk has room for the store to grow and, as forgetting does, to be rewritten.
 
     Raises:
-        StoreError: the system does not say.
+        StoreError: the system does not report sizes.
     """
     with reporting(folder):
         free = shutil.disk_usage(_nearest(folder)).free
@@ -110,11 +110,11 @@ def look_at_disk(folder: Path) -> Finding:
 
 
 def can_be_opened(folder: Path) -> bool:
-    """Return whether there is a store, after opening its database once.
+    """Open the store's database once, and return whether there is one.
 
     Raises:
-        StoreLocked: another process, which is named, holds it.
-        StoreError: it cannot be read.
+        StoreLocked: another process, which the message names, holds it.
+        StoreError: the database cannot be read.
     """
     from goalmem_cli.store.changes.parts import DATABASE
     from goalmem_cli.store.database.access import Database
@@ -127,10 +127,10 @@ def can_be_opened(folder: Path) -> bool:
 
 
 def look_at_indexes(folder: Path, embedder: Embedder) -> Finding:
-    """Find out whether the embedder is the one that the store was built with, and both indexes hold its last change.
+    """Check whether the store was built with this embedder, and whether both indexes hold its last change.
 
     Raises:
-        EmbedderMismatch: it is another, or gives other vectors than it did.
+        EmbedderMismatch: it was built with another embedder, or this one gives other vectors now.
         StoreError: the store cannot be read.
     """
     from goalmem_cli.store.changes.parts import Parts
@@ -160,19 +160,19 @@ def look_at_indexes(folder: Path, embedder: Embedder) -> Finding:
 
 
 def _unheard(_line: str) -> None:
-    """Say nothing of a wait, as there is none."""
+    """Announce nothing, as nothing waits here."""
 
 
 def _nearest(folder: Path) -> Path:
-    """Return the folder, or the nearest above it that is there."""
+    """Return the folder, or the nearest parent that exists."""
     return next(path for path in (folder, *folder.parents) if os.path.lexists(path))
 
 
 def _is_accessible(path: Path) -> bool:
-    """Return whether this process, as whoever it acts, may read and write what is there."""
+    """Return whether this process may read and write the path, by its effective user id if the system can tell."""
     return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _amount(size: int) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes in MB or GB."""
     return f"{size / _GIGA:.1f} GB" if size >= _GIGA else f"{size / _MEGA:.1f} MB"

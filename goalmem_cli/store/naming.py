@@ -1,4 +1,4 @@
-"""What a memory gives, under the names by which people are called; and queries with all names of whom they name."""
+"""Show hits under the names of people, and add people's other names to queries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Voices: TypeAlias = Callable[[], Iterable[Voice]]
 _WORD = re.compile(r"\w+")
 _SHORTEST_NAME = 3
 _NOBODYS = frozenset("i me my you user assistant unknown".split())
-"""What in a question is seldom a name, though some transcripts have it for one."""
+"""Words that some transcripts have as names, but that are seldom names in a question."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Who speaks in a memory, and the names of each of whom the user said something, folded, by their first words."""
+    """The roster of a memory, and the names of people with notes, by their folded and their written first words."""
 
     roster: Roster
     told: Sequence[Sequence[str]]
@@ -33,7 +33,7 @@ class _Known:
 
     @classmethod
     def of(cls, roster: Roster) -> _Known:
-        """Return what is known of those who speak."""
+        """Return the lookup tables for a roster."""
         told = [_names_of(person) for person in roster.persons if person.said is not None]
         by_word: dict[str, list[tuple[str, int]]] = {}
         by_first: dict[str, list[int]] = {}
@@ -48,7 +48,7 @@ class _Known:
         return cls(roster, told, by_word, by_first)
 
     def more(self, text: str) -> list[str]:
-        """Return the other names of those of whom the text has a name in it, or the first word of one as written."""
+        """Return the other names of people whom the text names, by a full name or by a first word in the same case."""
         text = same_name(text)
         words = _WORD.findall(text.casefold())
         folded = f" {' '.join(words)} "
@@ -60,7 +60,7 @@ class _Known:
 
 
 class Naming:
-    """Knows what the user said of people, as long as the file with it stays the same, and who speaks in a memory."""
+    """Caches the user's notes on people until their file changes, and the roster of a memory."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / PEOPLE
@@ -69,7 +69,7 @@ class Naming:
 
     @property
     def people(self) -> People:
-        """What the user said of people, as it stands now.
+        """The user's present notes on people.
 
         Raises:
             StoreError: the file cannot be read.
@@ -85,9 +85,9 @@ class Naming:
         return self._read[1]
 
     def shown(self, hits: Mapping[str, Hit], generation: object, voices: Voices) -> dict[str, Hit]:
-        """Return the hits under the names of whoever speaks; `voices` are looked up only where anything hangs on them.
+        """Return the hits under the shown names of their speakers.
 
-        That is where the user said something of people, or where ids may tell two of one name apart.
+        `voices` is called only if the user has notes on people, or if ids may tell people with one name apart.
         """
         if not self.people.persons and not any(map(_has_id, hits.values())):
             return dict(hits)
@@ -97,7 +97,7 @@ class Naming:
         return {id_: _renamed(hit, roster) for id_, hit in hits.items()}
 
     def widened(self, query: Query, generation: object, voices: Voices) -> Query:
-        """Return the query with the other names of those whom it names, of whom the user said several."""
+        """Return the query with the other names of the people whom it names, from the user's notes."""
         if not self.people.persons:
             return query
         more = self._known(generation, voices).more(query.text)
@@ -117,7 +117,7 @@ def _has_id(hit: Hit) -> bool:
 def _renamed(hit: Hit, roster: Roster) -> Hit:
     unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
     to = hit.to
-    if to:  # the two who talk are told by their names: where one is several people's, nobody knows whether it is two
+    if to:  # `to` has names only: if several people share one, nobody knows who is meant
         is_known = len(roster.labels_of(to)) < 2 and len(roster.labels_of(hit.unit.speaker)) < 2
         to = roster.shown(Voice(to)) if is_known else ""
         to = "" if to == unit.speaker else to

@@ -1,6 +1,6 @@
-"""Cutting a long turn into passages, so that neither the embedder nor the model's context is overrun.
+"""Split long turns into passages that fit the embedder and the model's context.
 
-Sentence splitters (NLTK's, spaCy's) need a model to download for each language; where a passage ends matters less.
+Sentence splitters (NLTK, spaCy) need a download for each language, and exact ends of passages matter little.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-"""Scripts written without spaces, or nearly so, as ranges inside a regular expression's brackets."""
+"""Scripts that are written with few or no spaces, as ranges for a character class of a regular expression."""
 
 _TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 _LETTERS_PER_TOKEN = 6
@@ -24,15 +24,15 @@ _WORD_END = re.compile(r"(?<=\s)(?=\S)")
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a subword tokenizer makes of the text, never fewer than its words."""
+    """Estimate how many tokens a subword tokenizer makes of the text: at least one per word."""
     return sum(-(-len(match.group()) // _LETTERS_PER_TOKEN) for match in _TOKEN.finditer(text))
 
 
 def split_into_passages(text: str, limit: int = MAX_TOKENS) -> list[str]:
-    """Return consecutive stretches of the text of at most `limit` estimated tokens each.
+    """Return the text in consecutive passages of at most `limit` estimated tokens each.
 
-    They end where a paragraph ends if that can be had, else where a sentence does, else a word, else anywhere;
-    together they hold every character of the text except the blanks between them.
+    A passage ends at the end of a paragraph if possible, else of a sentence, else of a word, else anywhere. Together
+    they have every character of the text except blanks between passages.
     """
     if len(text) <= limit:  # no token is shorter than a character
         return [text.strip()] if text.strip() else []
@@ -50,7 +50,7 @@ def split_into_passages(text: str, limit: int = MAX_TOKENS) -> list[str]:
 
 
 def _pieces(text: str, limit: int, ends: tuple[re.Pattern[str], ...]) -> Iterator[str]:
-    """Yield the text in pieces within the limit, cut at the first kind of end that makes them short enough."""
+    """Yield pieces of the text within the limit; a piece that is too long is split at the next kind of end."""
     if estimate_tokens(text) <= limit:
         yield text
     elif ends:

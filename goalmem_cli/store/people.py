@@ -1,6 +1,6 @@
-"""What the user said of people: who speaks under which names, and what each is called. The turns stay as they are.
+"""The user's notes on people: which names belong to one person, and what each person is called.
 
-It lies in a small file of the store's folder, and nothing else knows of it: taking it back makes all as it was.
+The notes are one small file in the store's folder. Turns do not change, so that every note can be undone.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from goalmem_cli.store.privacy import PEOPLE, make_private, remove_leftovers
 SCHEMA_VERSION = 1
 LONGEST_NAME = 200
 _MOST_BEFORE = 20
-"""So many words about a person can be taken back one after another; what was said before these goes with the last."""
+"""How many earlier notes on a person can be undone one after another; older ones are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of whom the user said something: what they are called, and under what they speak.
+    """A note on a person: the name that the user gave, and the voices under which the person speaks.
 
-    A voice with an id, which is kept without its name, stands for all that was said under this id; one without for the
-    name. `before` is what was said of them until then: whom they were merged of, or what they were called.
+    A voice with an id has no name here and stands for all turns with that id. A voice without an id stands for all
+    turns with its name. `before` are the earlier notes that this one replaced: the merged people, or the former name.
     """
 
     name: str
@@ -37,16 +37,16 @@ class Person:
     before: tuple[Person, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """Return the person in JSON."""
+        """Return the person as a JSON object."""
         told: dict[str, object] = {"name": self.name, "voices": [[voice.name, voice.id] for voice in self.voices]}
         return told | ({"before": [each.document() for each in self.before]} if self.before else {})
 
     def is_like(self, other: Person) -> bool:
-        """Say whether the same is said of both, whatever was said before."""
+        """Say whether both have the same name and voices, regardless of earlier notes."""
         return self.name == other.name and set(self.voices) == set(other.voices)
 
     def without(self, gone: set[Voice]) -> Person | None:
-        """Return the person without these voices, also before; None where none is left, or only the own name."""
+        """Return the person without these voices, also in earlier notes; None if nothing but the own name is left."""
         stay = tuple(voice for voice in self.voices if voice not in gone)
         if stay == self.voices:
             return self
@@ -58,7 +58,7 @@ class Person:
         return before[0] if len(before) == 1 and before[0].is_like(one) else one
 
     def shallow(self, depth: int = _MOST_BEFORE) -> Person:
-        """Return the person with what was said before, but not more than so many words of it after one another."""
+        """Return the person with at most `depth` levels of earlier notes."""
         if not self.before:
             return self
         return replace(self, before=tuple(each.shallow(depth - 1) for each in self.before) if depth else ())
@@ -66,18 +66,18 @@ class Person:
 
 @dataclass(frozen=True)
 class People:
-    """All of whom the user said something, in the order in which it was said."""
+    """All notes on people, oldest first."""
 
     persons: tuple[Person, ...] = ()
 
     @classmethod
     def of_folder(cls, folder: Path) -> People:
-        """Return those kept in the folder, none where there is no such file.
+        """Return the notes in the folder, none if there is no such file.
 
         Raises:
             StoreNewer: a newer goalmem wrote the file.
-            StoreDamaged: the file is not of this form.
-            StoreError: it cannot be read.
+            StoreDamaged: the file does not have this form.
+            StoreError: the file cannot be read.
         """
         content = content_if_there(folder / PEOPLE)
         if content is None:
@@ -98,24 +98,24 @@ class People:
 
     @classmethod
     def from_documents(cls, documents: Any) -> People:
-        """Return those that JSON tells of.
+        """Return the notes from JSON objects.
 
         Raises:
-            ValueError, KeyError, TypeError: it does not have the form.
+            ValueError, KeyError, TypeError: an object does not have this form.
         """
         return cls(tuple(_person(each, _MOST_BEFORE) for each in documents))
 
     def documents(self) -> list[dict[str, object]]:
-        """Return them in JSON."""
+        """Return the notes as JSON objects."""
         return [person.document() for person in self.persons]
 
     @cached_property
     def digest(self) -> str:
-        """What tells them from others."""
+        """The hash of the notes, "" if there are none."""
         return content_hash(json.dumps(self.documents())) if self.persons else ""
 
     def keep(self, folder: Path, written: Written = unwatched) -> None:
-        """Write them into the folder, whole or not at all; where there are none, there is no file.
+        """Write the notes into the folder atomically; if there are none, delete the file.
 
         Raises:
             StoreError: the file cannot be written.
@@ -132,42 +132,42 @@ class People:
             written(PEOPLE)
 
     def of(self, voices: Iterable[Voice]) -> list[Person]:
-        """Return those who speak under one of the voices."""
+        """Return the people who speak under one of the voices."""
         asked = set(map(kept_as, voices))
         return [person for person in self.persons if not asked.isdisjoint(person.voices)]
 
     def with_person(self, name: str, voices: Iterable[Voice]) -> People:
-        """Return them with one who is called so and speaks under all these voices, in place of any who do so now.
+        """Return the notes with one on a person with this name and these voices, which replaces notes on these voices.
 
-        Where that is what was said of them before, it is taken back instead.
+        If it equals an earlier note, that one is restored instead.
         """
         given = list(voices)
         told = tuple(dict.fromkeys(map(kept_as, given)))
         before = tuple(self.of(told))
         rest = tuple(person for person in self.persons if person not in before)
-        if len(told) == 1 and given[0].name == name:  # as the transcript calls them: there is nothing to say
+        if len(told) == 1 and given[0].name == name:  # the transcript's own name needs no note
             return People(rest)
         one = Person(name, told, before)
         known = (*before, *before[0].before) if len(before) == 1 else ()
         return People((*rest, next((each for each in known if each.is_like(one)), one.shallow())))
 
     def parted(self, *persons: Person) -> People:
-        """Return them with these, who are several people though they have one name."""
+        """Return the notes with these people, who are several although they have one name."""
         return People((*self.persons, *persons))
 
     def taken_back(self, voices: Iterable[Voice]) -> People:
-        """Return them without what was said last of those who speak under these voices."""
+        """Return the notes without the last note on the people with these voices."""
         last = self.of(voices)
         return People(tuple(one for person in self.persons for one in (person.before if person in last else (person,))))
 
     def without(self, voices: Iterable[Voice]) -> People:
-        """Return them without these voices; who has none left, or only the own name, goes."""
+        """Return the notes without these voices; people left with nothing but their own name are removed."""
         gone = set(voices)
         left = [person.without(gone) for person in self.persons]
         return People(tuple(person for person in left if person is not None))
 
     def spoken(self, voices: Iterable[Voice]) -> People:
-        """Return them without the voices under which nobody speaks any more: those are all that there are."""
+        """Return the notes without voices that no longer speak; `voices` are all that do."""
         names, ids = set[str](), set[str]()
         for voice in voices:
             names.add(voice.name)
@@ -181,7 +181,7 @@ class People:
         return self.without(silent) if silent else self
 
     def plus(self, others: People) -> People:
-        """Return them with others, of whom those are left out of whom something is said here already."""
+        """Return the notes with those of `others`, except on people who have notes here."""
         persons, known = list(self.persons), {voice for person in self.persons for voice in person.voices}
         for each in others.persons:
             if known.isdisjoint(each.voices):
@@ -191,7 +191,7 @@ class People:
 
 
 def kept_as(voice: Voice) -> Voice:
-    """Return what is kept of a voice: its id, whatever the name; where it has none, the name."""
+    """Return a voice as notes have it: the id without the name, or the name if there is no id."""
     return Voice("", voice.id) if voice.id else voice
 
 
@@ -203,13 +203,13 @@ def _person(document: Any, depth: int) -> Person:
     if not called:
         raise ValueError(name)
     before = [_person(each, depth - 1) for each in document.get("before", ())] if depth else []
-    if any(not set(each.voices).issubset(kept) for each in before):  # nothing stands there that is not here
+    if any(not set(each.voices).issubset(kept) for each in before):  # earlier notes have no other voices
         raise ValueError(name)
     return Person(called, kept, tuple(before))
 
 
 def prune(folder: Path, voices: Callable[[], Iterable[Voice]], written: Written = unwatched) -> None:
-    """Take out of the file under what nobody speaks any more; `voices` gives all that there are.
+    """Remove voices that no longer speak from the file; `voices` returns all that do.
 
     Raises:
         StoreError: the file cannot be read or written.

@@ -1,4 +1,4 @@
-"""A store is for its owner's eyes: its files have the mode 600, its folders 700."""
+"""Keep a store private: its files have mode 600, its folders 700."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from goalmem_cli.store.files import reporting
 DATABASE, TEXT, VECTORS, TRACES = "memory.duckdb", "text", "vectors", "traces"
 FORGOTTEN, PEOPLE = "forgotten.json", "people.json"
 LOCK, OWNER = "writing.lock", "writer-id"
-"""What the parts of a store are called in its folder; the last two are of a memory in Milvus."""
+"""The names of a store's parts in its folder; the last two belong to a memory in Milvus."""
 
 _PARTS = frozenset((TEXT, VECTORS, TRACES, FORGOTTEN, PEOPLE, LOCK, OWNER))
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
@@ -22,19 +22,19 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its owner can enter, where there is none; those above it are made as usual.
+    """Make a missing folder that only its owner can enter; missing parents get the usual mode.
 
     Raises:
-        StoreError: it cannot be made.
+        StoreError: the folder cannot be made.
     """
     with reporting(folder):
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
 
 
 def keep_private(folder: Path, *, is_all: bool = False) -> None:
-    """Close a store to everybody but its owner; where the folder `is_all` the store's, with whatever is in it.
+    """Close a store's files and folders to other users; `is_all` says that everything in the folder is the store's.
 
-    A folder that holds other things too stays as it is, and so does what belongs to somebody else.
+    A folder that holds other files too keeps its mode, and so do files of other users.
 
     Raises:
         StoreError: the system refuses.
@@ -46,7 +46,7 @@ def keep_private(folder: Path, *, is_all: bool = False) -> None:
 
 
 def remove_leftovers(folder: Path, *names: str) -> None:
-    """Remove what an interrupted writing of these files left, since names and keys are in them.
+    """Remove temporary files that an interrupted write of these files left, as they hold names and keys.
 
     Raises:
         StoreError: the system refuses.
@@ -58,9 +58,9 @@ def remove_leftovers(folder: Path, *names: str) -> None:
 
 
 def open_to_others(folder: Path, *, is_all: bool = False) -> list[Path]:
-    """Return which files and folders of the store others than its owner may use; on Windows modes say nothing.
+    """Return the store's files and folders that other users can access; on Windows none, as modes mean nothing there.
 
-    Where the folder `is_all` the store's, that is whatever is in it.
+    `is_all` says that everything in the folder is the store's.
 
     Raises:
         OSError: the folder cannot be read.
@@ -89,5 +89,5 @@ def _below(folder: Path) -> Iterator[Path]:
 def _is_open(path: Path) -> bool:
     try:
         return bool(path.stat().st_mode & _OTHERS)
-    except FileNotFoundError:  # gone meanwhile
+    except FileNotFoundError:  # deleted meanwhile
         return False

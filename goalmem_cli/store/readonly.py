@@ -1,4 +1,4 @@
-"""What of a store only reads: ranking, looking up, listing, and what was derived."""
+"""The reading half of a store: rank, look up, list, and return what backbones derived."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class ReadOnlyStore:
-    """A store as whoever reads it sees it. Each method opens the database for itself and closes it again."""
+    """The methods of a store that read. Each opens the database and closes it again."""
 
     def __init__(
         self,
@@ -47,26 +47,26 @@ class ReadOnlyStore:
         self._naming = Naming(path)
 
     def over(self, embedder: Embedder) -> Self:
-        """Return the same store over another embedder; see `SupportsUpkeep`. DuckDB is started once for both."""
+        """Return the same store with another embedder and the same DuckDB; see `SupportsUpkeep`."""
         other = copy(self)
         other._parts, other._filters, other._hits = self._parts.over(embedder), Filters(), KeptHits()
         return other
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What a store can do beside what every memory can: all that there is; see `SupportsUpkeep`."""
+        """The additional capabilities: all; see `SupportsUpkeep`."""
         return frozenset(Capability)
 
     @property
     def exists(self) -> bool:
-        """True once something was written; waits while another process is making the store."""
+        """Whether anything was written yet; waits while another process makes the store."""
         return self._database.is_there()
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """Open the store for reading; see `SupportsRanking`.
 
-        After an interrupted write or a deleted folder the indexes are brought to the database's generation first.
+        If the indexes are behind the database, after an interruption or a deletion, they are updated first.
         """
         self._parts.require()
         with self._database.reading() as connection:
@@ -82,17 +82,17 @@ class ReadOnlyStore:
     def rank(
         self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
     ) -> dict[Ranking, list[Scored]]:
-        """As `Reader.rank`, opening the store for it."""
+        """Open the store and call `Reader.rank`."""
         with self.reading() as reader:
             return reader.rank(query, rankings, depth, backbone=backbone, kinds=kinds)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
-        """As `Reader.hits`, opening the store for it."""
+        """Open the store and call `Reader.hits`."""
         with self.reading() as reader:
             return reader.hits(units)
 
     def count_without_time(self, query: Query) -> int:
-        """Return how many turns the query's time filter hides for want of a time; see `SupportsRanking`."""
+        """Return how many turns the query's time filter hides because they have no time; see `SupportsRanking`."""
         return self._read(tables.count_hidden_without_time, query)
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
@@ -100,7 +100,7 @@ class ReadOnlyStore:
         return list(self._read(tables.load_turns, conversations).values())
 
     def last_turn(self, conversation: str) -> Turn | None:
-        """Return the last turn of a conversation; None also where there is no store yet; see `SupportsLooking`."""
+        """Return the last turn of a conversation, None if it or the store does not exist; see `SupportsLooking`."""
         return self._read(tables.last_turn, conversation) if self.exists else None
 
     def are_stored(self, units: Sequence[str]) -> bool:
@@ -108,23 +108,23 @@ class ReadOnlyStore:
         return not set(units) - set(self._read(unit_rows.known_units, units))
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return each stored conversation at a glance, by name; see `SupportsListing`."""
+        """Return a summary of each stored conversation, sorted by name; see `SupportsListing`."""
         return self._read(summaries.load_conversations)
 
     def stats(self) -> Stats:
-        """Return the store in numbers; see `SupportsListing`."""
+        """Return counts and sizes of the store; see `SupportsListing`."""
         return self._read(summaries.load_stats, self.path)
 
     def derived(self, backbone: str) -> list[Derived]:
-        """Return the ledger of a backbone; see `SupportsLedger`."""
+        """Return a backbone's ledger of processed parts; see `SupportsLedger`."""
         return self._read(ledger.load_ledger, backbone)
 
     def has_derived(self, backbone: str) -> bool:
-        """Return whether a backbone has derived from anything that is stored; see `SupportsLedger`."""
+        """Return whether a backbone has derived anything from stored turns; see `SupportsLedger`."""
         return self._read(ledger.has_parts, backbone)
 
     def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
-        """Return a backbone's units by kind, and its edges; see `SupportsLedger`."""
+        """Return the counts of a backbone's units by kind, and of its edges; see `SupportsLedger`."""
         return self._read(unit_rows.counts_of, backbone)
 
     def units_of(
@@ -138,31 +138,31 @@ class ReadOnlyStore:
         return self._read(unit_rows.load_edges_of, backbone, kinds)
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
-        """Return the vectors of the units' texts, a row a unit; see `SupportsDerivedUnits`."""
+        """Return the vectors of the units' texts, one row for each unit; see `SupportsDerivedUnits`."""
         return deriving.vectors_of(self._parts, units)
 
     def embedded_with(self) -> tuple[str, int]:
-        """Return the name and dimension of the store's embedder; empty and 0 where nothing was embedded yet."""
+        """Return the name and dimension of the store's embedder; "" and 0 if nothing was embedded yet."""
         meta = self._read(tables.load_meta)
         return meta.embedder or "", meta.dimension
 
     @contextmanager
     def keeping(self) -> Iterator[Written]:
-        """Be the only one who writes, to change a file beside the database; see `SupportsUpkeep`."""
+        """Hold the lock for writing, to change a file beside the database; see `SupportsUpkeep`."""
         self._parts.require()
         with self._database.writing():
             yield self._parts.written
 
     def verify(self) -> list[str]:
-        """Return what is wrong, a line each: rows that disagree, and indexes that are not what the database says."""
+        """Return the problems found, one a line: inconsistent rows, and indexes that differ from the database."""
         return self._read(self._disagreements)
 
     def catch_up(self) -> None:
-        """Bring both indexes to the database's generation, and finish a forgetting that was interrupted."""
+        """Update both indexes to the database's generation, and finish an interrupted forgetting."""
         catch_up(self._parts)
 
     def _read(self, look: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """Return what `look` finds in the database, which is open for it alone."""
+        """Open the database, and return what `look` finds in it."""
         self._parts.require()
         with self._database.reading() as connection:
             return look(connection, *args, **named)

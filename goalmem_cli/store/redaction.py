@@ -1,7 +1,7 @@
-"""Secrets in what somebody wrote: keys of known forms, passwords in addresses, card numbers, which can be blacked out.
+"""Find and black out secrets in texts: keys with known forms, passwords in addresses, and card numbers.
 
-There is a library for looking through source code (detect-secrets); it goes by lines of files and by entropy, and so
-finds what is no secret in every other chat about code. Only what has a form of its own is taken here.
+The library detect-secrets is made for source code. It works by lines and entropy, and so has false alarms in every
+other chat about code. This module takes only secrets that have a form of their own.
 """
 
 from __future__ import annotations
@@ -57,25 +57,23 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("json web token", "eyJ", r"(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,6000}\.[\w-]{5,2000}"),
     ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/]{1,200})(?=@)"),
 )
-"""What each kind is called, what its text always holds, and its form."""
+"""For each kind of secret: its name, a string that it always contains, and its regular expression."""
 _KINDS = tuple((kind, held, re.compile(form)) for kind, held, form in _FORMS)
 _CARD = re.compile(
     r"(?<![\d.,/_-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|[3-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?)(?![\d.,]{0,20}\d)"
 )
 _PORT = re.compile(r"\d{1,5}(?:$|@)")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])|.*[0-9a-f]{32}")
-"""What is made by chance has letters of both cases and digits, or is one long number; words joined by hyphens have not
-and are not.
-"""
+"""A random key has digits and capitals, or 32 hexadecimal digits in a row; words with hyphens have neither."""
 _CARD_LENGTHS = range(14, 20)
 _CARD_KIND = "card number"
 _SAID_BESIDE = frozenset(("quoted", "forwarded_from"))
-"""Attributes of a turn that somebody wrote; others are ids and times."""
+"""Attributes of a turn that hold written text; others are ids and times."""
 _PLACEHOLDERS = frozenset("password pass passwd pwd secret token xxx *** ... <password> {password} $password".split())
 
 
 def redacted(text: str) -> tuple[str, Counter[str]]:
-    """Return the text with ``[redacted: aws key]`` for each secret, and how many of each kind there were."""
+    """Return the text with each secret replaced, as by ``[redacted: aws key]``, and the counts by kind."""
     found: Counter[str] = Counter()
     for kind, held, form in _KINDS:
         if held in text:
@@ -86,7 +84,7 @@ def redacted(text: str) -> tuple[str, Counter[str]]:
 
 
 def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
-    """Return the turn with the secrets of its text, and of what its transcript says beside it, blacked out."""
+    """Return the turn with the secrets in its text and attributes blacked out, and the counts by kind."""
     text, found = redacted(turn.text)
     attributes = dict(turn.attributes)
     if found and QUOTES in attributes:
@@ -99,7 +97,10 @@ def redacted_turn(turn: Turn) -> tuple[Turn, Counter[str]]:
 
 
 def _quotes_in(turn: Turn, text: str) -> list[dict[str, object]]:
-    """Return where the turn's quotes are in its redacted text; where a secret spans an end of one, all of it is one."""
+    """Return the places of the turn's quotes in its redacted text.
+
+    If a secret crosses the border of a quote, the whole text is one quote.
+    """
     told, quotes = "", list[dict[str, object]]()
     for stretch, author in turn.stretches:
         start, told = len(told), told + redacted(stretch)[0]

@@ -1,4 +1,4 @@
-"""Who speaks in a memory: under which names and ids, what each is called, and whom a text names."""
+"""The people of a memory: their names and ids, how they are shown, and whom a text names."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OF_LONG_ID = 8
 
 @dataclass(frozen=True)
 class Somebody:
-    """One person of a memory: what they are called and shown as, and under what they speak there.
+    """One person of a memory, with a name and the voices under which the person speaks.
 
-    `shown` is `name` with what tells two of one name apart; `said` is what the user said of them.
+    `shown` is the name, with an addition if several people have it. `said` is the user's note on the person, if any.
     """
 
     name: str
@@ -31,20 +31,20 @@ class Somebody:
 
     @property
     def names(self) -> list[str]:
-        """Every name of theirs, each once, as transcripts have them."""
+        """All names of the person in transcripts, each once."""
         return list(dict.fromkeys(voice.name for voice in self.voices))
 
     @property
     def without_id(self) -> str:
-        """What names this one alone among others of the name, who have ids; blank where this one has one too."""
+        """A text that names this person among namesakes with ids, "Alex (no id)"; "" if this person has an id too."""
         return "" if any(voice.id for voice in self.voices) else f"{self.name} (no id)"
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Who speaks in a memory. Two with one name are two where the ids of one format tell them apart, else one.
+    """All people of a memory. Speakers with one name are one person, unless ids of one format tell them apart.
 
-    `labels` are what whoever speaks so is shown as, and `of_name` the same by the name alone.
+    `labels` are voice -> shown name. `of_name` are name -> the shown names of all who have it.
     """
 
     persons: tuple[Somebody, ...] = ()
@@ -53,7 +53,7 @@ class Roster:
 
     @classmethod
     def of(cls, people: People, voices: Iterable[Voice]) -> Roster:
-        """Return who speaks under the voices, after what the user said of people."""
+        """Return the roster of these voices, with the user's notes applied."""
         persons: list[Somebody] = []
         labels: dict[Voice, str] = {}
         found = _grouped(people, list(dict.fromkeys(voices)))
@@ -70,9 +70,9 @@ class Roster:
         return cls(tuple(persons), labels, {name: frozenset(shown) for name, shown in of_name.items()})
 
     def shown(self, voice: Voice) -> str:
-        """Return what whoever speaks so is shown as: by the user's word, or told apart from another of the name.
+        """Return the shown name of a voice.
 
-        What was derived from turns has a name and no id: it is shown as one whose name is nobody else's.
+        Derived units have a name but no id; they get the shown name only if exactly one person has that name.
         """
         if voice in self.labels:
             return self.labels[voice]
@@ -80,18 +80,18 @@ class Roster:
         return next(iter(labels)) if len(labels) == 1 else voice.name
 
     def labels_of(self, name: str) -> frozenset[str]:
-        """Return what those are shown as who speak under a name."""
+        """Return the shown names of the people who have this name."""
         return self.of_name.get(same_name(name), frozenset())
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether everybody is shown under the name that the transcripts have."""
+        """Whether all shown names are those of the transcripts."""
         return all(voice.name == label for voice, label in self.labels.items())
 
     def called(self, text: str) -> list[Somebody]:
-        """Return those whom a text names: by an id, by what they are shown as, else by any name or number of theirs.
+        """Return the people whom a text names: by id, by shown name, else by any of their names or numbers.
 
-        Of three Alexes the one without an id is shown as "Alex", which names all three; "Alex (no id)" is that one.
+        If one of three Alexes has no id, it is shown as "Alex". That names all three; "Alex (no id)" names only this.
         """
         shown = {each.shown for each in self.persons}
         ways: Sequence[Callable[[Somebody], Iterable[str]]] = (
@@ -100,7 +100,7 @@ class Roster:
             lambda each: each.names,
             lambda each: (voice.id.rpartition("@")[0] for voice in each.voices),
         )
-        for fold in FOLDS[:-1]:  # whoever is only spelled alike may be another
+        for fold in FOLDS[:-1]:  # similar spellings may be different people
             wanted = fold(text)
             for way in ways if wanted else ():
                 if found := [each for each in self.persons if wanted in map(fold, way(each))]:
@@ -108,18 +108,18 @@ class Roster:
         return []
 
     def handle(self, one: Somebody) -> str:
-        """Return what names this one alone: what they are shown as, else an id or another name."""
+        """Return a text that names only this person: the shown name, else an id or another name."""
         ways = (one.shown, *(voice.id for voice in one.voices), *one.names, one.without_id)
         return next((way for way in ways if way and self.called(way) == [one]), one.shown)
 
     def share_names(self, persons: Iterable[Somebody]) -> bool:
-        """Say whether somebody else speaks under a name of theirs."""
+        """Say whether other people have a name of these persons."""
         chosen = list(persons)
         names = {name for each in chosen for name in each.names}
         return any(each not in chosen and not names.isdisjoint(each.names) for each in self.persons)
 
     def namesakes(self) -> dict[str, list[str]]:
-        """Return each name that several people have -> what these are shown as."""
+        """Return each name that several people have -> their shown names."""
         return {name: sorted(labels) for name, labels in self.of_name.items() if len(labels) > 1}
 
 
@@ -128,7 +128,7 @@ def _names(voices: Iterable[Voice]) -> set[str]:
 
 
 def _grouped(people: People, voices: Sequence[Voice]) -> list[tuple[Person | None, tuple[Voice, ...]]]:
-    """Return the voices by whose they are, each group with what the user said of its person."""
+    """Return the voices grouped by person, each group with the user's note on the person, if any."""
     claimed = {voice for person in people.persons for voice in person.voices}
     own = {person: [voice] for person in people.persons if (voice := Voice(person.name)) not in claimed}
     groups = _Groups([*voices, *claimed, *(voice for theirs in own.values() for voice in theirs)])
@@ -144,7 +144,7 @@ def _grouped(people: People, voices: Sequence[Voice]) -> list[tuple[Person | Non
 
 
 class _Groups:
-    """Voices, of which those that are one person's get one head."""
+    """A union-find of voices: the voices of one person have one head."""
 
     def __init__(self, voices: Iterable[Voice]) -> None:
         self._heads = {voice: voice for voice in voices}
@@ -163,7 +163,7 @@ class _Groups:
                 self._formats[one] |= self._formats.pop(other)
 
     def by_id(self) -> None:
-        """Join what has one id."""
+        """Join voices with the same id."""
         of_id: dict[str, list[Voice]] = {}
         for voice in self._heads:
             if voice.id:
@@ -172,12 +172,12 @@ class _Groups:
             self.join(same)
 
     def by_name(self, told: Iterable[Voice]) -> None:
-        """Join what has one name, but not where the ids of one format, or the user, say that it is several people's."""
+        """Join voices with the same name, unless ids of one format or the user's notes separate them."""
         of_name: dict[str, list[Voice]] = {}
         for voice in self._heads:
             if voice.name:
                 of_name.setdefault(same_name(voice.name), []).append(voice)
-        heads = {self.of(voice) for voice in told}  # of those of whom the user said something
+        heads = {self.of(voice) for voice in told}  # people with notes
         for same in of_name.values():
             groups = {self.of(voice) for voice in same}
             formats = Counter(name for group in groups for name in self._formats[group])
@@ -190,7 +190,7 @@ class _Groups:
 
 
 def told_apart(name: str, voices: Sequence[Voice]) -> str:
-    """Return the name with what tells its bearer from others: an id, else another name."""
+    """Return the name with an id, else with another name, in brackets, to tell the person from namesakes."""
     id_ = next((voice.id.rpartition("@")[0] for voice in voices if voice.id), "")
     other = next((other for voice in voices if (other := same_name(voice.name)) != same_name(name)), "")
     mark = id_[:_OF_LONG_ID] if len(id_) > _LONG_ID else id_ or other
@@ -198,12 +198,12 @@ def told_apart(name: str, voices: Sequence[Voice]) -> str:
 
 
 def same_name(name: str) -> str:
-    """Return a name in the one form of Unicode that tells names apart: some programs write an accent on its own."""
+    """Return a name in Unicode's form NFC, as some programs write accents as separate characters."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def spelled(text: str) -> str:
-    """Return the letters and digits of a name, without case and marks: names with the same are spelled alike."""
+    """Return the letters and digits of a name in lower case without accents, to compare spellings."""
     letters = unicodedata.normalize("NFKD", text.casefold())
     return _NOT_A_LETTER.sub("", "".join(letter for letter in letters if not unicodedata.combining(letter)))
 
@@ -213,11 +213,11 @@ def _folded(text: str) -> str:
 
 
 def digits_of(text: str) -> str:
-    """Return the digits of a telephone number, as it is dialled from abroad; nothing of any other text."""
+    """Return the digits of a telephone number without a leading 00; "" for any other text."""
     digits = "".join(letter for letter in text if letter.isascii() and letter.isdigit())
     is_number = len(digits) >= 7 and not any(letter.isalpha() for letter in text) and "@" not in text
     return digits.removeprefix("00") if is_number else ""
 
 
 FOLDS: tuple[Callable[[str], str], ...] = (same_name, _folded, digits_of, spelled)
-"""What makes two writings of a name or number the same, the narrowest first."""
+"""Functions that normalise a name or number for comparison, the strictest first."""

@@ -1,4 +1,4 @@
-"""The store: conversations go in, ranked units come out. Everything else in this folder works for this class."""
+"""The class `Store`, which stores conversations and ranks units; the rest of this folder implements it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from goalmem_cli.store.readonly import ReadOnlyStore
 
 
 class Store(ReadOnlyStore):
-    """One memory, a folder: a `StructuredMemory` (`memory_ports.py` says what its methods do), and its upkeep.
+    """One memory in a folder: a `StructuredMemory`, whose methods `memory_ports.py` describes, with its upkeep.
 
-    Nothing is created before the first write, and nothing stays open between calls. `announce` gets a line whenever the
-    user has to wait, or something was repaired or done without; `patience` is how many seconds to wait for another
-    process's lock; `written` hears of every single write.
+    Nothing is created before the first write, and nothing stays open between calls. `announce` gets a line when the
+    user has to wait, or when something was repaired or left out. `patience` is the seconds to wait for another
+    process's lock. `written` is called after every write.
     """
 
     # Adding
 
     def add(self, conversation: Conversation) -> Added:
-        """As `add_all`, of one conversation."""
+        """Call `add_all` for one conversation."""
         return self.add_all([conversation])[0]
 
     def add_all(
@@ -41,7 +41,7 @@ class Store(ReadOnlyStore):
         by_name: bool = False,
         report: Callable[[Added], None] = unreported,
     ) -> list[Added]:
-        """Store what is new, a batch at a time, each batch in one transaction; see `SupportsAdding`."""
+        """Store new turns batch by batch, each batch in one transaction; see `SupportsAdding`."""
         done: list[Added] = []
 
         def take(added: Added) -> None:
@@ -52,7 +52,7 @@ class Store(ReadOnlyStore):
         return done
 
     def add_turns(self, turns: Iterable[Turn]) -> list[Added]:
-        """Store turns under the conversation names that they carry; see `SupportsAdding`."""
+        """Store turns in the conversations that they name; see `SupportsAdding`."""
         grouped: dict[str, list[Turn]] = {}
         for turn in turns:
             grouped.setdefault(turn.conversation, []).append(turn)
@@ -60,7 +60,7 @@ class Store(ReadOnlyStore):
         return self.add_all(named, by_name=True)
 
     def preview(self, conversation: Conversation) -> Added:
-        """As `preview_all`, of one conversation."""
+        """Call `preview_all` for one conversation."""
         return self.preview_all([conversation])[0]
 
     def preview_all(
@@ -99,24 +99,24 @@ class Store(ReadOnlyStore):
         return write_lines(documents(self._parts), file)
 
     def export_tables(self, folder: Path) -> list[Path]:
-        """Write every table of content into the folder as a Parquet file; see `SupportsExporting`."""
+        """Write each content table into the folder as a Parquet file; see `SupportsExporting`."""
         self._parts.require()
         return self._database.export(folder, CONTENT_TABLES)
 
-    # What structured backbones keep
+    # Structured backbones
 
     def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
-        """Store what a structured backbone made of parts; see `deriving.derive`."""
+        """Store what a structured backbone derived from parts; see `deriving.derive`."""
         deriving.derive(self._parts, backbone, derivations)
 
     def drop_parts(self, lines: Sequence[Derived]) -> None:
-        """Delete lines of the ledger with what their parts gave; see `deriving.drop_parts`."""
+        """Delete lines of the ledger, with what was derived from their parts; see `deriving.drop_parts`."""
         deriving.drop_parts(self._parts, lines)
 
     def shared(
         self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
     ) -> None:
-        """Bring a backbone's shared nodes of a kind to exactly these; see `deriving.share`."""
+        """Replace a backbone's shared nodes of a kind by these; see `deriving.share`."""
         deriving.share(self._parts, backbone, kind, units, edges, links)
 
     # Joining
@@ -126,32 +126,33 @@ class Store(ReadOnlyStore):
         return joining.joinable(self._parts, name, other)
 
     def join(self, name: str, other: str, shown: Joined) -> None:
-        """Take the turns of the other conversation into the named one; see `SupportsJoining`."""
+        """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
         joining.join(self._parts, name, other, shown)
 
-    # Upkeep; each raises StoreError where there is no store, or it cannot be used
+    # Upkeep; each raises StoreError if there is no store, or it cannot be used
 
     def reembed(self, embedder: Embedder, progress: Callable[[int, int], None]) -> int:
-        """Embed everything again with another embedder, and return how many units that were.
+        """Embed all units again with another embedder, and return how many there were.
 
-        `progress` hears how many are done, of how many. Interrupted, the store stays as it is; the next call goes on.
+        `progress` gets the number done and the total. If interrupted, the store is unchanged, and the next call
+        continues.
         """
         Forgetting(self._parts).finish()
         return Reembedding(self._parts, embedder).run(progress)
 
     def refresh(self) -> int:
-        """Read again what the times in the turns mean, and return of how many turns and passages it had changed.
+        """Parse the time expressions in the turns again, and return how many turns and passages changed.
 
-        Nothing else is touched: the texts, and what is indexed of them, stay as they are.
+        Texts and indexes stay as they are.
         """
         return refresh(self._parts)
 
     def rebuild(self) -> None:
-        """Write both indexes anew from the database."""
+        """Rebuild both indexes from the database."""
         self._parts.require()
         if not Forgetting(self._parts).finish():
             self._parts.rebuild()
 
     def remove(self) -> None:
-        """Delete the store: its database, indexes and traces, and its folder where nothing else is in it."""
+        """Delete the store: its database, indexes and traces, and its folder if nothing else is in it."""
         remove_store(self._parts)

@@ -1,10 +1,10 @@
-"""What was forgotten is known again when a transcript brings it back: by keyed hashes, which tell nobody what it was.
+"""Recognise forgotten turns when a transcript brings them back, by keyed hashes (marks) that do not reveal the text.
 
-A turn is known by its speaker, its instant and its text; by its own id in its conversation; and, without a time, by its
-place, speaker and text in its conversation. What is told as copied, with the copy's time, is known by the conversation
-that it may come from, speaker and text. A conversation is known by its own id, else by its file, else by its name.
-The key lies in the store's folder, in a file that its owner alone can read, and an export carries it only where that is
-asked for. What another memory has forgotten is known by that one's key, which is kept beside this one's own.
+A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
+recognised by its place, speaker and text in its conversation. A copied turn is recognised by the conversation that it
+may come from, speaker and text. A conversation is recognised by its own id, else by its
+file, else by its name. The key is in a file of the store's folder that only the owner can read. An export has it only
+on request. Marks of another memory are kept with that memory's key.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
 _OWN_ALONE, SCHEMA_VERSION = 1, 2
-"""Without, and with marks of other memories: an older goalmem would lose them, and does not read the file."""
+"""The file's version without and with marks of other memories; older versions of goalmem refuse the second."""
 _KEY_BYTES = 32
 _SHOWN = 32
-"""Hexadecimal digits of a mark: 128 bits."""
+"""A mark has 32 hexadecimal digits, which are 128 bits."""
 _MARK = re.compile(f"[0-9a-f]{{{_SHOWN}}}")
 MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
-"""So much an export can have, and be taken over from others: its line stays readable, and reading transcripts quick."""
+"""The most marks, and memories with marks, in an export or import, so that its line and reading stay fast."""
 _ALWAYS = "always"
 _NUMBERED = re.compile(r"-\d+$")
 _BY_ID = "id "
@@ -42,10 +42,10 @@ _BY_ID = "id "
 
 @dataclass(frozen=True, slots=True)
 class Tombstones:
-    """The marks of what was forgotten: of single turns, and of what is never to be stored (`always`).
+    """The marks of forgotten turns, and of conversations and speakers whose later turns are forgotten too (`always`).
 
-    The marks of one turn, or of one wish, have one number. `redacted` are those of turns that were stored without their
-    secrets. `carried` are the marks of other memories, each under its own key: what these forgot is forgotten here too.
+    All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
+    `carried` are the marks of other memories, each with its own key, which apply here too.
     """
 
     key: bytes
@@ -56,30 +56,30 @@ class Tombstones:
 
     @property
     def is_empty(self) -> bool:
-        """True where nothing was forgotten."""
+        """Whether there are no marks of forgotten turns or rules."""
         return not any(one.turns or one.always for one in (self, *self.carried))
 
     @property
     def knows_secrets(self) -> bool:
-        """True where turns are to be stored without their secrets, whoever reads them."""
+        """Whether there are turns that must always be redacted."""
         return any(one.redacted for one in (self, *self.carried))
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many turns were forgotten, and of how many conversations and speakers all that comes is.
+        """The number of forgotten turns, and of `always` rules for conversations and speakers.
 
-        What two memories have forgotten counts twice: under two keys, nobody can tell that it is the same.
+        A turn that two memories forgot counts twice, as marks with different keys cannot be compared.
         """
         each = (self, *self.carried)
         return sum(len(set(one.turns.values())) for one in each), sum(len(set(one.always.values())) for one in each)
 
     @classmethod
     def of_folder(cls, folder: Path) -> Tombstones:
-        """Return those kept in the folder, none with a new key where there is no such file.
+        """Return the marks in the folder; if there is no file, none with a new key.
 
         Raises:
-            StoreDamaged: the file is not of this form.
-            StoreError: it cannot be read.
+            StoreDamaged: the file does not have this form.
+            StoreError: the file cannot be read.
         """
         content = content_if_there(folder / FORGOTTEN)
         if content is None:
@@ -96,7 +96,7 @@ class Tombstones:
             ) from error
 
     def keep(self, folder: Path, written: Written = unwatched) -> None:
-        """Write them into the folder, whole or not at all; whoever does is the only one who writes there.
+        """Write the marks into the folder atomically; the caller holds the lock for writing.
 
         Raises:
             StoreError: the file cannot be written.
@@ -111,11 +111,11 @@ class Tombstones:
 
     @classmethod
     def from_documents(cls, told: Any) -> tuple[Tombstones, ...]:
-        """Return the marks that an export holds, of one memory each; whatever it is, it is data.
+        """Return the marks in an export, one item for each memory.
 
         Raises:
-            ValueError: they are not of this form, or would have everything left out.
-            StoreError: they are too many.
+            ValueError: they do not have this form, or a rule would leave out everything.
+            StoreError: there are too many.
         """
         try:
             found = tuple(cls.of_document(document) for document in told)
@@ -126,18 +126,18 @@ class Tombstones:
         return _checked(found)
 
     def documents(self) -> list[dict[str, object]]:
-        """Return the marks for an export, of each memory that has any, from which `from_documents` makes them again.
+        """Return the marks for an export, one document for each memory that has any; `from_documents` reads them.
 
         Raises:
-            StoreError: they are too many for one.
+            StoreError: there are too many.
         """
         return [one.document() for one in _checked([one for one in (self, *self.carried) if one.size])]
 
     def with_those_of(self, others: Iterable[Tombstones]) -> Tombstones:
-        """Return them with the marks of other memories, each under its own key; those under one key are kept together.
+        """Return the marks together with those of other memories; marks with the same key are merged.
 
         Raises:
-            StoreError: these are too many.
+            StoreError: there are too many.
         """
         known = {one.key: one for one in (replace(self, carried=()), *self.carried)}
         for other in others:
@@ -147,7 +147,7 @@ class Tombstones:
         return replace(own, carried=_checked([one for one in carried if one.size]))
 
     def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
-        """Return them with the marks of stored turns; `rooms` are what their conversations, by name, are known by."""
+        """Return the marks with those of stored turns; `rooms` are conversation name -> `rooms_of_stored`."""
         return replace(self, turns=_more(self.turns, (self.of_turn(turn, rooms[turn.conversation]) for turn in turns)))
 
     def with_always(
@@ -156,8 +156,9 @@ class Tombstones:
         speakers: Iterable[str] | None,
         voices: Iterable[Voice] = (),
     ) -> Tombstones:
-        """Return them with marks of all that these speakers say in these conversations, each given by its rooms; None
-        stands for any. Whose name is another's too is given by a voice: an id, or the name where it comes without one.
+        """Return the marks with rules that forget all later turns of these speakers in these conversations.
+
+        Each conversation is given by its rooms; None means any. A speaker who shares a name is given as a voice.
         """
         told: list[Sequence[str | None]] = [[None]] if conversations is None else list(conversations)
         people: list[tuple[str, str | None]] = [_by_voice(voice) for voice in voices]
@@ -166,18 +167,18 @@ class Tombstones:
         return replace(self, always=_more(self.always, wishes))
 
     def with_redacted(self, marks: Iterable[str]) -> Tombstones:
-        """Return them with the marks of turns that are to be stored without their secrets, whoever reads them."""
+        """Return the marks with those of turns that must always be redacted."""
         return replace(self, redacted=self.redacted.union(marks))
 
     def without(self, marks: Iterable[str]) -> Tombstones:
-        """Return them without these marks of what was forgotten."""
+        """Return the marks without these marks of forgotten turns and rules."""
         gone = set(marks)
         left = [replace(one, turns=_fewer(one.turns, gone), always=_fewer(one.always, gone)) for one in self.carried]
         carried = tuple(one for one in left if one.size)
         return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone), carried=carried)
 
     def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
-        """Return the marks by which a turn of a transcript is known as forgotten; none where it is not."""
+        """Return the marks that say that a turn of a transcript is forgotten; empty if it is not."""
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
@@ -202,23 +203,23 @@ class Tombstones:
         return set[str]().union(*map(of_room, (None, *rooms)), *(sources if all(sources) else ()))
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
-        """Say whether a turn of a transcript is to be stored without its secrets, since it was once."""
+        """Say whether a turn of a transcript was redacted once and must be redacted again."""
         told = [*_told_of(turn, rooms), *_told_elsewhere(turn, rooms)]
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
-        """Return the marks of a turn in a conversation that is known by these rooms, under the key of this memory."""
+        """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         return self.marks([*_told_of(turn, rooms), *_told_to_copies(turn, rooms)])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
-        """Return the marks of one memory as a document tells them.
+        """Return the marks of one memory from a JSON object.
 
         Raises:
-            ValueError: it is not of this form; so do the next two say.
-            KeyError: something is missing.
-            TypeError: something is of another kind.
+            ValueError: a value does not have the right form.
+            KeyError: a field is missing.
+            TypeError: a value has the wrong type.
         """
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
@@ -229,7 +230,7 @@ class Tombstones:
         return cls(key, turns, always, redacted_)
 
     def document(self) -> dict[str, object]:
-        """Return them without those of others as a document, from which `of_document` makes them again."""
+        """Return the marks as a JSON object without `carried`; `of_document` reads it."""
         return {
             "key": self.key.hex(),
             "turns": dict(self.turns),
@@ -239,28 +240,28 @@ class Tombstones:
 
     @property
     def size(self) -> int:
-        """How many marks they are, without those of others."""
+        """The number of marks without `carried`."""
         return len(self.turns) + len(self.always) + len(self.redacted)
 
     def joined(self, other: Tombstones) -> Tombstones:
-        """Return them with others under the same key."""
+        """Return the marks merged with others of the same key."""
         turns, always = (
             _more(ours, _grouped(theirs)) for ours, theirs in ((self.turns, other.turns), (self.always, other.always))
         )
         return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted)
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
-        """Return the marks under their key of each of what is told."""
+        """Return the mark of each tuple, made with this key."""
         return frozenset(self.mark(*parts) for parts in told)
 
     def mark(self, *parts: str | None) -> str:
-        """Return the mark under their key of what the parts tell."""
+        """Return the mark of these parts: their hash with this key."""
         told = json.dumps([part if part is None else encodable(part) for part in parts])
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
 
 
 def _told_of(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return what a turn is known by in a conversation that is known by these rooms."""
+    """Return the tuples that identify a turn in a conversation with these rooms."""
     text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
     told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
     if turn.said is None:
@@ -294,7 +295,7 @@ def _sources_of(turn: Turn, rooms: Sequence[str]) -> list[str]:
 
 
 def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
-    """Return the marks of several memories.
+    """Return the marks of several memories unchanged if they are not too many.
 
     Raises:
         StoreError: they are too many.
@@ -310,7 +311,7 @@ def _is_number(found: object) -> bool:
 
 
 def _grouped(numbered: Mapping[str, int]) -> list[list[str]]:
-    """Return the marks that have one number together."""
+    """Return the marks grouped by number."""
     groups: dict[int, list[str]] = {}
     for mark, number in numbered.items():
         groups.setdefault(number, []).append(mark)
@@ -318,12 +319,12 @@ def _grouped(numbered: Mapping[str, int]) -> list[list[str]]:
 
 
 def _by_voice(voice: Voice) -> tuple[str, str | None]:
-    """Return what a wish is known by that is about a voice alone, and about nobody else of the name."""
+    """Return the kind and value of a rule on one voice, which does not apply to namesakes."""
     return ("always id", voice.id) if voice.id else ("always without id", voice.name)
 
 
 def _more(numbered: Mapping[str, int], groups: Iterable[Iterable[str]]) -> dict[str, int]:
-    """Return the marks with those of further groups, each of which gets a number, or keeps that of a mark it has."""
+    """Return the marks with further groups; a group gets a new number, or that of a mark that is there already."""
     found = dict(numbered)
     following = max(found.values(), default=0) + 1
     for group in groups:
@@ -335,21 +336,21 @@ def _more(numbered: Mapping[str, int], groups: Iterable[Iterable[str]]) -> dict[
 
 
 def _fewer(numbered: Mapping[str, int], gone: set[str]) -> dict[str, int]:
-    """Return the marks without those that have the number of one that goes."""
+    """Return the marks without all marks that share a number with a mark in `gone`."""
     numbers = {numbered[mark] for mark in gone & numbered.keys()}
     return {mark: number for mark, number in numbered.items() if number not in numbers}
 
 
 def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
-    """Return what a stored conversation is known by."""
+    """Return the keys (rooms) that identify a stored conversation."""
     if conversation.own_id is not None:
-        return (_room_of_id(conversation.format, conversation.own_id),)
-    names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # it may have got a number here
+        return (f"id {conversation.format} {conversation.own_id}",)
+    names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # the store may have numbered it
     return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
 
 
 def rooms_of(conversation: Conversation) -> tuple[str, ...]:
-    """Return what a conversation that is read is known by."""
+    """Return the keys (rooms) that identify a conversation of a transcript."""
     if conversation.own_id is not None:
         return (_room_of_id(conversation.format, conversation.own_id),)
     if conversation.is_exported or conversation.is_named:
@@ -367,9 +368,9 @@ def _told_room(file: str | None, name: str) -> str:
 
 
 def without_resting_on(conversation: Conversation, turns: Sequence[Turn], gone: set[str]) -> Conversation:
-    """Return a conversation of an exported store without what rests on turns that are left out.
+    """Return a conversation of an exported store without what was derived from left-out turns.
 
-    `gone` are the ids of turns and units that went before; those that go now are added.
+    `gone` are the ids of turns and units that were left out before; new ones are added to it.
     """
     gone.update(unit.id for unit in units_from_turns(turns))
     if not gone or not (conversation.derived or conversation.edges or conversation.ledger):

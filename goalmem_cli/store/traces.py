@@ -1,4 +1,4 @@
-"""The folder `traces/`: one JSON file a question, written and read without touching the database."""
+"""The folder `traces/`: one JSON file for each question, independent of the database."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _utc_now() -> datetime:
 
 
 def place_key(conversation: str, label: str = "") -> str:
-    """Return what stands for a conversation, or for a turn as people call it, among the keys of `TraceFolder.about`."""
+    """Return the key of a conversation, or of a turn by its label, for `TraceFolder.about`."""
     return content_hash("place", conversation, label)
 
 
 def shown_by(trace: Trace) -> list[Fact]:
-    """Return all that a trace shows of the memory: its facts, and what was said later."""
+    """Return all facts that a trace shows: its own, and the later ones that change them."""
     facts = list(trace.facts.values())
     return facts + [fact.moved_on for fact in facts if fact.moved_on is not None]
 
@@ -56,9 +56,7 @@ class TraceFolder:
             f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
             for name, value in as_document(trace).items()
         )
-        content = ("{\n" + ",\n".join(fields) + "\n}").encode(
-            "utf-8", "replace"
-        )  # indented, it takes ten times as long
+        content = ("{\n" + ",\n".join(fields) + "\n}").encode("utf-8", "replace")  # indenting takes ten times as long
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
         make_private(self.path)
@@ -76,11 +74,11 @@ class TraceFolder:
         return sorted(name for name in names if _ID.fullmatch(name))
 
     def load(self, prefix: str) -> Trace:
-        """Return the trace whose id is `prefix` or is the only one that begins so.
+        """Return the only trace whose id begins with `prefix`.
 
         Raises:
-            UsageError: no id, or more than one, begins so.
-            StoreDamaged: the file is not a trace that this goalmem reads.
+            UsageError: no id, or more than one, begins with it.
+            StoreDamaged: this goalmem cannot read the file.
         """
         from goalmem_cli.trace import from_document
 
@@ -101,9 +99,9 @@ class TraceFolder:
             ) from error
 
     def about(self, keys: Set[str]) -> list[str]:
-        """Return the ids of the traces that show a unit, or ask or show a text, whose id or hash is among the keys.
+        """Return the ids of traces that have a unit whose id is a key, or a text whose hash is a key.
 
-        A trace that cannot be read is among them, and one that has prompts: nobody can say what they hold.
+        Unreadable traces and traces with prompts are always among them, as their content is unknown.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -121,7 +119,7 @@ class TraceFolder:
         self._written(f"trace {id_}, removed")
 
     def remove_leftovers(self) -> None:
-        """Delete what a process left that was stopped while it wrote a trace.
+        """Delete temporary files that an interrupted `save` left.
 
         Raises:
             StoreError: the system refuses.

@@ -1,6 +1,6 @@
-"""From turns to what is indexed: a unit per turn, or per passage of a long one, each read with its neighbours.
+"""Make units to index from turns: one for each turn, or for each passage of a long turn, with its neighbours.
 
-Everything here is a pure function of a conversation's turns, so that the same turns always give the same units.
+All functions here are pure, so that the same turns always give the same units.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class UnitEntry:
-    """A unit as the indexes see it: its own text, and the same with its neighbours' texts around it."""
+    """A unit as the indexes have it: its own text, and the text together with its neighbours' texts."""
 
     unit: Unit
     text: str
@@ -36,9 +36,9 @@ class UnitEntry:
 
 
 def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None) -> list[Unit]:
-    """Return each turn as a unit, followed by its passages where it is a long one; if `wanted` are ids, only of these.
+    """Return each turn as a unit, followed by its passages if it is long; with `wanted`, only turns with these ids.
 
-    What times in it mean depends on the turn right before it in its session as well, where that is given.
+    Time expressions are resolved with the help of the turn right before in the session, if it is given.
     """
     told = list(turns)
     texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in told}
@@ -51,9 +51,9 @@ def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None
 
 
 def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
-    """Return the turn as a unit, and its passages; `before` is what was said right before it.
+    """Return the turn as a unit, and its passages; `before` is the text of the turn right before it.
 
-    A long turn has several, and one that quotes others has what they say apart from what its speaker does.
+    A long turn has several passages. A turn with quotes has each quote in passages of its own.
     """
     said = turn.local
     whole = Unit(
@@ -76,7 +76,7 @@ def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | No
 
 
 def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
-    """Yield the passages of a turn that quotes; when a quote was said, and so what its "yesterday" is, nobody knows."""
+    """Yield the passages of a turn with quotes; times in quotes are not resolved, as a quote's own time is unknown."""
     parts = [
         (passage, author)
         for text, author in turn.stretches
@@ -94,7 +94,7 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
 
 
 def text_with_marks(turn: Turn) -> str:
-    """Return the turn's text, in which what it quotes stands between marks that say whose it is and where it ends."""
+    """Return the turn's text with marks around each quote, which name its author and show its end."""
     if QUOTES not in turn.attributes:
         return turn.text
     told = [(text, author) for text, author in turn.stretches if text.strip()]
@@ -107,9 +107,9 @@ def text_with_marks(turn: Turn) -> str:
 
 
 def passages_with_marks(turn: Turn, limit: int) -> list[tuple[str, str | None]]:
-    """Return the turn's text in passages of so many tokens, each one author's, as `Turn.stretches` has them.
+    """Return the turn's passages of at most `limit` tokens, each with its author as in `Turn.stretches`.
 
-    What is quoted says so.
+    Quoted passages begin with a mark that says so.
     """
     if QUOTES not in turn.attributes:
         return [(passage, None) for passage in split_into_passages(turn.text, limit)]
@@ -121,8 +121,9 @@ def passages_with_marks(turn: Turn, limit: int) -> list[tuple[str, str | None]]:
 
 
 def _shown(text: str) -> str:
-    """Return a quote without each `>`, and without the lines in the head of a mail that say whom it went to: they
-    seldom say anything of them. A quote that has nothing else keeps them, and so does "To: be or not to be".
+    """Return a quote without `>` signs and without the recipients in the head of a mail, who are seldom its subject.
+
+    A quote that has nothing else keeps them. "To: be or not to be" is no head and stays.
     """
     shown = _MARKS.sub("", _HEAD.sub(_without_recipients, text))
     return shown if shown.strip() else _MARKS.sub("", text)
@@ -143,7 +144,7 @@ def passage_id(turn: str, part: int) -> str:
 
 
 def retrievable(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units without the turns that their passages stand for."""
+    """Return the units without turns that are indexed by their passages."""
     in_passages = {unit.turns for unit in units if unit.kind == "passage" and unit.backbone == FLAT}
     return [unit for unit in units if not (unit.kind == "turn" and unit.turns in in_passages)]
 
@@ -151,10 +152,10 @@ def retrievable(units: Sequence[Unit]) -> list[Unit]:
 def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     """Return the retrievable units with the texts to index, in the order of the conversation.
 
-    The speaker's name is part of the text: questions name people, and what someone says of themselves seldom does.
-    What stands for turns is read with its neighbours: those next to it, and near it in the transcript as well, so that
-    a forgotten stretch brings nobody together. Of a long turn, its neighbours have the nearest passage, and its own
-    passages the turn that it answers. What a backbone derived is read alone.
+    The text includes the speaker's name, since questions name people, but people seldom name themselves. The context of
+    a turn has the neighbouring turns that are also near in the transcript, so that a gap of forgotten turns does not
+    join distant ones. A long neighbour contributes its nearest passage. The context of a passage has only the turn
+    before the long turn. Derived units have no context.
     """
     ordered = sorted(retrievable(units), key=order_of)
     entries: list[UnitEntry] = []
@@ -168,18 +169,18 @@ def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
 
 
 def _before(session: Sequence[Unit], place: int) -> list[int]:
-    """Return the places of the unit's neighbours before it: of a passage only what the long turn answers."""
+    """Return the places of the neighbours before the unit; a passage has only the turn before its long turn."""
     most = 1 if session[place].kind == "passage" else NEIGHBOURS
     return _turns_near(session, place, range(place - 1, -1, -1))[:most][::-1]
 
 
 def _after(session: Sequence[Unit], place: int) -> list[int]:
-    """Return the places of the unit's neighbours after it: of a passage none."""
+    """Return the places of the neighbours after the unit; a passage has none."""
     return [] if session[place].kind == "passage" else _turns_near(session, place, range(place + 1, len(session)))
 
 
 def _turns_near(session: Sequence[Unit], place: int, others: Iterable[int]) -> list[int]:
-    """Return the places of the turns near the unit in that direction, of a long one its nearest passage."""
+    """Return the places of the turns near the unit in one direction; for a long turn, of its nearest passage."""
     found: dict[int, int] = {}
     for at in others:
         if not _are_near(session[at], session[place]):
@@ -190,7 +191,7 @@ def _turns_near(session: Sequence[Unit], place: int, others: Iterable[int]) -> l
 
 
 def order_of(unit: Unit) -> tuple[bool, str, int, int, int, str]:
-    """Return what sorts units as their conversations have them, the derived ones last."""
+    """Return a sort key for units: the order of their conversations, derived units last."""
     return (unit.backbone != FLAT, unit.conversation, unit.session, unit.ordinal, unit.part, unit.id)
 
 

@@ -1,4 +1,4 @@
-"""Finds the transcripts in what a command was given."""
+"""Finds the transcripts at the paths that a command was given."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ ZIP = ".zip"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A transcript's file or folder. `searched` is the folder or zip in which it was found; None where it was named.
+    """A transcript: a file, a folder or an entry of a zip.
 
-    `inside` is the place in the zip at `path`, None for what is not in one. `problem` says why it cannot be read, where
-    finding it told that already. `others` names what else lies in the zip of which this is the first. `is_kept` says
-    that a program keeps it for itself: then nothing need be said in it.
+    `searched` is the folder or zip in which it was found, None if its own path was given. `inside` is its place in the
+    zip at `path`, None if it is in no zip. `problem` is why it cannot be read, if the search already found that.
+    `others` are the names of all other entries of the zip; only the first transcript of a zip has them. `is_kept` says
+    that a program keeps the file for itself: such a file may hold no messages.
     """
 
     path: Path
@@ -35,24 +36,22 @@ class Found:
 
     @property
     def place(self) -> Place:
-        """Where it is read."""
+        """The place to read it from."""
         return self.path if self.inside is None else self.inside
 
     @property
     def is_named(self) -> bool:
-        """Whether somebody gave this very path: then it has to be a transcript."""
+        """Whether this very path was given: then it must be a transcript."""
         return self.searched is None
 
 
 def transcript_files(paths: Iterable[Path], endings: frozenset[str] = SUFFIXES) -> list[Found]:
-    """Return what to read, each path once: those given as they are, and those in the folders given.
+    """Return the transcripts at the paths, each once.
 
-    `endings` are those by which transcripts are known in a folder.
-
-    A folder that is a transcript as a whole is one. Another gives its files with a transcript's ending, and those of
-    its subfolders, in sorted order; what is hidden, pipes and the like, and links to other folders inside it, are
-    passed over. A zip is such a folder; what cannot be read of one is the problem of what was found, unless the zip was
-    named. ``-`` stands for standard input and stays as it is.
+    A file is returned as it is. A folder that is one transcript is returned whole. Any other folder gives its files
+    with one of the `endings`, sorted, those of its subfolders included. Hidden files, pipes and links to folders are
+    skipped. A zip counts as a folder. If a zip in a folder cannot be read, it is returned with its `problem`; a zip
+    that was named raises. ``-`` is standard input and is returned unchanged.
 
     Raises:
         InputError: a path is not there, or a folder cannot be listed or holds no file with a transcript's ending.
@@ -66,7 +65,7 @@ def transcript_files(paths: Iterable[Path], endings: frozenset[str] = SUFFIXES) 
 
 
 def folders_without_transcripts(found: Iterable[Found], passed_over: Container[Place]) -> list[InputError]:
-    """Return an error for each folder that was searched and of whose files every one was passed over."""
+    """Return an error for each searched folder whose files were all passed over."""
     is_barren: dict[Path, bool] = {}
     for one in found:
         if one.searched is not None:
@@ -95,7 +94,7 @@ def _found_at(path: Path, endings: frozenset[str]) -> list[Found]:
 
 
 def _found_beside(file: Path, searched: Path, endings: frozenset[str]) -> list[Found]:
-    """Return a file of a folder, or what a zip in it holds."""
+    """Return a file of a folder or, if it is a zip, the transcripts in it."""
     if file.suffix.lower() != ZIP or file.is_dir():
         return [Found(file, searched)]
     try:
@@ -105,7 +104,7 @@ def _found_beside(file: Path, searched: Path, endings: frozenset[str]) -> list[F
 
 
 def _found_in_zip(path: Path, searched: Path, endings: frozenset[str]) -> list[Found]:
-    """Return the transcripts in a zip, the first with the names of all else in it.
+    """Return the transcripts in a zip; the first one names all other entries.
 
     Raises:
         InputError: it cannot be read, or holds none.
@@ -122,7 +121,7 @@ def _found_in_zip(path: Path, searched: Path, endings: frozenset[str]) -> list[F
 
 
 def _places_in(folder: Zipped, endings: frozenset[str]) -> Iterator[Zipped]:
-    """Yield the files with a transcript's ending, and the folders that are one transcript; zips in zips are neither."""
+    """Yield files with a transcript's ending and folders that are one transcript. Zips inside the zip are skipped."""
     if is_folder_transcript(folder):
         yield folder
         return
@@ -136,7 +135,7 @@ def _places_in(folder: Zipped, endings: frozenset[str]) -> Iterator[Zipped]:
 
 
 def _ending_of(name: str) -> str:
-    """Return the ending that says what is in a file, in lower case; a file may be compressed besides."""
+    """Return the ending that shows the kind of file, in lower case: ``.jsonl`` for ``talk.jsonl.gz``."""
     return PurePath(plain_name(name)).suffix.lower()
 
 
@@ -145,7 +144,7 @@ def _ending_in(endings: frozenset[str]) -> str:
 
 
 def _is_within(name: str, read: Container[str]) -> bool:
-    """Say whether an entry is one of those read, or lies in a folder that is."""
+    """Say whether an entry was read or lies in a folder that was read."""
     parts = name.split("/")
     return any("/".join(parts[:depth]) in read for depth in range(len(parts) + 1))
 
@@ -166,8 +165,8 @@ def _files_in(folder: Path, endings: frozenset[str]) -> Iterator[Path]:
 
 
 def _is_device(path: Path) -> bool:
-    """Say whether the path is there and is no file: reading a pipe would wait for whoever writes into it."""
+    """Say whether the path exists and is not a file: reading a pipe would wait for its writer."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)
     except OSError:
-        return False  # whoever reads it will say why it cannot be read
+        return False  # the reader will say why it cannot be read

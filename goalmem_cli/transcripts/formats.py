@@ -121,12 +121,12 @@ READERS: tuple[Reader, ...] = (
     MARKDOWN,
     NamesReader(),
 )
-# In these a first bracket is no sign of JSON: lists of things to do begin so, and messengers' lines.
+# In these a first bracket is no sign of JSON: to-do lists and messengers' lines begin with one too.
 _NEVER_JSON = frozenset({".txt", ".vtt", ".srt", ".md", ".markdown", ".csv", ".tsv", ".eml", ".mbox"})
 _MARKDOWN_HINT = "--format markdown reads it all the same, with its headings or bold words as speakers"
 _JSON = frozenset({".json", ".jsonl", ".ndjson"})
 _SHOWN = 12
-"""How many formats are named where a file is in none."""
+"""How many formats an error names at most."""
 _JSON_BEGINNINGS = ("{", "[", '"', "]", "}")
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 _HINT = "--format NAME reads it as that one, and says where it differs; goalmem ingest --formats lists them all"
@@ -134,7 +134,7 @@ SUFFIXES: frozenset[str] = frozenset(suffix for reader in READERS for suffix in 
 
 
 def endings_with(format: str | None) -> frozenset[str]:  # noqa: A002
-    """Return the endings that files of transcripts have, those of the format's among them where it is a plug-in's.
+    """Return the endings of transcript files, with the plug-in's endings if the format is a plug-in's.
 
     Raises:
         PluginBroken: the plug-in cannot be used.
@@ -144,31 +144,31 @@ def endings_with(format: str | None) -> frozenset[str]:  # noqa: A002
 
 
 def detect(path_name: str, data: bytes) -> str:
-    """Return the name of the format that the data are in, judged by the file's ending and by the data.
+    """Return the name of the data's format, judged by the file's ending and by the data.
 
     Raises:
-        InputError: the data are not text, not JSON where JSON is due, or in none of the formats.
+        InputError: the data are not text, are broken JSON, or are in none of the formats.
     """
     return format_of(Source.from_bytes(data, path_name))
 
 
 def format_of(source: Source) -> str:
-    """Return the name of the format that the source is in, judged by its ending and its beginning.
+    """Return the name of the source's format, judged by its ending and its beginning.
 
     Raises:
-        UnknownFormat: the source is in none of the formats.
-        InputError: it cannot be read, or is not JSON where JSON is due.
+        UnknownFormat: the source is in none of the formats, or is broken JSON.
+        InputError: it cannot be read.
     """
     return _recognise(source).name
 
 
 def conversations_in(source: Source, format: str | None = None) -> Iterator[Conversation]:  # noqa: A002
-    """Yield the source's conversations, long ones in stretches, in no more memory than a few stretches need.
+    """Yield the source's conversations. A long one comes in parts, so that only a few parts are in memory at once.
 
     Raises:
         UnknownFormat: the source is in none of the formats.
         InputError: the source cannot be read, or is not in the format given.
-        UsageError: there is no format of that name, or it is a plug-in's that cannot be used.
+        UsageError: no format has that name, or its plug-in cannot be used.
     """
     reader = None if format is None else _reader_of(format)
     if reader is not None and source.folder is None:
@@ -198,17 +198,17 @@ def is_folder_transcript(folder: Place) -> bool:
     """Return whether the folder as a whole is one transcript, as Slack's export is.
 
     Raises:
-        InputError: it cannot be looked at.
+        InputError: it cannot be read.
     """
     glimpse = Glimpse.from_source(Source.from_path(folder))
     return any(reader.recognises(glimpse) for reader in READERS)
 
 
 def sign_of(name: str) -> str:
-    """Return what files of the format are recognised by.
+    """Return a short text on how files of the format are recognised.
 
     Raises:
-        UsageError: there is no format of that name, or it is a plug-in's that cannot be used.
+        UsageError: no format has that name, or its plug-in cannot be used.
     """
     return _reader_of(name).sign
 
@@ -232,7 +232,7 @@ def _recognise(source: Source) -> Reader:
         if reader.recognises(glimpse):
             return reader
     if suffix not in _NEVER_JSON and len(glimpse.lines) < 2 and _is_meant_as_json(source, suffix):
-        # A document that is meant as JSON and is none: where it breaks says more than that nothing recognised it.
+        # It looks like JSON but does not parse: where it breaks says more than that no reader recognised it.
         _check_json(source)
     if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
         reason = "looks like a document, not like a chat: nobody in it speaks in turns"
@@ -241,7 +241,7 @@ def _recognise(source: Source) -> Reader:
 
 
 def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
-    """Return the error that names what the file comes nearest to, else the formats that have its ending."""
+    """Return the error that names the nearest formats, or else the formats with the file's ending."""
     near = nearest(READERS, glimpse)
     likely = [one.reader for one in near if one.is_likely]
     error = UnknownFormat(source.file, "", _why_unknown(likely, suffix), _hint_for(suffix))
@@ -253,10 +253,10 @@ def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
 
 
 def _glimpse_of(source: Source) -> Glimpse:
-    """Return what detection sees of the source; what is no text is in no format.
+    """Return what detection sees of the source.
 
     Raises:
-        UnknownFormat: it is no text.
+        UnknownFormat: it is not text.
         InputError: it cannot be read, or is blank.
     """
     try:
@@ -281,21 +281,21 @@ def _check_json(source: Source) -> None:
 
 
 def _is_meant_as_json(source: Source, suffix: str) -> bool:
-    """Say whether the text begins as JSON; a bracket before a date or a name, in a file of another kind, does not."""
+    """Say whether the text begins like JSON. In other files, a bracket before a date or a name does not count."""
     if not source.looks_like_json:
         return False
     return suffix in _JSON or source.head.lstrip()[1:].lstrip()[:1] in _JSON_BEGINNINGS
 
 
 def _hint_for(suffix: str) -> str:
-    """Return what to do about a file that nothing recognises."""
+    """Return a hint on what to do with a file that no reader recognises."""
     if suffix in TableReader.suffixes:
         return f"--columns text=NAME,speaker=NAME names the columns that hold what; there are {', '.join(COLUMNS)}"
     return _HINT
 
 
 def _why_unknown(likely: Sequence[Reader], suffix: str) -> str:
-    """Return the reason with what the file comes nearest to; else with the formats that have its ending."""
+    """Return the reason. It names the nearest formats, or else those with the file's ending."""
     if likely:
         beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in likely)}"
     elif suffix and suffix not in SUFFIXES:

@@ -1,4 +1,4 @@
-"""What a file that no reader recognises comes nearest to."""
+"""Finds the formats nearest to a file that no reader recognises."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LIKELY = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A reader whose sign names keys that a file has, and those of its keys that the file `lacks`.
+    """A reader whose sign names some of the file's keys.
 
-    `score` is the part of its keys that is there, by weight: a key that many readers name weighs less than one that
-    only one names.
+    `score` is the weighted share of the sign's keys that the file has; a key that many signs name weighs less. `lacks`
+    are the sign's keys that the file does not have.
     """
 
     reader: Reader
@@ -30,12 +30,12 @@ class Near:
 
     @property
     def is_likely(self) -> bool:
-        """Whether so much is there that the file may be meant to be in this format."""
+        """Whether the score is high enough that the file may be meant in this format."""
         return self.score >= _LIKELY
 
 
 def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Near]:
-    """Return up to three readers whose signs name keys that the file has, the one of which it has the most first."""
+    """Return up to three readers whose signs name keys of the file, the highest score first."""
     named = {reader: dict.fromkeys(_KEY.findall(reader.sign)) for reader in readers}
     found = {key for node in (glimpse.document, *glimpse.lines) if node is not None for key in _keys(node.value)}
     weights = {key: 1 / sum(key in others for others in named.values()) for keys in named.values() for key in keys}
@@ -52,7 +52,7 @@ def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Near]:
 
 
 def _keys(value: object, depth: int = _DEPTH) -> Iterator[str]:
-    """Yield the keys of the objects in the value, as far down as layouts differ."""
+    """Yield the keys of the objects in the value, down to the depth at which formats differ."""
     if isinstance(value, dict):
         yield from (key for key in value if isinstance(key, str))
     inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Where programs on this machine keep transcripts: a table, and a look that reads nothing but names and beginnings."""
+"""Finds the transcripts that programs on this machine keep. Only names and beginnings of files are read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from goalmem_cli.transcripts.formats import format_of
 from goalmem_cli.transcripts.reading.source import Source
 
 MOST_NAMES = 50_000
-"""How many names of a folder, its subfolders included, are looked at."""
+"""The most names that are looked at in a folder and its subfolders."""
 MOST_OPENED = 200
-"""How many files of a folder that is everybody's are opened to see what they are, the newest first."""
+"""The most files that are opened in a shared folder (downloads) to detect their format, newest first."""
 MOST_INSIDE = 20
-"""How many files of each zip or folder there are opened, those least deep in it first."""
+"""The most files that are opened in each zip or folder there, least deep first."""
 
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
@@ -34,10 +34,10 @@ _DOWNLOADS = "DOWNLOADS"
 class Program:
     """A program, and where its transcripts lie.
 
-    `folders` may begin with ``~`` and with a variable, which leaves them out where it is not set; ``$DOWNLOADS`` is the
-    folder of downloads. `patterns` are of paths below them, part by part. `formats` are what its files are in; in the
-    folder of downloads, where everybody's files lie, only what is in one of them is the program's. `inside` are the
-    names of files in its exports: nothing else in a zip there is opened to see what it is.
+    `folders` may begin with ``~`` or with a variable; a folder whose variable is not set is left out. ``$DOWNLOADS`` is
+    the folder of downloads. `patterns` match paths below the folders, part by part. `formats` are the formats of its
+    files. The folder of downloads is shared: there, only files in one of these formats are the program's. `inside` are
+    patterns of file names: in a zip there, only matching files are opened to detect their format.
     """
 
     name: str
@@ -86,15 +86,15 @@ PROGRAMS = (
         ("*.zip", "conversations*.json", "*/conversations*.json"), ("claude",), ("conversations*.json",),
     ),
 )  # fmt: skip
-"""Add a program here; nothing else has to know it."""
+"""To support a program, add it here; no other code has to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a program has on this machine: `paths` are files, or folders that are one export, in order.
+    """The transcripts of a program on this machine: `paths` are files or exported folders, in order.
 
-    `newest` is when the last of them was written, `size` how many bytes their files have as they lie there. `unseen`
-    says what could not be looked at, so that there may be more.
+    `newest` is when the newest file was written. `size` is the number of bytes on disk. `unseen` says what could not be
+    searched, so there may be more.
     """
 
     program: Program
@@ -104,9 +104,9 @@ class Kept:
     unseen: tuple[str, ...]
 
     def found(self) -> list[Found]:
-        """Return what to read of it. Whatever is no transcript is to be passed over, as in a folder.
+        """Return what to read. Files that are not transcripts should be skipped, as in a folder.
 
-        What is in another format is left out where it lies among everybody's files: it is not the program's.
+        In a shared folder, files in other formats are left out: they are not the program's.
         """
         every = [one for path in self.paths for one in _opened(path)]
         if not _is_shared(self.program):
@@ -127,7 +127,7 @@ def program_of(name: str) -> Program:
 
 
 def kept_by(program: Program) -> Kept:
-    """Look for a program's transcripts. A folder that is not there has none; one that cannot be listed is told of."""
+    """Find a program's transcripts. A missing folder has none; `unseen` names a folder that cannot be listed."""
     paths: dict[Path, None] = {}
     unseen: list[str] = []
     for folder in folders_of(program):
@@ -139,7 +139,7 @@ def kept_by(program: Program) -> Kept:
 
 
 def folders_of(program: Program) -> list[Path]:
-    """Return the folders in which its transcripts would lie, there or not, each once, whatever ways lead to it."""
+    """Return the folders that may hold the program's transcripts, existing or not. Links to one folder count once."""
     found: dict[str, Path] = {}
     for text in program.folders:
         first, _, rest = text.partition("/")
@@ -155,12 +155,12 @@ def _root(first: str) -> Path | None:
     value = os.environ.get(first.removeprefix("$"), "") if first.startswith("$") else first
     try:
         return Path(value).expanduser() if value else None
-    except RuntimeError:  # the home of somebody that there is not
+    except RuntimeError:  # the home of a user who does not exist
         return None
 
 
 def _matching(folder: Path, program: Program, unseen: list[str]) -> list[Path]:
-    """Return what lies below the folder under the program's patterns, in order."""
+    """Return the paths below the folder that match the program's patterns, sorted."""
     below = _below(folder, [pattern.split("/") for pattern in program.patterns], unseen)
     looked = list(islice(below, MOST_NAMES))
     if next(below, None) is not None:
@@ -173,7 +173,7 @@ def _matching(folder: Path, program: Program, unseen: list[str]) -> list[Path]:
 
 
 def _can_be_read(path: Path, program: Program) -> bool:
-    """Say whether it is a file or, among everybody's, a folder; a pipe would keep its reader waiting."""
+    """Say whether it is a file or, in a shared folder, a folder. Reading a pipe would block."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -186,9 +186,10 @@ def _is_shared(program: Program) -> bool:
 
 
 def _below(folder: Path, patterns: Sequence[Sequence[str]], unseen: list[str]) -> Iterator[tuple[Path, bool]]:
-    """Yield what lies in a folder, and in its subfolders as far as a pattern leads, with whether one ends there.
+    """Yield each path in a folder with whether it matches a whole pattern.
 
-    What is hidden and links to folders are left alone.
+    Subfolders are searched as far as a pattern leads. Hidden entries are skipped, and links to folders are not
+    followed.
     """
     try:
         with os.scandir(folder) as entries:
@@ -209,14 +210,14 @@ def _below(folder: Path, patterns: Sequence[Sequence[str]], unseen: list[str]) -
 
 
 def _is_in(path: Path, program: Program) -> bool:
-    """Say whether something in the file, zip or folder begins as one of the program's formats."""
+    """Say whether a file at the path begins like one of the program's formats."""
     named = [one for one in _opened(path) if any(fnmatch(one.place.name, name) for name in program.inside)]
     least_deep = sorted(named, key=lambda one: len(Path(str(one.place)).parts))
     return any(_form(one) in program.formats for one in least_deep[:MOST_INSIDE])
 
 
 def _form(one: Found) -> str | None:
-    """Return the format that it begins as, None where it is in none or cannot be read."""
+    """Return its format, judged by its beginning; None if it is in none or cannot be read."""
     try:
         return None if one.problem is not None else format_of(Source.from_path(one.place))
     except InputError:
@@ -232,7 +233,7 @@ def _opened(path: Path) -> list[Found]:
 
 
 def _stats(path: Path) -> list[os.stat_result]:
-    """Return what is known of the file, or of the files in the folder."""
+    """Return the status of the file, or of each file in the folder."""
     try:
         status = path.stat()
         if not path.is_dir():

@@ -1,4 +1,4 @@
-"""Readers of other packages: loaded when their format is named, and what they give checked as data from outside."""
+"""Loads the readers of other packages when their format is named, and checks what they yield."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "session": (int,), "ordinal": (int,), "speaker": (str,), "text": (str,), "said": (datetime, _NONE),
     "own_id": (str, _NONE), "role": (str, _NONE), "attributes": (Mapping,),
 }  # fmt: skip
-"""What each field of a turn may be."""
+"""The allowed types of each field of a turn."""
 
 
 class PluggedReader:
-    """A reader of another package. Nothing but an `InputError` leaves it, and nothing that the store cannot take."""
+    """A reader of another package. It raises only `InputError`, and yields only what the store can take."""
 
     def __init__(self, plugin: Plugin, own: Reader) -> None:
         self._plugin = plugin
@@ -36,7 +36,7 @@ class PluggedReader:
         self.sign = own.sign
 
     def recognises(self, glimpse: Glimpse) -> bool:  # noqa: ARG002 - the seam's
-        """Recognise nothing: what a plug-in reads is what it is named for."""
+        """Return False: a plug-in reads only files for which its format is named."""
         return False
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -57,7 +57,7 @@ class PluggedReader:
 
 
 def plugged_reader(name: str) -> PluggedReader | None:
-    """Return the reader that another package registers under the name, None where none does.
+    """Return the reader that another package registers under the name, None if there is none.
 
     Raises:
         PluginBroken: it cannot be imported, or is no reader of that name.
@@ -67,7 +67,7 @@ def plugged_reader(name: str) -> PluggedReader | None:
 
 
 def loaded_reader(plugin: Plugin) -> PluggedReader:
-    """Return the plug-in's reader: what is registered, or what the class that is registered makes.
+    """Return the plug-in's reader. A registered class is called without arguments to make it.
 
     Raises:
         PluginBroken: it cannot be imported, or is no reader of that name.
@@ -84,7 +84,7 @@ def loaded_reader(plugin: Plugin) -> PluggedReader:
 
 
 def _unlike_a_reader(own: object, name: str) -> str:
-    """Return what a reader has that this has not, or nothing."""
+    """Return what the object lacks to be a reader; "" if it is one."""
     for method in ("recognises", "read"):
         if not callable(getattr(own, method, None)):
             return f"{type(own).__name__} has no method {method}"
@@ -99,7 +99,7 @@ def _unlike_a_reader(own: object, name: str) -> str:
 
 
 def _problem_of(found: Any, name: str, before: Conversation | None) -> str:
-    """Return what keeps a conversation, which comes after the one `before`, from being stored, or nothing."""
+    """Return why the conversation cannot be stored; "" if it can. `before` is the conversation yielded before it."""
     if not isinstance(found, Conversation):
         return f"it gave {type(found).__name__}, not a Conversation"
     if not _is_text(found.name) or not found.name or found.format != name:

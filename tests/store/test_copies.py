@@ -196,3 +196,14 @@ def test_a_fork_without_anything_of_its_own_is_no_conversation(tmp_path: Path) -
         assert store.add(fork).new_turns == 2
         assert stored(store) == THREE.kept([0, 1])
         assert store.verify() == []
+
+
+def test_a_fork_that_leaves_and_comes_again_keeps_its_name(tmp_path: Path) -> None:
+    """Its only turn was a copy, and the same command reads it with one of its own: a preview names it alike."""
+    parent = log("p", (), ["Go on.", "Go on."], 0, ())
+    fork = log("f", ["Go on.", "Go on."], ["Done."], 1, ["p"])
+    store = open_store(tmp_path / "store")
+    store.add_all([replace(parent, turns=parent.turns[:1]), replace(fork, turns=fork.turns[:2])])
+    shown = store.preview_all([parent, fork])
+    assert shown == store.add_all([parent, fork])
+    assert [(each.conversation, each.new_turns) for each in shown] == [("p", 1), ("f", 1)]

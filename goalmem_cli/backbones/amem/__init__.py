@@ -1,4 +1,4 @@
-"""Notes that are linked, and whose context and tags evolve as others come, after A-MEM (arXiv 2502.12110)."""
+"""Linked notes whose context and tags evolve as new notes come, after A-MEM (arXiv 2502.12110)."""
 
 NAME = "a-mem"
 NOTE, DRAFT = "note", "draft"

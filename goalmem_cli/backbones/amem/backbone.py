@@ -1,4 +1,4 @@
-"""The backbone `a-mem`: notes on what is said, linked to and changing one another, searched by keywords."""
+"""The backbone `a-mem`: a note for each turn, which links to and changes earlier notes; searched by keywords."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Unit
 
-_REPLY_TOKENS = 80  # about as many as a reply has
+_REPLY_TOKENS = 80  # the approximate length of a reply
 
 
 @dataclass
 class _Work:
-    """A conversation that has changed: the part that all of it is, what is known of it, and names that have a place."""
+    """A conversation that has changed: its `whole_part`, and its known units."""
 
     whole: Part
     known: Known
@@ -50,7 +50,7 @@ class _Work:
 
     @cached_property
     def readings(self) -> tuple[Reading, ...]:
-        """What gets a note, in order."""
+        """The turns and passages that get a note, in order."""
         turns = {turn.id: turn for turn in self.whole.turns}
         leaves = turn_leaves(NAME, DRAFT, self.whole.turns)
         before = ["", *(leaf.turns[0] for leaf in leaves)]
@@ -61,16 +61,16 @@ class _Work:
 
     @property
     def unread(self) -> list[Reading]:
-        """What has no details yet."""
+        """The readings whose details are not known yet."""
         return [reading for reading in self.readings if reading.part.name not in self.known]
 
     @property
     def decided(self) -> int:
-        """About how many notes were compared with others already."""
+        """The approximate number of notes that were already compared with others."""
         return sum(unit.kind == DECISION for units in self.known.values() for unit in units)
 
     def walk(self, vectors: Mapping[str, Vector], settings: AMemSettings) -> Evolution:
-        """Return what the notes are to go through, all of which have details now, or none."""
+        """Return the walk of the notes; a note whose details are unknown gets empty ones."""
         turns = {turn.id: turn for turn in self.whole.turns}
         drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
         return Evolution(turns, drafts, vectors, self.known, settings)
@@ -78,7 +78,7 @@ class _Work:
 
 @dataclass(frozen=True)
 class _Read:
-    """What retrieval needs of the notes: by which deeds versions ended, what they replaced, and those of each note."""
+    """What retrieval needs: the deeds that ended versions, the texts replaced, versions by note, and units by id."""
 
     endings: Mapping[str, Sequence[Deed]]
     replaced: Mapping[str, Sequence[str]]
@@ -87,7 +87,7 @@ class _Read:
 
 
 class AMem(WalkingBackbone):
-    """Retrieves notes as they are, or were at the query's time, and after each those that it is linked to."""
+    """Retrieves notes in their version at the query's time, each followed by its linked notes."""
 
     name = NAME
     compared = (DRAFT, NOTE)
@@ -99,9 +99,10 @@ class AMem(WalkingBackbone):
         settings: AMemSettings | None = None,
         keywords: Callable[[Query], str] | None = None,
     ) -> None:
-        """Take the store, and what loads the model and the prompts.
+        """Take the store, and the function that loads the model and the prompts.
 
-        `keywords` gives what is searched for a query; without it the model is asked, or nobody (`asks`).
+        `keywords` returns the text to search for a query. By default the model makes it; with `asks` off the query's
+        own text is searched.
         """
         super().__init__(store, kit)
         self._settings = settings or AMemSettings()
@@ -109,9 +110,9 @@ class AMem(WalkingBackbone):
         self._notes = Kept(store, self._read_notes)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k notes: those most like the keywords first, each followed by those that it is linked to.
+        """Return at most k notes, those nearest to the keywords first, each followed by its linked notes.
 
-        Each says which version of itself it took the place of.
+        Each hit lists the versions of itself that it replaced.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -163,7 +164,7 @@ class AMem(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Describe what is new, and decide again wherever a note is compared with something else than before.
+        """Describe new turns, and repeat each decision for which the model would see something else than before.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -188,7 +189,7 @@ class AMem(WalkingBackbone):
         return [_Work(*pair) for pair in changed(self._store, NAME, ledger, (self._settings.neighbours,))]
 
     def _describe(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Ask for the details of all that has none; what could not be read has none until the next run."""
+        """Ask for missing details; a note with an unusable reply has none until the next run."""
         unread = [(work.known, reading) for work in pending for reading in work.unread]
         return self._ask_for(unread, self._ask, report, lambda each: int(each.is_first))
 
@@ -199,7 +200,7 @@ class AMem(WalkingBackbone):
         walk.take(step, units, self._vectors_of(units))
 
     def _link(self) -> None:
-        """Bring edges to what was decided: from a version to the one before, and from a note to those linked."""
+        """Update the edges from the decisions: from a version to the one before, and from a note to its links."""
         units = self._store.units_of(NAME, [NOTE, DECISION])
         known = {unit.id for unit in units}
         edges = superseding(units)
@@ -210,7 +211,7 @@ class AMem(WalkingBackbone):
         self._store.shared(NAME, SUPERSEDES, [], edges, links=(SUPERSEDES, LINK))
 
     def _vectors(self, work: _Work) -> dict[str, Vector]:
-        """Return the vectors of all that is known of a conversation, and of notes without details."""
+        """Return the vectors of a conversation's known units and of its notes without details, by id."""
         bare = [reading.draft(Details()) for reading in work.readings if not work.known.get(reading.part.name)]
         return self._vectors_of([*(unit for units in work.known.values() for unit in units), *bare])
 
@@ -224,7 +225,7 @@ class AMem(WalkingBackbone):
         return _Read(endings_of(units), replaced_by(units), versions, by_id)
 
     def _with_linked(self, best: Sequence[str], notes: _Read, query: Query) -> list[str]:
-        """Return the notes, each followed by those that it is linked to as they were at the query's time."""
+        """Return the ids of the notes, each followed by its linked notes in their version at the query's time."""
         passes = passing(query)
         found: dict[str, None] = {}
         for id_ in best:
@@ -236,7 +237,7 @@ class AMem(WalkingBackbone):
         return list(found)
 
     def _asked_for(self, query: Query) -> str:
-        """Return the keywords that the model makes of the question, or the question itself, as is announced."""
+        """Return the keywords that the model makes of the question; if its reply is unusable, the question itself."""
         kit = self._kit()
 
         def build(problem: str) -> Request:

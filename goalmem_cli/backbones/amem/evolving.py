@@ -1,9 +1,9 @@
-"""What each new note does to those like it (A-MEM sections 3.2 and 3.3): links to them, and other contexts and tags.
+"""Link each new note to similar ones, and change their contexts and tags (A-MEM sections 3.2 and 3.3).
 
-The original overwrites a neighbour without a record. Here each change is a version of its own, which takes the place
-of the one before: what was known at any time is found again, and goes back where the turn that changed it is forgotten.
-The library's search gives ranks that it takes for positions, so that it rewrites other notes than it has shown (its
-issue 32); here a reply names what it was shown by numbers.
+The original overwrites a neighbour without a record. Here each change makes a new version that replaces the one before.
+So the state at any time can be found, and a change is undone if the turn that caused it is forgotten. The original
+takes search ranks for positions, and so rewrites notes that it has not shown (its issue 32). Here a reply names the
+notes that it was shown by number.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ EVENTS: Mapping[str, Event] = {
     NONE: Event(),
 }
 BETWEEN = "#"
-"""What stands between a new context and new tags."""
+"""The separator between a new context and new tags."""
 
 
 @dataclass(frozen=True)
 class EvolvingStep:
-    """The draft of a new note, and the notes most like it as they are by then."""
+    """The draft of a new note, and the present versions of the notes most similar to it."""
 
     walk: Evolution
     draft: Unit
@@ -50,12 +50,12 @@ class EvolvingStep:
 
     @cached_property
     def part(self) -> Part:
-        """What is decided from: all that was shown, which is in its name."""
+        """The part of the decision; its name depends on everything that was shown."""
         return summary_part(DECISION, (self.draft, *self.neighbours), self.walk.turns)
 
     @property
     def undecided(self) -> Undecided | None:
-        """What the model is to decide; None for the first note of a conversation."""
+        """The question for the model; None for the first note of a conversation."""
         if not self.neighbours:
             return None
         details = details_of(self.draft).text
@@ -63,7 +63,7 @@ class EvolvingStep:
         return Undecided((f"{said} [{details}]" if details else said,), self.neighbours, line=line_of)
 
     def units(self, acts: Iterable[Act]) -> tuple[Unit, ...]:
-        """Return the note, the versions that take the place of its neighbours, and what was decided."""
+        """Return the note, the new versions of its neighbours, and the decision."""
         now = {unit.id: unit for unit in self.neighbours}
         details, links = details_of(self.draft), list[str]()
         versions: list[Unit] = []
@@ -88,7 +88,7 @@ class EvolvingStep:
         return (note, *versions, decision_unit(NAME, self.part, acts, self.draft.turns))
 
     def _changed(self, before: Unit, text: str, place: int) -> Unit:
-        """Return a note with another context, other tags, or both; what the text leaves out stays."""
+        """Return a version of a note with the context and tags of `text`; a blank one stays as it was."""
         context, _, tags = (each.strip() for each in text.partition(BETWEEN))
         details = details_of(before)
         details = replace(details, context=context or details.context, tags=split(tags) or details.tags)
@@ -98,7 +98,7 @@ class EvolvingStep:
 
 
 class Evolution(Walk[EvolvingStep]):
-    """A conversation's notes as they come, each compared with those before."""
+    """The walk of a conversation's notes, each compared with those before."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class Evolution(Walk[EvolvingStep]):
         known: Known,
         settings: AMemSettings,
     ) -> None:
-        """Take the conversation's turns, the drafts of its notes in order, and the vectors of all units there are."""
+        """Take the conversation's turns, the drafts of its notes in order, and the vectors of the known units."""
         super().__init__(known)
         self.turns = turns
         self._drafts = drafts
@@ -121,9 +121,9 @@ class Evolution(Walk[EvolvingStep]):
             yield EvolvingStep(self, draft, tuple(self._nearest(draft)))
 
     def take(self, step: EvolvingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
-        """Go on with what was decided: with the versions of notes that are current from then on.
+        """Update the current versions with the units of a decision.
 
-        A version that comes without a vector lies about where the new note does.
+        A version without a vector gets that of the new note's draft.
         """
         self.names.add(step.part.name)
         self._vectors |= vectors or {}
@@ -133,7 +133,7 @@ class Evolution(Walk[EvolvingStep]):
                 self._current[key_of(unit)] = unit
 
     def _nearest(self, draft: Unit) -> list[Unit]:
-        """Return the notes most like the content of the draft, in the order in which they came."""
+        """Return the current notes most similar to the draft, in the order in which they came."""
         known = list(self._current.values())
         if not known:
             return []

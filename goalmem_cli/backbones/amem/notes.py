@@ -1,7 +1,7 @@
-"""Notes (A-MEM section 3.1): what is said, with keywords, tags and a sentence on its context that a model gives it.
+"""Notes (A-MEM section 3.1): a turn's text, with keywords, tags and a sentence of context by a model.
 
-A note is a unit, and so is every later version of it: its content, time and keywords stay, context and tags may be
-others. All versions name the first by `KEY`.
+Every version of a note is a unit. Content and keywords stay the same in all versions; context and tags may change. All
+versions have the note's key in the attribute `KEY`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from goalmem_cli.ports import Request
 from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, Part, Turn, Unit
 
 KEY = "note"
-"""The attribute that tells which note a unit is a version of."""
+"""The attribute with the key of the note that a unit is a version of."""
 LINKS = "links"
-"""The attribute that lists the notes that a note is linked to, by their keys."""
+"""The attribute with the keys of the linked notes."""
 _CONTENT, _AUTHOR, _KEYWORDS, _CONTEXT, _TAGS = "content", "author", "keywords", "context", "tags"
 _BETWEEN = ", "
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a note has beside its content."""
+    """The keywords, context and tags of a note."""
 
     keywords: tuple[str, ...] = ()
     context: str = ""
@@ -38,7 +38,7 @@ class Details:
 
     @property
     def text(self) -> str:
-        """All of it on a line."""
+        """All details in one line."""
         parts = (self.context, f"keywords: {_BETWEEN.join(self.keywords)}" if self.keywords else "",
                  f"tags: {_BETWEEN.join(self.tags)}" if self.tags else "")  # fmt: skip
         return "; ".join(filter(None, parts))
@@ -46,7 +46,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Reading:
-    """A turn, or a passage of a long one, whose note is to get its details; `is_first` of its turn's passages."""
+    """A turn, or a passage of a long one, whose note needs details; `is_first` marks a turn's first passage."""
 
     leaf: Unit
     turn: Turn
@@ -54,18 +54,18 @@ class Reading:
 
     @cached_property
     def part(self) -> Part:
-        """The part that the details come from."""
+        """The part of the draft."""
         return Part(self.turn.conversation, named(DRAFT, self.leaf.id), (self.turn,))
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked."""
+        """Return the request for the details."""
         return kit.prompts[DESCRIBE].request({"line": node_line(self.leaf, is_leaf=True), "problem": problem})
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
         """Return the draft of the note, with the details of a reply.
 
         Raises:
-            ReplyUnusable: the reply is of another form, or tells nothing.
+            ReplyUnusable: the reply has another form, or has no details.
         """
         told = read_fields(text, self.request(kit, ""))
         context = " ".join(told.get(_CONTEXT, ())).strip()
@@ -85,30 +85,30 @@ class Reading:
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Return the words or phrases that stand in a text with commas between, each once."""
+    """Return the distinct words or phrases of a text that is separated by commas."""
     return tuple(dict.fromkeys(word for each in text.split(",") if (word := each.strip())))
 
 
 def details_of(unit: Unit) -> Details:
-    """Return what a draft or a version of a note has beside its content."""
+    """Return the details of a draft or of a version."""
     keywords, tags = (tuple(listed(unit, name)) for name in (_KEYWORDS, _TAGS))
     return Details(keywords, str(unit.attributes.get(_CONTEXT, "")), tags)
 
 
 def line_of(unit: Unit) -> str:
-    """Return a draft or a version of a note in one line as a model reads it: who said it, the text and the day."""
+    """Return a draft or a version in one line for a model: speaker, text and day."""
     return node_line(unit, is_leaf=True)
 
 
 def key_of(unit: Unit) -> str:
-    """Return which note a unit is a draft or a version of."""
+    """Return the key of the note that a unit is a draft or a version of."""
     return str(unit.attributes.get(KEY, unit.id))
 
 
 def version(of: Unit, details: Details, links: Sequence[str], turns: Sequence[Turn], identity: Sequence[str]) -> Unit:
-    """Return a version of the note `of` which a unit is a draft or a version; its words come from these turns.
+    """Return a new version of a note, derived from these turns; `of` is its draft or an earlier version.
 
-    It begins with who said it where they are of several speakers, since it has no speaker of its own then.
+    If the turns have several speakers, the version has no speaker, and its text begins with the author's name.
     """
     content, author = str(of.attributes.get(_CONTENT, of.text)), str(of.attributes.get(_AUTHOR, of.speaker))
     text = f"{content} [{told}]" if (told := details.text) else content

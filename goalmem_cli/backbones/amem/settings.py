@@ -1,4 +1,4 @@
-"""What `a-mem` can be told."""
+"""The settings of `a-mem`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 
 @dataclass(frozen=True, slots=True)
 class AMemSettings:
-    """The parameters of A-MEM's code, under what they mean.
+    """The parameters of A-MEM's code, with clearer names.
 
-    A new note is shown with so many `neighbours`. With `asks` a model turns the question into keywords, which are
-    searched in its place. With `linked` the notes that a note is linked to are found after it. `beside` fuses the
-    notes with the turns.
+    A new note is shown with its nearest `neighbours` notes. With `asks` a model turns the question into keywords, which
+    are searched instead. With `linked` each note found is followed by its linked notes. `beside` fuses the notes with
+    the turns.
     """
 
     neighbours: int = 5

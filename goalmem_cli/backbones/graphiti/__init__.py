@@ -1,4 +1,4 @@
-"""Facts between entities with the times when they held and when that was known, after Graphiti (arXiv 2501.13956)."""
+"""Facts between entities with valid times and the times when these were known, after Graphiti (arXiv 2501.13956)."""
 
 NAME = "graphiti"
 MENTION, FACT, ENTITY, COMMUNITY = "mention", "fact", "entity", "community"

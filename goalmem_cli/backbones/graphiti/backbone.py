@@ -1,4 +1,4 @@
-"""The backbone `graphiti`: facts between entities, from when to when they held, and since when that is known."""
+"""The backbone `graphiti`: facts between entities, with the times when they held and when that was known."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ from goalmem_cli.model_replies import Reply, in_one_line
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Usage
 
-_REPLY_TOKENS = 120  # about as many as a reply has
-_FACTS_AN_EPISODE = 1  # about as many as an episode tells, for the outlook
+_REPLY_TOKENS = 120  # the approximate length of a reply
+_FACTS_AN_EPISODE = 1  # the estimated number of facts in an episode, for the outlook
 _GRAPH = (MENTION, FACT, DECISION)
 
 
 @dataclass
 class _Work:
-    """A conversation that has changed: the part that all of it is, and what is known of it."""
+    """A conversation that has changed: its `whole_part`, its known units, and the names of its current parts."""
 
     whole: Part
     known: Known
@@ -71,39 +71,39 @@ class _Work:
 
     @property
     def untold(self) -> list[Telling]:
-        """The episodes whose names are known, and whose facts are not."""
+        """The episodes whose names are known, but not their facts."""
         named = [naming for naming in self.namings if naming.part.name in self.known]
         tellings = [Telling(naming, self.known[naming.part.name]) for naming in named]
         return [telling for telling in tellings if telling.part.name not in self.known]
 
     def walk(self, vectors: Mapping[str, Vector]) -> Growth:
-        """Return what the conversation is to go through."""
+        """Return the walk of the conversation."""
         turns = {turn.id: turn for turn in self.whole.turns}
         return Growth(turns, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
 
     def note_names(self, walk: Growth) -> None:
-        """Note which parts the conversation has, now that it was gone through."""
+        """Set `names` to the names of the conversation's current parts, after its walk."""
         mentions = [(naming, self.known.get(naming.part.name, ())) for naming in self.namings]
         read = {part.name for naming, units in mentions for part in (naming.part, Telling(naming, units).part)}
         self.names = {self.whole.name, *read, *walk.names}
 
 
 class Graphiti(WalkingBackbone):
-    """Retrieves facts with their dates as they are known, or were at the query's time."""
+    """Retrieves facts with their dates, as known now or at the query's time."""
 
     name = NAME
     compared = (MENTION, FACT)
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphitiSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or GraphitiSettings()
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k facts, best first, with their dates; or entities and communities beside them.
+        """Return at most k facts with their dates, best first; depending on `finds`, also entities and communities.
 
-        Each says what it ended.
+        Each fact lists the facts that it ended.
 
         Raises:
             StoreError: the store cannot be read.
@@ -123,7 +123,7 @@ class Graphiti(WalkingBackbone):
         return [self._saying(hit, graph, known, ended.get(hit.unit.id, [])) for hit in hits]
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to a fact: that it was said, said again, contradicted and so ended, in order.
+        """Return what happened to a fact, in order: it was said, said again, contradicted and so ended.
 
         Raises:
             StoreError: the store cannot be read.
@@ -133,7 +133,7 @@ class Graphiti(WalkingBackbone):
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
-        It is an estimate: how many facts there are, and what they are compared with, nobody knows before.
+        It is an estimate: the number of facts, and what they are compared with, are not known before.
 
         Raises:
             StoreError: the store cannot be read.
@@ -172,7 +172,7 @@ class Graphiti(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the episodes that are new, and decide again wherever something else is compared than before.
+        """Read the new episodes, and repeat each decision for which something else is compared than before.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -188,7 +188,7 @@ class Graphiti(WalkingBackbone):
         return summary(self._store, NAME, done)
 
     def _pending(self, ledger: Sequence[Derived]) -> list[_Work]:
-        """Return the conversations that were not gone through as they are now, or have a part that failed."""
+        """Return the conversations that have changed or have a failed part."""
         told = self._settings
         shaping = (
             told.episode, told.before, told.candidates, told.name_cosine, told.letters, told.similar,
@@ -198,7 +198,7 @@ class Graphiti(WalkingBackbone):
         return [_Work(whole, known, told) for whole, known in changed(self._store, NAME, read, shaping)]
 
     def _take_what_failed(self, pending: Sequence[_Work], ledger: Sequence[Derived]) -> int:
-        """Take what failed for known, as it stands meanwhile; return how many parts of it are to be asked for again."""
+        """Treat failed parts as known, with the units they have; return how many must be asked for again."""
         works = {work.whole.conversation: work for work in pending}
         failed = [line for line in ledger if line.problem is not None and line.conversation in works]
         failed = [line for line in failed if line.name.partition(BETWEEN)[0] != COMMUNITY]
@@ -209,7 +209,7 @@ class Graphiti(WalkingBackbone):
         return len(failed)
 
     def _estimated(self, work: _Work) -> int:
-        """Return about how many steps of a conversation are to be decided."""
+        """Return an estimate of the number of steps of a conversation to decide."""
         new = len(work.unnamed) + len(work.untold)
         if new:
             return new * (1 + _FACTS_AN_EPISODE)
@@ -220,17 +220,17 @@ class Graphiti(WalkingBackbone):
         return count
 
     def _name(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Ask for the names of the episodes that are new."""
+        """Ask for the names in the new episodes."""
         new = [(work.known, naming) for work in pending for naming in work.unnamed]
         return self._ask_for(new, self._ask, report, lambda each: len(each.stretch.sources))
 
     def _tell(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Ask for the facts of the episodes that are new."""
+        """Ask for the facts of the new episodes."""
         new = [(work.known, telling) for work in pending for telling in work.untold]
         return self._ask_for(new, lambda asked: tell(self._kit(), asked, dates=self._settings.dates), report)
 
     def _walk(self, pending: Sequence[_Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Decide episode by episode, for several conversations at once."""
+        """Decide episode by episode, for several conversations in parallel."""
         walks = [work.walk(self._vectors(work)) for work in pending]
         done = self._go_through(walks, self._asked_to_decide, report)
         for work, walk in zip(pending, walks, strict=True):
@@ -238,7 +238,7 @@ class Graphiti(WalkingBackbone):
         return done
 
     def _asked_to_decide(self, steps: Sequence[WalkStep]) -> list[Reply[list[tuple[Act, ...]]]]:
-        """Return what the model decides of each, as many things as each asks; those of one prompt in one call."""
+        """Ask the model all questions of the steps, those of one prompt together; return one reply for each step."""
         said: dict[tuple[int, int], Reply[tuple[Act, ...]]] = {}
         asked = [(place, number) for place, step in enumerate(steps) for number in range(len(step.asks))]
         for prompt in (RESOLVE, DECIDE):
@@ -250,7 +250,7 @@ class Graphiti(WalkingBackbone):
         return [_together([said[each] for each in asked if each[0] == place]) for place in range(len(steps))]
 
     def _sum_up(self, report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Bring communities to what belongs together by now, and sum up those that are new or have changed."""
+        """Find the communities of the present graph, and summarise those that are new or have changed."""
         groups = {group.part.name: group for group in self._groups()}
         work = plan([group.part for group in groups.values()], lines_of(COMMUNITY, self._store.derived(NAME)))
 
@@ -270,7 +270,7 @@ class Graphiti(WalkingBackbone):
         return groups_of(self._read_graph(), turns, self._settings.summary_letters)
 
     def _link(self) -> None:
-        """Bring entities and edges to what was decided; no model is asked."""
+        """Update entities and edges from the stored decisions; no language model is used."""
         graph = self._read_graph()
         nodes = graph.nodes()
         there = {unit.id for unit in nodes}
@@ -284,7 +284,7 @@ class Graphiti(WalkingBackbone):
         self._store.shared(NAME, ENTITY, nodes, [*graph.edges(), *members], links=kinds)
 
     def _saying(self, hit: Hit, graph: Graph, known: Mapping[str, Validity], ended: list[str]) -> Hit:
-        """Return a hit as it was known at the query's time: a fact with its dates, an entity with what is so of it."""
+        """Return a hit as known at the query's time: a fact with its dates, an entity with its summary."""
         unit = hit.unit
         if unit.kind == ENTITY:
             facts = [known[id_] for id_ in graph.around(known).get(unit.id, ())]
@@ -297,7 +297,7 @@ class Graphiti(WalkingBackbone):
         return saying_what_it_replaced(replace(hit, unit=dated), ended)
 
     def _vectors(self, work: _Work) -> dict[str, Vector]:
-        """Return the vectors of all mentions and facts that are known of a conversation."""
+        """Return the vectors of the known mentions and facts of a conversation, by unit id."""
         return self._vectors_of(unit for units in work.known.values() for unit in units)
 
     def _read_graph(self) -> Graph:
@@ -305,7 +305,7 @@ class Graphiti(WalkingBackbone):
 
 
 def _together(replies: Sequence[Reply[tuple[Act, ...]]]) -> Reply[list[tuple[Act, ...]]]:
-    """Return the replies about one step as one; where one of them could not be read, nothing was said there."""
+    """Return the replies about one step as one reply; an unusable one counts as no acts."""
     usage = sum((reply.usage for reply in replies), Usage())
     problem = next((reply.problem for reply in replies if reply.value is None), "")
     return Reply([reply.value or () for reply in replies], usage, problem)

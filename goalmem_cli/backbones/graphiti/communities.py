@@ -1,7 +1,7 @@
-"""Communities of entities, each with a name and a summary (Graphiti section 2.3): label propagation, and parts by C5.
+"""Communities of entities by label propagation, each with a name and a summary (Graphiti section 2.3), as parts (C5).
 
-Label propagation need not end (issues 402 and 1397 of the original: two nodes suffice, each taking the other's label).
-Here labels change one after the other in a fixed order, at most thirty times each.
+The original's label propagation may never end (issues 402 and 1397): two nodes can swap their labels forever. Here
+labels change one at a time in a fixed order, at most thirty times each.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from goalmem_cli.records import Part, Turn, Unit, Usage, content_hash
 
 MEMBERS = "members"
 _ROUNDS = 30
-_ENOUGH = 1  # what the commonest label has to weigh more than
+_ENOUGH = 1  # a neighbouring label with more weight than this replaces a node's own
 
 
 @dataclass(frozen=True)
 class Group:
-    """Entities of a conversation that belong together, with the line of each that is summed up."""
+    """A community of entities: its members' ids, a line for each to summarise, and the turns behind them."""
 
     members: tuple[str, ...]
     lines: tuple[str, ...]
@@ -38,16 +38,16 @@ class Group:
 
     @cached_property
     def part(self) -> Part:
-        """The part that its summary is derived from: the same members with the same summaries keep theirs."""
+        """The part of its summary; it stays the same as long as the members and their lines do."""
         name = named(COMMUNITY, content_hash(*self.members, "", *self.lines))
         return Part(self.turns[0].conversation, name, self.turns)
 
 
 def propagated(links: Mapping[tuple[str, str], int]) -> dict[str, list[str]]:
-    """Return the nodes of an undirected graph by their labels, given how often two are linked.
+    """Return the nodes of an undirected graph by label; `links` counts the links of each pair.
 
-    The label of a node becomes that which weighs most among its neighbours, where that is more than one; else the
-    larger one of that and its own. Of labels that weigh as much, the largest.
+    A node takes the label with the most weight among its neighbours, if that weight is more than one. Otherwise it
+    takes the larger of that label and its own. On a tie the largest label wins.
     """
     near: dict[str, Counter[str]] = {}
     for (one, other), weight in sorted(links.items()):
@@ -72,7 +72,7 @@ def propagated(links: Mapping[tuple[str, str], int]) -> dict[str, list[str]]:
 
 
 def groups_of(graph: Graph, turns: Mapping[str, Turn], letters: int) -> list[Group]:
-    """Return the communities of each conversation; an entity alone is none."""
+    """Return the communities of each conversation, each of at least two entities."""
     links: Counter[tuple[str, str]] = Counter()
     for each in graph.now.values():
         if ends := graph.ends(each.fact):
@@ -99,7 +99,7 @@ def _line(graph: Graph, entity: str, facts: Sequence[str], letters: int) -> str:
 
 
 def sum_up(kit: Kit, groups: Sequence[Group]) -> list[Derivation]:
-    """Return what each group gives: its summary, merged two by two as a tree, and its name, a call for each.
+    """Return a community unit for each group: lines are merged in pairs, as a tree, and the summary gets a title.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -132,7 +132,7 @@ def _derivation(group: Group, title: Reply[str], summary: str, usage: Usage, pro
 
 
 def community_unit(group: Group, text: str) -> Unit:
-    """Return the community as a unit, which comes from all that its members come from."""
+    """Return the community as a unit, derived from all turns of its members."""
     return derived_unit(
         NAME, COMMUNITY, text, group.turns, identity=(group.part.name,), attributes={MEMBERS: list(group.members)}
     )

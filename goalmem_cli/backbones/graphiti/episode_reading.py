@@ -1,8 +1,8 @@
-"""Reading a conversation episode by episode (Graphiti section 2.2): the names in each, and the facts between them.
+"""Read a conversation episode by episode (Graphiti section 2.2): the names in each, and the facts between them.
 
-Whatever a model is shown for a part is in the part's name, and all of its turns are the part's. So what was read stays
-as it is until something of that changes, and goes when something of it is forgotten. When a fact held, the model says
-and goalmem's resolver checks, as in `remem`.
+A part's name is a hash of everything that the model is shown, and the part has all its turns. So a reading stays valid
+until something of this changes, and is dropped if one of the turns is forgotten. The model says when a fact held, and
+goalmem's resolver checks it, as in `remem`.
 """
 
 from __future__ import annotations
@@ -31,34 +31,34 @@ from goalmem_cli.store.queries.episodes import event_times
 
 FORMS = (Form(FACT, "facts", ("source", "target", "relation", "fact"), ("valid_at", "invalid_at")),)
 ENDS = "ends"
-"""The attribute of a fact that lists the mentions, by id, of what it leads from and to."""
+"""The attribute of a fact with the ids of its source and target mentions."""
 RELATION = "relation"
-_LETTERS = 4000  # of an episode that are read at once; longer ones come in several
+_LETTERS = 4000  # the longest stretch that is read at once; longer episodes are split
 _UNSAID = "unknown"
 
 
 @dataclass(frozen=True)
 class Naming:
-    """An episode, or a stretch of a long one, whose names are asked for."""
+    """The question for the names in an episode, or in a stretch of a long one."""
 
     stretch: Stretch
 
     @cached_property
     def part(self) -> Part:
-        """The part that its mentions come from."""
+        """The part of its mentions."""
         before = [turn.id for turn in self.stretch.before]
         lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
         return _part(ENTITIES, content_hash(str(len(before)), *before, *lines), self.stretch)
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked."""
+        """Return the request for the names."""
         return kit.prompts[ENTITIES].request(self.stretch.inputs(problem))
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
-        """Return the mentions of a reply: whoever speaks first, each name once.
+        """Return the mentions: the speakers, then the names of the reply, each once.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         said = read_fields(text, self.request(kit, "")).get("names", ())
         speakers = [in_one_line(turn.speaker) for turn in self.stretch.sources]
@@ -70,38 +70,38 @@ class Naming:
 
     def _mention(self, name: str) -> Unit:
         unit = derived_unit(NAME, MENTION, name, self.stretch.sources, identity=(self.part.name,))
-        return replace(unit, speaker="")  # so that its vector is that of the name alone
+        return replace(unit, speaker="")  # so that its vector depends on the name alone
 
 
 @dataclass(frozen=True)
 class Telling:
-    """An episode with its names, whose facts are asked for."""
+    """The question for the facts of an episode, given its names."""
 
     naming: Naming
     mentions: tuple[Unit, ...]
 
     @property
     def stretch(self) -> Stretch:
-        """What is read."""
+        """The stretch that is read."""
         return self.naming.stretch
 
     @cached_property
     def part(self) -> Part:
-        """The part that its facts come from."""
+        """The part of its facts."""
         names = [unit.id for unit in self.mentions]
         return _part(FACTS, content_hash(self.naming.part.name, *names), self.stretch)
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked; it may reply that there is nothing."""
+        """Return the request for facts; the model may reply that there are none."""
         names = [in_one_line(unit.text) for unit in self.mentions]
         inputs = {**self.stretch.inputs(problem), "names": names}
         return kit.prompts[FACTS].request(inputs, {"turns": self.stretch.labels, "names": names})
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
-        """Return the facts of a reply, each once, without those of unknown names and of a name with itself.
+        """Return the distinct facts of a reply, without those with unknown names or between a name and itself.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         entries = read_entries(text, self.request(kit, "").shape, self.stretch, FORMS)
         known = {key_of(unit.text): unit.id for unit in self.mentions}
@@ -122,21 +122,21 @@ class Telling:
 
 @dataclass(frozen=True)
 class Dating:
-    """A fact without times, about which is asked once more when it held."""
+    """The further question when a fact held that came without times."""
 
     telling: Telling
     fact: Unit
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked."""
+        """Return the request for the fact's times."""
         inputs = {**self.telling.stretch.inputs(problem), "fact": in_one_line(self.fact.text)}
         return kit.prompts[DATES].request(inputs)
 
     def read(self, kit: Kit, text: str) -> Unit:
-        """Return the fact with the times of a reply, where it has any.
+        """Return the fact with the times of the reply, if it has any.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         said = read_fields(text, self.request(kit, ""))
         times = [" ".join(said.get(name, ())).strip() for name in ("valid_at", "invalid_at")]
@@ -148,7 +148,7 @@ class Dating:
 
 @dataclass(frozen=True)
 class Told:
-    """An episode as it was read: its mentions and its facts."""
+    """An episode after reading: its mentions, its facts, and its stretch."""
 
     mentions: tuple[Unit, ...]
     facts: tuple[Unit, ...]
@@ -156,10 +156,10 @@ class Told:
 
 
 def held(valid_at: str, invalid_at: str, told: str, turns: Sequence[Turn]) -> tuple[datetime | None, datetime | None]:
-    """Return from when to when what is told held, given what the model made of it and the turns that tell it.
+    """Return when the statement `told` began and ended, from the model's times and the turns that tell it.
 
-    On the day of the last of these turns it is the very time at which that was said. Times are clock readings. What
-    ended before it began has none.
+    Times are local clock times without a zone. The day of the last turn becomes the time at which that turn was said. A
+    fact that would end before it begins gets no times.
     """
     said = max(turns, key=lambda turn: turn.ordinal).local
     clock = None if said is None else said.replace(tzinfo=None)
@@ -190,9 +190,9 @@ def namings_of(turns: Sequence[Turn], settings: GraphitiSettings) -> Iterator[Na
 
 
 def tell(kit: Kit, tellings: Sequence[Telling], *, dates: bool) -> list[Reply[tuple[Unit, ...]]]:
-    """Return the facts of the episodes; of those that came without times, asked once more, with `dates`.
+    """Ask for the facts of the episodes; with `dates`, ask again about each fact without times.
 
-    Nothing is asked about an episode with one name.
+    Episodes with fewer than two names are not asked about.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -216,14 +216,14 @@ def tell(kit: Kit, tellings: Sequence[Telling], *, dates: bool) -> list[Reply[tu
 
 
 def told_of(namings: Sequence[Naming], known: Known) -> Iterator[Told]:
-    """Yield the episodes with all that is known of them by the names of parts."""
+    """Yield the episodes with their known mentions and facts; `known` is by part name."""
     for naming in namings:
         mentions = known.get(naming.part.name, ())
         yield Told(mentions, known.get(Telling(naming, mentions).part.name, ()), naming.stretch)
 
 
 def ends_of(fact: Unit) -> tuple[str, ...]:
-    """Return the mentions that a fact leads from and to, by id; nothing where a store made elsewhere has none."""
+    """Return the ids of a fact's source and target mentions; () if a store made elsewhere lacks them."""
     ends = listed(fact, ENDS)
     return tuple(ends) if len(ends) == 2 else ()
 

@@ -1,7 +1,7 @@
-"""The graph of what was decided: entities, the facts between them as they were known at a time, and what links them.
+"""The graph that results from the decisions: entities, the facts between them at a given time, and edges.
 
-An entity is all mentions that mean it. Its summary is what is so of it, a line each, so that no model writes it and
-nothing of what is forgotten stays in it.
+An entity is a set of mentions that mean the same. Its summary is the list of its present facts: no model writes it, so
+that nothing forgotten stays in it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from goalmem_cli.records import Edge, Unit, content_hash
 
 @dataclass(frozen=True)
 class Graph:
-    """All that is known: mentions, facts and decisions, in the conversations' order."""
+    """The graph of all mentions, facts and decisions, in the conversations' order."""
 
     units: Sequence[Unit]
 
     @cached_property
     def mentions(self) -> Mapping[str, tuple[Unit, ...]]:
-        """The mentions of each entity, by the id of its node, the one it was founded by first."""
+        """The mentions of each entity, by the id of its node; its first mention comes first."""
         by_id = {unit.id: unit for unit in self.units if unit.kind == MENTION}
         first: dict[str, str] = {}
         for deed in deeds_of(self.units):
@@ -45,7 +45,7 @@ class Graph:
 
     @cached_property
     def now(self) -> Mapping[str, Validity]:
-        """The facts as they are known now, by id."""
+        """The facts with their times as known now, by id."""
         return validities(self.facts)
 
     @cached_property
@@ -54,16 +54,16 @@ class Graph:
         return [unit for unit in self.units if unit.kind in (FACT, DECISION)]
 
     def at(self, until: datetime | None) -> Mapping[str, Validity]:
-        """Return the facts as they were known at a time (None: now)."""
+        """Return the facts with their times as known at a time (None: now), by id."""
         return self.now if until is None else validities(self.facts, until)
 
     def ends(self, fact: Unit) -> tuple[str, ...]:
-        """Return the entities that a fact leads from and to; nothing where they are not known."""
+        """Return the ids of a fact's source and target entities; () if they are not known."""
         ends = [self.entity_of[id_] for id_ in ends_of(fact) if id_ in self.entity_of]
         return tuple(ends) if len(ends) == 2 else ()
 
     def around(self, known: Mapping[str, Validity]) -> dict[str, list[str]]:
-        """Return the facts that lead from or to each entity, both by id, in the order in which they came."""
+        """Return by entity id the ids of the facts that start or end there, in the order in which they came."""
         found: dict[str, list[str]] = {}
         for id_, each in known.items():
             for end in self.ends(each.fact):
@@ -71,7 +71,7 @@ class Graph:
         return found
 
     def nodes(self) -> list[Unit]:
-        """Return the entities, each in the place of its first mention and with the turns of all, named by it."""
+        """Return a node for each entity, with the name and place of its first mention and the turns of all."""
         return [
             node(
                 NAME, ENTITY, several[0].text, several,
@@ -81,7 +81,7 @@ class Graph:
         ]  # fmt: skip
 
     def edges(self) -> list[Edge]:
-        """Return what links facts to their entities and to what they ended, and both to what is the same."""
+        """Return edges from facts to their entities and to facts they ended, and from equal facts and mentions."""
         edges = [Edge(mention, id_, SAME_AS) for mention, id_ in self.entity_of.items()]
         for id_, each in self.now.items():
             edges += [Edge(id_, end, kind) for end, kind in zip(self.ends(each.fact), (SUBJECT, OBJECT), strict=False)]
@@ -92,12 +92,12 @@ class Graph:
 
 
 def entity_id(first: Unit) -> str:
-    """Return the id of the entity that was founded by a mention."""
+    """Return the id of the entity with this first mention."""
     return content_hash(NAME, ENTITY, first.text, first.id)
 
 
 def summary_of(facts: Sequence[Validity], most: int) -> str:
-    """Return what is so of an entity: facts whose end is not known, the newest first, as many as fit whole."""
+    """Return an entity's facts without a known end, the newest first, up to `most` letters in whole facts."""
     lines: list[str] = []
     full = 0
     for each in reversed(facts):
@@ -112,7 +112,7 @@ def summary_of(facts: Sequence[Validity], most: int) -> str:
 
 
 def reached(graph: Graph, known: Mapping[str, Validity], begin: Sequence[str], depth: int) -> Iterator[str]:
-    """Yield the facts within so many steps of the entities, by id, the nearest first."""
+    """Yield the ids of the facts within `depth` steps of the entities `begin`, the nearest first."""
     around = graph.around(known)
     seen_entities, seen_facts = set(begin), set[str]()
     front = list(dict.fromkeys(begin))

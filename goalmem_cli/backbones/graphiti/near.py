@@ -1,6 +1,6 @@
-"""Facts of one conversation as they come, searched by words and by vectors together (Graphiti section 3).
+"""Search the facts of one conversation by words and vectors while they are added (Graphiti section 3).
 
-Each search sees only what came before, whatever a store holds by now: what is decided again sees what it saw first.
+Each search sees only earlier facts, whatever the store holds. So a repeated decision sees the same as the first time.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from goalmem_cli.backbones.structured.alike import DIGITS
 from goalmem_cli.logic.normal import words
 from goalmem_cli.records import Unit
 
-_K1, _B = 1.2, 0.75  # what BM25 is usually told
+_K1, _B = 1.2, 0.75  # the usual parameters of BM25
 DEEPER = 2
-"""How many times as deep as the result both rankings go before they are fused."""
+"""Both rankings are this many times as long as the result before they are fused."""
 FROM_ZERO = 0.0
-"""The constant with which ranks are fused: 1 / (1 + i) with i from 0 is 1 / rank with ranks from 1."""
+"""The constant of the rank fusion: the original's 1 / (1 + i) with i from 0 is 1 / rank with ranks from 1."""
 MOST_WORDS = 127
-"""A query of more is searched by vectors alone."""
+"""A query with more words is searched by vectors alone."""
 
 
 class Growing:
-    """Facts in the order in which they came."""
+    """A growing index of facts, in the order in which they came."""
 
     def __init__(self) -> None:
         self.units: list[Unit] = []
@@ -36,7 +36,7 @@ class Growing:
         self._postings: dict[str, list[tuple[int, int]]] = {}
 
     def add(self, unit: Unit, vector: NDArray[np.float32]) -> None:
-        """Take in a fact with its vector, of unit length."""
+        """Add a fact with its vector, of unit length."""
         place = len(self.units)
         if place == len(self._rows):
             grown = np.zeros((max(16, 2 * place), len(vector)), np.float32)
@@ -52,9 +52,9 @@ class Growing:
     def near(
         self, text: str, vector: NDArray[np.float32], among: Collection[int], most: int, least: float
     ) -> list[Unit]:
-        """Return at most so many of the facts at these places: those found best by words and by vectors together.
+        """Return at most `most` of the facts at the positions `among`, best first by words and vectors fused.
 
-        By vectors only those of at least the cosine `least` are found.
+        The search by vectors finds only facts with a cosine of at least `least`.
         """
         if not among:
             return []

@@ -1,6 +1,6 @@
-"""Searching the graph (Graphiti section 3): by words, by vectors and along its edges, then in an order of choice.
+"""Search the graph (Graphiti section 3) by words, by vectors and along its edges, then order the results.
 
-Facts that have ended are found too, with their dates, since a question may be about what was.
+Facts that have ended are found too, with their dates, since a question may be about the past.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Search:
     def __init__(
         self, query: Query, graph: Graph, known: Mapping[str, Validity], settings: GraphitiSettings, embed: Embed
     ) -> None:
-        """Take the query, the graph, its facts as they were known then, and what gives the vectors of units."""
+        """Take the query, the graph, its facts as known at that time, and the function that embeds units."""
         self._query = query
         self._graph = graph
         self._known = known
@@ -41,7 +41,7 @@ class Search:
         self._embed = embed
 
     def best(self, reader: OpenMemory, k: int) -> list[str]:
-        """Return at most k units, best first: facts, or with them entities and communities in turn.
+        """Return the ids of at most k units, best first: facts, or facts, entities and communities in turn.
 
         Raises:
             StoreError: the store cannot be read.
@@ -65,7 +65,7 @@ class Search:
         return fused(lists, self._settings.rank_constant)
 
     def _hybrid(self, reader: OpenMemory, kind: str, k: int, keeps: Callable[[str], bool]) -> dict[str, list[str]]:
-        """Return the units of a kind by words and by vectors; a long query is searched by vectors alone."""
+        """Return the rankings of units of a kind by words and vectors; for a long query by vectors alone."""
         query, most = self._query, DEEPER * k
         by_vector = nearest(reader, query, most, NAME, (kind,), keeps, self._settings.cosine)
         if len(query.text.split()) > MOST_WORDS:
@@ -89,7 +89,7 @@ class Search:
         return found
 
     def _diverse(self, found: list[str]) -> list[str]:
-        """Return the facts by likeness to the query, less what the one most like each is like it."""
+        """Return the facts by maximal marginal relevance: similarity to the query minus that to the nearest fact."""
         vectors = self._embed([_loose(self._query.text), *(self._known[id_].fact for id_ in found)])
         facts = vectors[1:]
         alike = facts @ facts.T
@@ -101,10 +101,10 @@ class Search:
 
 
 def _loose(text: str) -> Unit:
-    """Return a unit of the text that stands nowhere, so that it can be embedded as stored ones are."""
+    """Return a unit of the text that belongs to no conversation, to embed it in the same way as stored units."""
     return derived_unit(NAME, "text", text, (Turn("", 0, 0, "", text),))
 
 
 def fused(lists: Mapping[str, Sequence[str]], constant: int) -> list[str]:
-    """Return what is in any of the lists, by the sum of 1 / (constant + i), with i from 0."""
+    """Return the ids of all lists, sorted by the sum of 1 / (constant + i), with i from 0."""
     return [each.unit for each in fuse(lists, dict.fromkeys(lists, 1.0), constant - 1)]

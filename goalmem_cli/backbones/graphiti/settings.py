@@ -1,4 +1,4 @@
-"""What `graphiti` can be told."""
+"""The settings of `graphiti`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Episode(StrEnum):
 
 
 class Finds(StrEnum):
-    """What is found: facts, as the original's plain search does, or entities and communities beside them."""
+    """What a search finds: facts, as the original's basic search does, or also entities and communities."""
 
     FACTS = "facts"
     GRAPH = "graph"
 
 
 class Ranked(StrEnum):
-    """How what the searches find is ordered: by their fusion, MMR, or how many episodes tell it."""
+    """How the results are ordered: by fusion, by MMR, or by the number of episodes that tell them."""
 
     FUSED = "fused"
     MMR = "mmr"
@@ -32,18 +32,18 @@ class Ranked(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphitiSettings:
-    """The parameters of Graphiti's code, under what they mean.
+    """The parameters of Graphiti's code, with clearer names.
 
-    An `episode` is read with so many messages `before` it. A name is compared with at most so many known `candidates`
-    of at least the cosine `name_cosine`, and is the one whose letters are alike by `letters` (Jaccard). A fact is
-    compared with as many `similar` ones between the same entities, and as many others; by vectors none of less than
-    `compared_cosine` is found for that. With `dates` the model is asked once more when a fact held that came without
-    times. With `communities` entities that belong together are summed up, and the summary of an entity has at most so
-    many `summary_letters`.
+    An `episode` is read with the `before` messages before it. A name is compared with at most `candidates` known names
+    with a cosine of at least `name_cosine`; it means the same as one whose trigrams have a Jaccard index of at least
+    `letters`. A fact is compared with `similar` facts between the same entities and `similar` others; the search by
+    vectors finds those with a cosine of at least `compared_cosine`. With `dates` the model is asked again about facts
+    without times. With `communities` groups of entities are summarised. An entity's summary has at most
+    `summary_letters`.
 
-    A search by vectors finds nothing of less than `cosine`; rankings are fused with `rank_constant`. With `breadth`
-    facts within so many steps, `depth`, of the entities found are a ranking too. `mmr` is what likeness to the query
-    weighs against likeness to other facts. `beside` fuses what is found with the turns.
+    A search by vectors finds units with a cosine of at least `cosine`. Rankings are fused with `rank_constant`. With
+    `breadth`, facts within `depth` steps of the entities found are another ranking. `mmr` is the weight of similarity
+    to the query against that to other facts. `beside` fuses the results with the turns.
     """
 
     episode: Episode = Episode.MESSAGE

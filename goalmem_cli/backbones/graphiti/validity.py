@@ -1,8 +1,8 @@
-"""From when to when facts held, and since when that was known to be over, out of what was decided (section 2.2.3).
+"""Compute from the decisions when facts held, and since when their end was known (Graphiti section 2.2.3).
 
-The original overwrites these times. Here they are computed, by the same rules in the same order, from the decisions
-said by a time: so they are known for any time, and a decision that is forgotten has no effect any more, where the
-original keeps what a removed episode has invalidated.
+The original overwrites these times. Here the same rules are applied in the same order to the decisions up to a given
+time. So the times can be computed for any moment, and a forgotten decision has no effect. In the original, a fact stays
+invalid even if the episode that invalidated it is removed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ADD, SAME, CONTRADICTS, INVALIDATES, EXPIRES = "ADD", "SAME", "CONTRADICTS", "IN
 
 @dataclass
 class Validity:
-    """A fact with its times: when it began and ended being so, and whether and when that end was known.
+    """A fact with its times: `valid` to `invalid` is when it held, `expired` is when its end became known.
 
-    `by` is the fact that ended it, and `told` are the facts, itself the first, that say it.
+    `by` is the id of the fact that ended it. `told` are the facts that say the same, itself first.
     """
 
     fact: Unit
@@ -38,13 +38,13 @@ class Validity:
     told: list[Unit] = field(default_factory=list)
 
     def expire(self, said: datetime | None) -> None:
-        """Note that its end is known by now, unless that was known before."""
+        """Record that its end became known at `said`, unless it was known before."""
         if not self.is_expired:
             self.is_expired, self.expired = True, said
 
     @property
     def dates(self) -> str:
-        """When it held, as a model is shown it; blank where nobody knows."""
+        """When it held, as text for a model; "" if unknown."""
         begun, ended = (
             None if each is None else say_period(single(each.date())) for each in (self.valid, self.invalid)
         )
@@ -59,9 +59,9 @@ class Validity:
 
 
 def validities(units: Sequence[Unit], at: datetime | None = None) -> dict[str, Validity]:
-    """Return the times of each fact as they were known at a time (None: now), in the order in which facts came.
+    """Return by id the times of each fact as known at a time (None: now), in the order in which facts came.
 
-    `units` are facts and decisions. A fact that says what another one says is not there itself.
+    `units` are facts and decisions. A fact that repeats another has no entry of its own.
     """
     is_said = passing(Query("", until=at))
     facts = {unit.id: unit for unit in units if unit.kind == FACT and is_said(unit)}
@@ -77,7 +77,7 @@ def validities(units: Sequence[Unit], at: datetime | None = None) -> dict[str, V
 
 
 def of_each_fact(units: Sequence[Unit]) -> list[list[Deed]]:
-    """Return what was decided about each fact, in order: that it is new or says what another says comes first."""
+    """Return the deeds about each fact, in order; the first says whether it is new or repeats another."""
     found: list[list[Deed]] = []
     for deed in deeds_of(units):
         if not found or found[-1][0].act.unit != deed.act.unit:
@@ -97,10 +97,10 @@ def _carry_out(found: dict[str, Validity], fact: Unit, same: str, deeds: Sequenc
 
 
 def invalidate(new: Validity, against: Sequence[Validity], said: datetime | None) -> None:
-    """Bring the times of a new fact and of those that it contradicts to what is so by then.
+    """Update the times of a new fact and of the facts that it contradicts.
 
-    One that ended before the other began has nothing to do with it. Else the one that began earlier ends when the
-    other begins; where times are missing, or are the same, nothing ends.
+    If one fact ended before the other began, nothing changes. Otherwise the fact that began earlier ends when the other
+    begins. If times are missing or equal, nothing ends.
     """
     if new.invalid is not None:
         new.expire(said)
@@ -127,10 +127,10 @@ def _not_after(one: datetime | None, other: datetime | None) -> bool:
 
 
 def history(units: Sequence[Unit], unit: str) -> list[Happening]:
-    """Return what happened to a fact and to those that it ended or that ended it, in order, as people read it.
+    """Return for people what happened to a fact, to the facts that it ended, and to those that ended it, in order.
 
-    `units` are facts and decisions. A contradiction is shown for what it did: it invalidates what was known, or what is
-    new expires at once, or neither.
+    `units` are facts and decisions. A contradiction is shown by its effect: it invalidates the known fact, or the new
+    fact expires at once, or neither.
     """
     known, facts = validities(units), {each.id: each for each in units if each.kind == FACT}
     of = {said.id: id_ for id_, each in known.items() for said in each.told}

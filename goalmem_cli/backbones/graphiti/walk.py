@@ -1,7 +1,7 @@
-"""What becomes of each episode's names and facts, one episode after the other (Graphiti sections 2.2.1 and 2.2.2).
+"""Decide about each episode's names and facts, episode by episode (Graphiti sections 2.2.1 and 2.2.2).
 
-A name is an entity that is known, or a new one. A fact is known, in which case the episode is one more that tells it,
-or new; and it contradicts others or does not. What follows from that for times is computed elsewhere (`validity`).
+A name means a known entity or a new one. A fact is new or repeats a known fact, and it may contradict others. The
+times that follow from this are computed in `validity`.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ NONE = "NONE"
 EVENTS: Mapping[str, Event] = {SAME: Event("must"), CONTRADICTS: Event("must"), NONE: Event()}
 RESOLUTION = "resolution"
 Ends: TypeAlias = tuple[str, str]
-"""The entities that a fact leads from and to: the mentions, by id, that were the first of them."""
+"""The source and target entities of a fact, by the ids of their first mentions."""
 
 
 @dataclass(frozen=True)
 class Naming:
-    """The names of an episode, what is settled about them, and the entities that were known by then."""
+    """The names of an episode, their resolution without a model, and the entities known before."""
 
     walk: Growth
     mentions: tuple[Unit, ...]
@@ -50,7 +50,7 @@ class Naming:
 
     @cached_property
     def part(self) -> Part:
-        """What is decided from: all names that were compared, which are in its name."""
+        """The part of the decision; its name depends on all names that were compared."""
         of: list[str] = []
         shown = list(self.mentions)
         for mention, each in zip(self.mentions, self.resolved, strict=True):
@@ -61,13 +61,13 @@ class Naming:
 
     @property
     def asks(self) -> list[Undecided]:
-        """What the model is to decide: one thing, or nothing where no name is open."""
+        """The question about all open names, in a list; [] if no name is open."""
         names = [in_one_line(unit.text) for unit in self.mentions]
         asked = resolution.to_ask(names, self.resolved, self.known)
         return [] if asked is None else [Undecided(asked.new, asked.candidates, {"lines": list(self.lines)})]
 
     def units(self, said: Sequence[Sequence[Act]]) -> tuple[Unit, ...]:
-        """Return what was decided; what nothing was said about is a new entity."""
+        """Return the decision; a name without an act is a new entity."""
         acts = said[0] if said else ()
         places = resolution.answered(acts, self.resolved, self.known)
         kept = [
@@ -79,7 +79,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Compared:
-    """A fact, the one that says it in the same words, those between the same two entities, and others near it."""
+    """A fact, the known fact with the same words, known facts between the same entities, and other near facts."""
 
     fact: Unit
     same: Unit | None = None
@@ -92,7 +92,7 @@ class Compared:
         return (*self.between, *self.others) if self.same is None else (self.same,)
 
     def kept(self, said: Sequence[Act]) -> list[Act]:
-        """Return what is decided about it: only one between the same two entities can be the same."""
+        """Return the acts to keep; only a fact between the same two entities can be the same."""
         likes = {unit.id for unit in self.between}
         same = [act.on for act in said if act.event == SAME and act.on in likes]
         same = [self.same.id] if self.same is not None else same
@@ -103,7 +103,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Telling:
-    """The facts of an episode, each with what it is compared with."""
+    """The facts of an episode, each with the facts that it is compared with."""
 
     walk: Growth
     compared: tuple[Compared, ...]
@@ -112,7 +112,7 @@ class Telling:
 
     @cached_property
     def part(self) -> Part:
-        """What is decided from: all facts that were shown, which are in its name."""
+        """The part of the decision; its name depends on all facts that were shown."""
         of = [
             text
             for each in self.compared
@@ -129,13 +129,13 @@ class Telling:
 
     @property
     def asks(self) -> list[Undecided]:
-        """What the model is to decide: one thing a fact, but for those said before in the same words, or like none."""
+        """The questions for the model, one for each open fact."""
         return [
             Undecided((in_one_line(each.fact.text),), each.shown, {"between": len(each.between)}) for each in self.open
         ]
 
     def units(self, said: Sequence[Sequence[Act]]) -> tuple[Unit, ...]:
-        """Return what was decided; a fact that nothing was said about is new."""
+        """Return the decision; a fact without an act is new."""
         of = {each.fact.id: acts for each, acts in zip(self.open, said, strict=False)}
         kept = [act for each in self.compared for act in each.kept(of.get(each.fact.id, ()))]
         told = dict.fromkeys(turn for each in self.compared for turn in each.fact.turns)
@@ -146,7 +146,7 @@ WalkStep: TypeAlias = Naming | Telling
 
 
 class Growth(Walk[WalkStep]):
-    """A conversation's graph as it grows episode by episode: first what is named, then what is told of it."""
+    """The walk of a conversation's graph, episode by episode: first the names, then the facts."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Growth(Walk[WalkStep]):
         known: Known,
         settings: GraphitiSettings,
     ) -> None:
-        """Take the conversation's turns, its episodes in order, and the vectors of all their mentions and facts."""
+        """Take the conversation's turns, its episodes in order, and the vectors of their mentions and facts."""
         super().__init__(known)
         self.turns = turns
         self._told = told
@@ -178,7 +178,7 @@ class Growth(Walk[WalkStep]):
                     yield step
 
     def take(self, step: WalkStep, units: Sequence[Unit]) -> None:
-        """Go on with what was decided."""
+        """Update the graph with the units of a decision."""
         self.names.add(step.part.name)
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
         if isinstance(step, Naming):
@@ -199,7 +199,7 @@ class Growth(Walk[WalkStep]):
                 self._contradicted.add(act.on)
 
     def part(self, layer: str, name: str, shown: Sequence[Unit]) -> Part:
-        """Return the part of a decision, which comes from all turns of what was shown."""
+        """Return the part of a decision, with all turns of the units shown."""
         turns = {id_: self.turns[id_] for unit in shown for id_ in unit.turns}
         ordered = tuple(sorted(turns.values(), key=lambda turn: turn.ordinal))
         return Part(ordered[0].conversation, named(layer, name), ordered)
@@ -216,7 +216,7 @@ class Growth(Walk[WalkStep]):
         return Naming(self, told.mentions, tuple(resolved), known, lines)
 
     def _telling(self, told: Told) -> Telling | None:
-        """Return the facts of an episode that lead from one entity to another; None where there is none."""
+        """Return the step for the facts of an episode between two different entities; None if there are none."""
         said: dict[tuple[Ends, str], Unit] = {}
         compared = []
         for fact in told.facts:
@@ -227,10 +227,10 @@ class Growth(Walk[WalkStep]):
         return Telling(self, tuple(compared)) if compared else None
 
     def _compared(self, fact: Unit, ends: Ends, said: Unit | None) -> Compared:
-        """Return a fact with those that it is compared with; one of this episode, `said` before it, may be the same.
+        """Return a fact with the facts to compare; `said` is an earlier fact of this episode with the same words.
 
-        What was said in the same words is the same, unless something has contradicted it since: then it may be so
-        again, which the original takes for known.
+        A known fact with the same words is the same, unless it was contradicted since. Then it may hold again; the
+        original takes it for known.
         """
         units = self._facts.units
         between = self._between.get(frozenset(ends), [])

@@ -1,4 +1,4 @@
-"""Entities and relations of all that is said, and reports on their communities, after GraphRAG (arXiv 2404.16130)."""
+"""A graph of entities and relationships, and reports on its communities, after GraphRAG (arXiv 2404.16130)."""
 
 NAME = "graphrag"
 CHUNK, MENTION, RELATION, DESCRIPTION = "chunk", "mention", "relation", "description"

@@ -1,4 +1,4 @@
-"""The backbone `graphrag`: entities and relationships of all that is said, and reports on what belongs together."""
+"""The backbone `graphrag`: extracts entities and relationships, and writes reports on their communities."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Edge, Hit, Part, Query, Turn, Unit, content_hash
 
 LOCAL = "local"
-"""What the ranking by a local search is called among a hit's ranks."""
-_SHARE_OF_CONTEXT = 2  # half of it for what is summed up: the rest is the prompt's own, and the reply
-_DESCRIBED, _REPORTED = 3, 2  # about how many entities to describe, and communities, a chunk has: for the outlook
+"""The key of the ranking by local search in a hit's ranks."""
+_SHARE_OF_CONTEXT = 2  # half of the context for the text to sum up; the rest is for the prompt and the reply
+_DESCRIBED, _REPORTED = 3, 2  # estimates per chunk for the outlook: entities to describe, and communities
 
 
 @dataclass(frozen=True)
 class Told:
-    """A conversation's graph, with a description of each of its entities and relationships."""
+    """A conversation's graph, with descriptions of its entities and relationships, and its communities."""
 
     conversation: str
     graph: Graph
@@ -67,18 +67,18 @@ class Told:
 
 
 class GraphRAG(StructuredBackbone[StructuredMemory]):
-    """Retrieves reports, entities, relationships and chunks around the entities that a question is near to."""
+    """Retrieves reports, entities, relationships and chunks around the entities nearest to a question."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: GraphRAGSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or GraphRAGSettings()
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k units, best first, as long as they have no more tokens than are to be read.
+        """Return at most k units, best first, of at most `read_tokens` tokens in all (no limit with `beside`).
 
-        Where no entity is near, they are chunks by their likeness.
+        If no entity is found, they are chunks by similarity.
 
         Raises:
             StoreError: the store cannot be read.
@@ -103,7 +103,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_tokens, lambda text: about_tokens([text])))
 
     def reports(self, query: Query) -> list[Hit]:
-        """Return the reports that pass the query's filters, the broadest and those down to the level that is set.
+        """Return the reports that pass the query's filters, from the broadest down to the `level` of the settings.
 
         Raises:
             StoreError: the store cannot be read.
@@ -114,7 +114,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
-        Chunks are counted. What comes after them is estimated while there are new ones, else it is counted too.
+        Chunks are counted. Descriptions and reports are estimated if there are new chunks, and else counted too.
 
         Raises:
             UsageError: the package that communities need is not installed.
@@ -134,7 +134,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         stretches = [stretch for part in work.pending for stretch in asked_about(of[_place(part)], kit.prompts.profile)]
         read = about_tokens(text for stretch in stretches for _, text in stretch.lines)
         fixed = kit.fixed_tokens(EXTRACT) + self._settings.gleanings * kit.fixed_tokens(GLEAN)
-        # each stretch is read again with every gleaning, and what is extracted is about as long as it is
+        # each stretch is read again for every gleaning; the extracted text is about as long as the stretch
         tokens = fixed * len(stretches) + (2 + self._settings.gleanings) * read
         tokens += later * kit.fixed_tokens(DESCRIBE, REPORT_ON)
         calls = len(list(self._groups(work, of))) * (1 + self._settings.gleanings) + -(-later // kit.at_once)
@@ -142,7 +142,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return Outlook(len(work.pending) + later, told, work.failed + len(again), calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Extract from the chunks that are new, describe what has changed, and report on the communities that have.
+        """Extract from new chunks, describe changed entities, and report on changed communities.
 
         Raises:
             UsageError: the package that communities need is not installed.
@@ -169,7 +169,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def _unwritten(self, turns: Mapping[str, Turn]) -> int:
-        """Return how many descriptions and reports there are to write on what was extracted."""
+        """Return how many descriptions and reports are still to be written for the stored extractions."""
         graphs = self._graphs()
         work = self._layer(DESCRIPTION, [part for part, _ in _several(graphs, turns).values()])
         there = {
@@ -182,7 +182,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return len(work.pending) + sum(each not in there for each in wanted)
 
     def _link(self, tellings: Sequence[Told], turns: Mapping[str, Turn]) -> None:
-        """Bring entities, relationships and edges to what was extracted, described and reported; no model is asked."""
+        """Update entities, relationships and edges from the stored units; no language model is used."""
         entities, relationships = (
             [
                 merged_unit(each, told.described[each.identity].text, turns)
@@ -243,13 +243,16 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return {name: graph_of(*units) for name, units in of.items()}
 
     def _written(self) -> dict[str, str]:
-        """Return the descriptions that the model wrote, by the names of their parts."""
+        """Return the descriptions that the model wrote, by part name."""
         texts = {unit.id: unit.text for unit in self._store.units_of(NAME, [DESCRIPTION])}
         lines = lines_of(DESCRIPTION, self._store.derived(NAME))
         return {line.name: texts[line.units[0]] for line in lines if line.units and line.units[0] in texts}
 
     def _told(self, conversation: str, graph: Graph, written: Mapping[str, str], turns: Mapping[str, Turn]) -> Told:
-        """Return a conversation's graph with its descriptions and communities; what has none has what was said."""
+        """Return a conversation's graph with descriptions and communities.
+
+        An entity or relationship without a written description gets the text of its mentions.
+        """
         described = {}
         for each in (*graph.entities, *graph.relationships):
             said = each.descriptions
@@ -263,13 +266,13 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return Told(conversation, graph, described, found)
 
     def _last_level(self, tellings: Sequence[Told]) -> int:
-        """Return the last level of communities that there is, or was at an earlier indexing; -1 without any."""
+        """Return the last level of communities, now or in an earlier indexing; -1 if there is none."""
         there = [community.level for told in tellings for community in told.communities]
         before = [line.name.partition("/")[0] for line in self._store.derived(NAME)]
         return max([-1, *there, *(int(name.removeprefix(REPORT)) for name in before if name.startswith(REPORT))])
 
     def _grounds(self, tellings: Sequence[Told], level: int, turns: Mapping[str, Turn]) -> dict[str, Ground]:
-        """Return what the reports of a level are written on, by the names of their parts."""
+        """Return the sources of the reports of a level, by part name."""
         grounds = {}
         budget = self._settings.report_tokens
         of_level = [told for told in tellings if any(each.level == level for each in told.communities)]
@@ -288,7 +291,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
 
 
 def _several(graphs: Mapping[str, Graph], turns: Mapping[str, Turn]) -> dict[str, tuple[Part, Merged]]:
-    """Return what is told several times, with the parts that its descriptions are derived from, by their names."""
+    """Return by part name the entities and relationships with several descriptions, each with its part."""
     return {
         part.name: (part, each)
         for graph in graphs.values()
@@ -308,13 +311,13 @@ def _ground(
     lines = lines_about(community, told.graph, told.described, below, budget)
     layer = _layer_of(community.level)
     of_members = summary_part(layer, [unit for each in (*entities, *inside) for unit in each.told], turns)
-    # what it is written from may change while the members stay: a description that had failed, say
+    # its lines may change while the members stay, for example when a failed description succeeds
     part = replace(of_members, name=named(layer, content_hash(of_members.name, *lines)))
     return Ground(part, community, lines, tuple(unit_id(told.conversation, each) for each in entities))
 
 
 def _parents(reports: Sequence[Unit], tellings: Sequence[Told]) -> list[Edge]:
-    """Return an edge from each report to that of the community which its own is a part of."""
+    """Return an edge from each report to the report on its parent community."""
     of = {(report.conversation, tuple(listed(report, "names"))): report.id for report in reports}
     edges = []
     for told in tellings:

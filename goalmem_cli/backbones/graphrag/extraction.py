@@ -1,6 +1,6 @@
-"""From chunks of sessions to mentions of entities and relations between them, with the turns that tell each.
+"""Extract mentions of entities and relations from chunks of sessions, with the turns that tell each.
 
-A chunk is asked about once, then again for what was missed (gleanings, GraphRAG section 2.2).
+The model is asked about a chunk once, then again for what it missed (gleanings, GraphRAG section 2.2).
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class Chunk:
 
 @dataclass(slots=True)
 class Read:
-    """What the model said of a stretch so far, what that cost, and why it said nothing, if so."""
+    """The entries read from a stretch so far, the usage, and the problem if the first reply was unusable."""
 
     entries: list[StructuredEntry] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     problem: str = ""
 
     def add(self, reply: Reply[tuple[StructuredEntry, ...]]) -> None:
-        """Take in what a reply tells that was not told yet."""
+        """Add the entries of a reply that are new."""
         known = {(entry.kind, *entry.fields.values()) for entry in self.entries}
         self.entries += [entry for entry in reply.value or () if (entry.kind, *entry.fields.values()) not in known]
         self.usage += reply.usage
 
 
 def chunks_of(turns: Sequence[Turn], settings: GraphRAGSettings) -> list[Chunk]:
-    """Return the chunks of all sessions; when a session grows, only its last chunk changes."""
+    """Return the chunks of all sessions. If a session grows, only its last chunk changes."""
     most, overlap = settings.chunk_tokens, settings.overlap
     return [
         Chunk(Part(session.conversation, named(CHUNK, f"{session.name}.{number}"), stretch.sources), stretch)
@@ -66,13 +66,13 @@ def chunks_of(turns: Sequence[Turn], settings: GraphRAGSettings) -> list[Chunk]:
 
 
 def asked_about(chunk: Chunk, profile: Profile) -> list[Stretch]:
-    """Return what is asked about at a time: a chunk, or less of it with the compact prompts."""
+    """Return the stretches of a chunk, one for each request: the whole chunk, or less with the compact prompts."""
     lines, letters = _SIZES[profile]
     return list(shorter(chunk.stretch, letters, lines))
 
 
 def derive(kit: Kit, chunks: Sequence[Chunk], settings: GraphRAGSettings) -> list[Derivation]:
-    """Return what the model finds in the chunks, in one call for all and one for each gleaning."""
+    """Return what the model extracts from the chunks: one call for all, and one more for each gleaning."""
     profile, types = kit.prompts.profile, tuple(settings.types.split())
     of = [(number, stretch) for number, chunk in enumerate(chunks) for stretch in asked_about(chunk, profile)]
     reads = [Read() for _ in of]
@@ -101,7 +101,7 @@ def derive(kit: Kit, chunks: Sequence[Chunk], settings: GraphRAGSettings) -> lis
 
 
 def extract_request(kit: Kit, types: Sequence[str], stretch: Stretch, problem: str) -> Request:
-    """Return what is asked about a stretch, in which there may be entities of these types."""
+    """Return the request to extract entities of these types from a stretch."""
     inputs = {**stretch.inputs(problem), "types": ", ".join(types)}
     return kit.prompts[EXTRACT].request(inputs, {"turns": stretch.labels, "entity_types": types})
 
@@ -109,7 +109,7 @@ def extract_request(kit: Kit, types: Sequence[str], stretch: Stretch, problem: s
 def glean_request(
     kit: Kit, types: Sequence[str], stretch: Stretch, known: Sequence[StructuredEntry], problem: str
 ) -> Request:
-    """Return what is asked about a stretch of which something is known."""
+    """Return the request for entries of a stretch beyond those that are `known`."""
     told = [": ".join(filter(None, entry.fields.values())) for entry in known]
     inputs = {**stretch.inputs(problem), "types": ", ".join(types), "known": told}
     return kit.prompts[GLEAN].request(inputs, {"turns": stretch.labels, "entity_types": types})

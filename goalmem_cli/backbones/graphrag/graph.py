@@ -1,7 +1,7 @@
-"""The graph of a conversation, as pure functions of what was extracted: entities, relationships, what they weigh.
+"""Merge the extracted mentions and relations of a conversation into a graph, without a model.
 
-Mentions of one name and type are one entity; relations from one name to another are one relationship, whose weight is
-the sum of theirs. What several of them say is described by the model (GraphRAG sections 2.2 and 2.3).
+Mentions with the same name and type are one entity. Relations with the same two names are one relationship, whose
+weight is their sum. The model sums up several descriptions of one (GraphRAG sections 2.2 and 2.3).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.records import Turn, Unit, content_hash
 
 CHUNKS = "chunks"
-"""The attribute of an entity or a relationship that holds the ids of the chunks that tell of it."""
-_UNSAID = 1.0  # the weight of a relation whose strength nobody says
+"""The attribute of an entity or a relationship with the ids of the chunks that mention it."""
+_UNSAID = 1.0  # the weight of a relation without a strength
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """An entity or a relationship: what it is called, the keys of its name or its two ends, and what is told of it."""
+    """An entity or a relationship: its title, the keys of its name and type or of its two ends, and its mentions."""
 
     kind: str
     title: str
@@ -34,17 +34,17 @@ class Merged:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What tells it from all others of its conversation."""
+        """A tuple that identifies it within its conversation."""
         return (self.kind, *self.keys)
 
     @property
     def descriptions(self) -> list[str]:
-        """What is told of it, each once, sorted."""
+        """The distinct descriptions in its mentions, sorted."""
         return sorted({unit.text for unit in self.told})
 
     @property
     def weight(self) -> float:
-        """The sum of how strong the relations are said to be."""
+        """The sum of the strengths of its relations."""
         return sum(map(_strength, self.told))
 
 
@@ -57,7 +57,7 @@ class Graph:
 
     @property
     def links(self) -> list[Link]:
-        """The relationships as links: of two that lead both ways, the last one's weight counts, as in GraphRAG."""
+        """The relationships as undirected links; if both directions exist, the last weight counts, as in GraphRAG."""
         weights: dict[tuple[str, str], float] = {}
         for each in sorted(self.relationships, key=lambda each: each.keys):
             source, target = each.keys
@@ -66,12 +66,12 @@ class Graph:
 
     @cached_property
     def degrees(self) -> Counter[str]:
-        """How many relationships each name has."""
+        """The number of relationships of each name."""
         return Counter(end for each in self.relationships for end in each.keys)
 
 
 def graph_of(mentions: Sequence[Unit], relations: Sequence[Unit]) -> Graph:
-    """Return the graph of what one conversation mentions; relations with an end that is no entity are left out."""
+    """Return the graph of one conversation; relations with an end that is not an entity are left out."""
     entities = _merged(ENTITY, mentions, lambda unit: (key_of(_of(unit, "name")), _of(unit, "type").casefold()))
     names = {entity.keys[0] for entity in entities}
     known = [unit for unit in relations if set(_ends(unit)) <= names and len(set(_ends(unit))) == 2]
@@ -79,9 +79,9 @@ def graph_of(mentions: Sequence[Unit], relations: Sequence[Unit]) -> Graph:
 
 
 def merged_unit(each: Merged, description: str, turns: Mapping[str, Turn]) -> Unit:
-    """Return an entity or a relationship as a unit, in the place of the last turn that tells of it.
+    """Return an entity or a relationship as a unit, with the place and time of the last turn that mentions it.
 
-    It is the same one however it is described.
+    Its id does not depend on the description.
     """
     sources = {id_: turns[id_] for unit in each.told for id_ in unit.turns}
     ordered = sorted(sources.values(), key=lambda turn: turn.ordinal)
@@ -100,7 +100,7 @@ def unit_id(conversation: str, each: Merged) -> str:
 
 
 def _merged(kind: str, units: Sequence[Unit], keys: Callable[[Unit], tuple[str, ...]]) -> list[Merged]:
-    """Return what has the same keys as one, in the order of the keys; the first in the conversation names it."""
+    """Merge units with the same keys, in the order of the keys; the first mention gives the title."""
     ordered = sorted(units, key=lambda unit: (keys(unit), unit.ordinal, unit.id))
     grouped = ((key, tuple(told)) for key, told in groupby(ordered, key=keys))
     return [Merged(kind, _title(kind, told[0]), key, told) for key, told in grouped]

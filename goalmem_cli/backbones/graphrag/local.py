@@ -1,6 +1,6 @@
-"""Local search: reports, entities with their relationships, and chunks around the entities a question is near to.
+"""Local search: reports, entities with their relationships, and chunks around the entities nearest to a question.
 
-GraphRAG fills a budget of tokens with shares of each; here the three lists are interleaved in these shares.
+GraphRAG fills a budget of tokens with shares of the three lists; here they are interleaved in these shares.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from goalmem_cli.backbones.structured.units import listed, number
 from goalmem_cli.records import Unit
 
 EndingAt: TypeAlias = Callable[[str], list[Unit]]
-"""Returns the relationships that a question sees of those with an end of this name, once for each such end."""
+"""Takes a name; returns the visible relationships with that end, once for each such end."""
 
 
 class StoredGraph:
-    """What is stored of the graphs, looked up by members and by ends: a search reads what it is near to alone."""
+    """The stored graphs, indexed by members and by ends, so that a search reads only what is near."""
 
     def __init__(
         self, entities: Iterable[Unit], relationships: Iterable[Unit], reports: Iterable[Unit], chunks: Iterable[Unit]
@@ -42,9 +42,9 @@ class StoredGraph:
     def around(
         self, selected: Sequence[str], settings: GraphRAGSettings, sees: Callable[[Unit], bool]
     ) -> dict[str, list[str]]:
-        """Return the lists of unit ids around the selected entities, which come nearest to the question first.
+        """Return lists of unit ids around the selected entities: "reports", "elements" and "chunks".
 
-        Only units that the question `sees` count.
+        `selected` are entity ids, nearest to the question first. Units for which `sees` is false are ignored.
         """
         chosen = [unit for id_ in selected if (unit := self.entities.get(id_)) is not None and sees(unit)]
         ending_at = cache(lambda end: list(filter(sees, self._ending_at.get(end, ()))))
@@ -56,7 +56,7 @@ class StoredGraph:
         }
 
     def _reports(self, chosen: Sequence[Unit], sees: Callable[[Unit], bool]) -> list[str]:
-        """Return the reports with a chosen entity, those with most first, then those that matter most."""
+        """Return the reports on chosen entities, first by the number of these, then by rating."""
         found = [unit for entity in chosen for unit in self._reports_on.get(entity.id, ())]
         matches = Counter(unit.id for unit in found)
         distinct = {unit.id: unit for unit in found if sees(unit)}.values()
@@ -65,7 +65,7 @@ class StoredGraph:
         ]
 
     def _chunks_of(self, chosen: Sequence[Unit], ending_at: EndingAt, sees: Callable[[Unit], bool]) -> Iterator[str]:
-        """Yield the chunks that tell of the chosen entities, in their order; those first that relate most of one."""
+        """Yield the chunks of each chosen entity in order; chunks with most of its relationships come first."""
         for entity in chosen:
             related = Counter(chunk for each in _distinct(ending_at(name_of(entity))) for chunk in listed(each, CHUNKS))
             chunks = [id_ for id_ in listed(entity, CHUNKS) if id_ in self._chunks and sees(self._chunks[id_])]
@@ -73,9 +73,9 @@ class StoredGraph:
 
 
 def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float]) -> list[str]:
-    """Return all ids of the lists, each once: at any place each list has about its share of those before.
+    """Return the distinct ids of the lists, interleaved so that at any point each list has about its share.
 
-    A list that has no share is left out.
+    A list without a share is left out.
     """
     left = {name: list(dict.fromkeys(lists.get(name, ()))) for name, share in shares.items() if share > 0}
     taken = dict.fromkeys(left, 0)
@@ -88,7 +88,7 @@ def interleaved(lists: Mapping[str, Sequence[str]], shares: Mapping[str, float])
 
 
 def _relationships(chosen: Sequence[Unit], ending_at: EndingAt, most: int) -> Iterator[Unit]:
-    """Yield the relationships between chosen entities, then those to others, at most so many for each chosen one."""
+    """Yield the relationships between chosen entities, then at most `most` to others for each chosen entity."""
     names = {name_of(entity) for entity in chosen}
     touching = _distinct(each for name in names for each in ending_at(name))
     outer = Counter(end for each in touching for end in listed(each, "keys") if end not in names)

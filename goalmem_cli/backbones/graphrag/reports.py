@@ -1,7 +1,7 @@
-"""Descriptions of what is told several times, and reports on communities, each a part of its own (C5).
+"""Write descriptions of entities with several mentions, and reports on communities; each is a part of its own (C5).
 
-A description is written from what mentions say, a report from a community's relationships and entities, or from the
-reports of the communities within it where these are too long (GraphRAG sections 2.3 to 2.5).
+A description is written from the mentions. A report is written from a community's relationships and entities, or, if
+these are too long, from the reports on the communities within it (GraphRAG sections 2.3 to 2.5).
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Unit, Usage
 
 RATING, LEVEL, MEMBERS = "rating", "level", "members"
-"""The attributes of a report: how much it matters, from 0 to 10, its level, and the ids of its entities' units."""
+"""The attributes of a report: its importance from 0 to 10, its level, and the ids of its entities' units."""
 _HIGHEST = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """An entity or a relationship with what is said of it."""
+    """An entity or a relationship with its description."""
 
     merged: Merged
     text: str
 
     @property
     def line(self) -> str:
-        """It as a model reads it."""
+        """Title and description in one line, for a model."""
         return f"{self.merged.title}: {in_one_line(self.text)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a report is written on: its part, its community, and the lines that tell of it."""
+    """The sources of a report: its part, its community, the lines to read, and the ids of its entities."""
 
     part: Part
     community: Community
@@ -52,9 +52,10 @@ class Ground:
 
 
 def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int, length: int) -> list[Derivation]:
-    """Return a description of about `length` tokens for each part, which has several: sorted, so many at a time.
+    """Return a description of about `length` tokens for each part, summing up its several descriptions.
 
-    What the model made of the first ones leads the next.
+    The model reads `budget` tokens of them at a time, in sorted order. Its last summary comes first in the next
+    request.
     """
     batches = {name: list(filled(merged.descriptions, budget, str)) for name, (_, merged) in parts.items()}
     told: dict[str, Reply[str]] = {}
@@ -89,9 +90,9 @@ def report_on(kit: Kit, grounds: Sequence[Ground], length: int) -> list[Derivati
 
 
 def reports_within(community: Community, communities: Sequence[Community], reports: Iterable[Unit]) -> list[Unit]:
-    """Return the reports on the communities right within one.
+    """Return the reports on the direct children of a community.
 
-    A report of another level may be a stale one on the same entities, which goes only once its level is worked on.
+    A report of another level on the same entities may be stale; it is dropped when its level is indexed.
     """
     level, members = community.level + 1, {each.members for each in communities if each.parent == community.id}
     return [
@@ -108,10 +109,10 @@ def lines_about(
     below: Sequence[Unit],
     budget: int,
 ) -> tuple[str, ...]:
-    """Return what a report on a community is written from, at most about `budget` tokens of it.
+    """Return the lines that a report on a community is written from, at most about `budget` tokens.
 
-    Relationships come by their combined degree, each after its entities. Where that is too much, the reports `below`,
-    on communities within it, stand for their entities, the largest first, until it fits.
+    Relationships are sorted by combined degree, each after its entities. If that is too long, the reports `below` (on
+    communities within it) replace their entities, the largest first, until it fits.
     """
     members = set(community.members)
     stand_for: list[str] = []
@@ -129,7 +130,7 @@ def lines_about(
 def _elements(
     graph: Graph, described: Mapping[tuple[str, ...], Described], members: set[str], left: set[str]
 ) -> Iterator[str]:
-    """Yield the relationships within a community that touch one of those left, each after its entities."""
+    """Yield the relationships within a community that touch an entity in `left`, each after its entities."""
     inside = [each for each in graph.relationships if set(each.keys) <= members and set(each.keys) & left]
     inside.sort(key=lambda each: (-sum(graph.degrees[end] for end in each.keys), each.keys))
     entities: dict[str, list[Merged]] = {}

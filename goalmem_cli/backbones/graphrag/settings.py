@@ -1,4 +1,4 @@
-"""What `graphrag` can be told."""
+"""The settings of `graphrag`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goalmem_cli.backbones.structured.settings import LEAST, MOST, SEARCHING
 
 
 class Way(StrEnum):
-    """What is searched: entities and what is around them, or the reports by their likeness alone."""
+    """What is searched: entities and their surroundings, or reports by similarity alone."""
 
     LOCAL = "local"
     REPORTS = "reports"
@@ -19,17 +19,21 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphRAGSettings:
-    """The parameters of GraphRAG's code, under what they mean.
+    """The parameters of GraphRAG's code, with clearer names.
 
-    A chunk of a session has at most `chunk_tokens`, the last `overlap` of them again in the next one, and is asked
-    about `gleanings` times more for what was missed; entities are of these `types`. The model sums up at most
-    `description_tokens` of descriptions at a time in `description_length` tokens, and reads at most `report_tokens` for
-    a report of `report_length`. Communities of more than `max_size` entities are split, and found as `Leiden` tells of
-    `resolution`, `randomness`, `iterations` and `seed`; with `largest_only`, what is not linked to the largest part of
-    the graph is in none. A local search starts from `entities` times `oversampled` entities, and takes at most
-    `relationships` for each of them; `report_share` of what it finds are reports, `chunk_share` chunks, up to
-    `read_tokens` in all. `way` may have the reports ranked by likeness instead. `beside` fuses what is found with the
-    turns. The reasoner `graphrag-global` reads the reports down to `level`, 0 being the broadest.
+    Extraction: a chunk of a session has at most `chunk_tokens`; its last `overlap` tokens are repeated in the next
+    chunk. The model is asked `gleanings` more times for what it missed. Entities have one of the `types`.
+
+    Summaries: the model reads at most `description_tokens` at a time and writes a description of `description_length`
+    tokens. It reads at most `report_tokens` for a report of `report_length` tokens.
+
+    Communities: `max_size`, `resolution`, `randomness`, `iterations` and `seed` are those of `Leiden`. With
+    `largest_only`, only the largest connected component has communities.
+
+    Search: a local search starts from `entities` times `oversampled` entities, and takes at most `relationships` for
+    each. Reports are `report_share` of what it finds, chunks `chunk_share`, up to `read_tokens` in all. `way` can rank
+    the reports by similarity instead. `beside` fuses the results with the turns. The reasoner `graphrag-global` reads
+    reports down to `level`; 0 is the broadest.
     """
 
     chunk_tokens: int = 1200
@@ -57,10 +61,10 @@ class GraphRAGSettings:
     beside: bool = field(default=False, metadata=SEARCHING)
 
     def __post_init__(self) -> None:
-        """Check what several settings say together.
+        """Check the settings that depend on each other, and those that must not be empty or 0.
 
         Raises:
-            ValueError: there is no type, or no share is left for entities and relationships, or there is no resolution.
+            ValueError: `types` is empty, the two shares add up to more than 1, or `resolution` is 0.
         """
         if not self.types.split():
             raise ValueError("types names none")
@@ -71,11 +75,11 @@ class GraphRAGSettings:
 
     @property
     def leiden(self) -> Leiden:
-        """How communities are found."""
+        """The parameters for finding communities."""
         return Leiden(self.max_size, self.resolution, self.randomness, self.iterations, self.seed)
 
     @property
     def shares(self) -> Mapping[str, float]:
-        """What share of the hits of a local search each of its lists has."""
+        """The share of each list in the hits of a local search."""
         others = 1 - self.report_share - self.chunk_share
         return {"reports": self.report_share, "elements": max(0.0, others), "chunks": self.chunk_share}

@@ -1,4 +1,4 @@
-"""The backbone `hipporag`: passages are ranked by a walk from the phrases of the facts that a question is about."""
+"""The backbone `hipporag`: ranks passages by a random walk from the phrases of facts relevant to the question."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from goalmem_cli.store.queries.episodes import CONTEXT, FACT, OBJECT, PHRASE, RE
 
 LINKS = (RELATION, CONTEXT, SYNONYMY, SUBJECT, OBJECT)
 UNNAMED = "stretches read without a list of their names"
-"""What `Indexed.noted` calls the stretches of whose names the model made nothing usable."""
+"""The key in `Indexed.noted` for the number of stretches with an unusable reply about names."""
 WALK = "walk"
-"""What the ranking by the walk is called among a hit's ranks."""
+"""The key of the ranking by the walk in a hit's ranks."""
 
 Recognise: TypeAlias = Callable[[Query, Sequence[Unit]], Sequence[int]]
-"""Returns the places of those facts, best first as they come, that are of use for a question."""
+"""Takes a query and facts, best first; returns the positions of the useful facts."""
 
 
 class HippoRAG(StructuredBackbone[StructuredMemory]):
-    """Retrieves passages over the graph of phrases; without a fact that is of use, by their likeness alone."""
+    """Retrieves passages over the graph of phrases; if no fact is useful, by similarity alone."""
 
     def __init__(
         self,
@@ -55,9 +55,10 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         settings: HippoRAGSettings | None = None,
         recognise: Recognise | None = None,
     ) -> None:
-        """Take the store, and what loads the model and the prompts.
+        """Take the store, and the function that loads the model and the prompts.
 
-        `recognise` says which facts are of use for a question; without it, the model is asked, or all are.
+        `recognise` chooses the facts that are useful for a question. By default the model does; with `asks` off, all
+        are used.
         """
         super().__init__(store, kit)
         self._settings = settings or HippoRAGSettings()
@@ -67,7 +68,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         self._unnamed = 0
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k passages, best first, with their rank in the walk and by likeness.
+        """Return at most k passages, best first, with their rank in the walk, or else by similarity.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -98,7 +99,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         kit = self._kit()
         requests = [stretch for part in work.pending for stretch in stretches(part, kit.prompts.profile)]
         read = about_tokens(line for stretch in requests for _, line in stretch.lines)
-        # each stretch is read twice, and its names and triples are together about as long as it is
+        # each stretch is read twice; its names and triples together are about as long as the stretch
         tokens = kit.fixed_tokens(NAMES, TRIPLES) * len(requests) + 3 * read
         return work.outlook(2 * len(list(self._groups(work))), tokens)
 
@@ -116,7 +117,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done, {UNNAMED: self._unnamed} if self._unnamed else {})
 
     def link(self) -> None:
-        """Bring phrases and edges to what the stored facts and passages have; no model is asked.
+        """Update phrases and edges from the stored facts and passages; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -138,7 +139,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         self._store.shared(NAME, PHRASE, phrases, edges, links=LINKS)
 
     def _synonyms(self, phrases: Sequence[Unit]) -> list[Edge]:
-        """Return an edge for every two phrases of which one has the other among its nearest."""
+        """Return an edge for every pair of phrases of which one is among the nearest of the other."""
         vectors = self._store.vectors_of(phrases)
         found = {}
         for one, other, cosine in nearest(vectors, self._settings.neighbours, self._settings.least_cosine):
@@ -178,7 +179,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         kept: Sequence[tuple[int, float]],
         alike: dict[str, float],
     ) -> list[str]:
-        """Return the passages that the query may see in the order of the walk."""
+        """Return the ids of the passages that the query may see, in the order of the walk."""
         visible = _visible(query, passages), _visible(query, network.facts)
         likeness = np.array([alike.get(passage.id, 0.0) for passage in passages])
         shares = walk(network, dict(kept), likeness, visible, self._settings)
@@ -186,7 +187,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         return [passages[place].id for place in order if visible[0][place]]
 
     def _recognise_by_model(self, query: Query, facts: Sequence[Unit]) -> Sequence[int]:
-        """Return the facts that the model picks; all of them where it says nothing usable, as is announced."""
+        """Return the positions of the facts that the model picks; announce an unusable reply, and return all then."""
         kit = self._kit()
         build = partial(_recognise_request, kit, query.text, facts)
 
@@ -214,7 +215,7 @@ def _recognise_request(kit: Kit, question: str, facts: Sequence[Unit], problem: 
 
 
 def _scores(reader: OpenMemory, query: Query, kind: str, depth: int) -> dict[str, float]:
-    """Return unit id -> likeness to the query, from 0 to 1, best first, for all that pass its filters."""
+    """Return by unit id the similarity to the query, from 0 to 1, best first, of units that pass its filters."""
     ranked = reader.rank(query, (Ranking.DENSE,), max(1, depth), backbone=NAME, kinds=(kind,))[Ranking.DENSE]
     scores = scaled(np.array([each.score for each in ranked]))
     return dict(zip((each.unit for each in ranked), scores.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""From a session's turns to passages and facts: names first, then triples of them (HippoRAG 2 section 3.1)."""
+"""Make passages of a session and extract its facts: first names, then triples with them (HippoRAG 2 section 3.1)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SIZES: Mapping[Profile, tuple[int | None, int]] = {"full": (None, 4800), "compa
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A stretch of a part, and what the model said of it."""
+    """A stretch of a part, and the model's replies about it."""
 
     part: Part
     stretch: Stretch
@@ -37,13 +37,13 @@ class Asked:
 
 
 def stretches(part: Part, profile: Profile) -> list[Stretch]:
-    """Return what is asked about at a time."""
+    """Return the stretches of a part, one for each request."""
     lines, letters = _SIZES[profile]
     return list(stretches_of(part.turns, letters, lines=lines))
 
 
 def passages_of(turns: Sequence[Turn], settings: HippoRAGSettings) -> list[Unit]:
-    """Return a session's passages: stretches of it with who says what, or its single turns, long ones in passages."""
+    """Return a session's passages: stretches with their speakers, or single turns, with long turns split."""
     if settings.unit is Retrieved.TURN:
         return turn_leaves(NAME, PASSAGE, turns)
     found = stretches_of(turns, settings.tokens, lambda text: about_tokens([text]))
@@ -51,7 +51,7 @@ def passages_of(turns: Sequence[Turn], settings: HippoRAGSettings) -> list[Unit]
 
 
 def ask_about(kit: Kit, parts: Sequence[Part]) -> list[Asked]:
-    """Return what the model says of the parts, in two calls: the names of all their stretches, then the triples."""
+    """Ask the model about the parts in two calls: the names in all their stretches, then the triples."""
     of = [(part, stretch) for part in parts for stretch in stretches(part, kit.prompts.profile)]
     if not of:
         return []
@@ -69,7 +69,7 @@ def ask_about(kit: Kit, parts: Sequence[Part]) -> list[Asked]:
 
 
 def derivation(part: Part, settings: HippoRAGSettings, asked: Sequence[Asked]) -> Derivation:
-    """Return the passages and facts of a part; where no triples could be read, what was wrong."""
+    """Return the passages and facts of a part, and the problems of stretches with unusable triples."""
     units = {unit.id: unit for unit in passages_of(part.turns, settings)}
     for each in asked:
         units.update((unit.id, unit) for unit in map(fact_unit, each.triples.value or ()))
@@ -79,19 +79,19 @@ def derivation(part: Part, settings: HippoRAGSettings, asked: Sequence[Asked]) -
 
 
 def fact_unit(entry: StructuredEntry) -> Unit:
-    """Return a triple as a unit, in the place of the turns that tell it."""
+    """Return a triple as a unit derived from the turns that tell it."""
     parts = (entry["subject"], entry["predicate"], entry["object"])
     attributes = triple_attributes(*parts)
     return derived_unit(NAME, FACT, triple_text(*parts), entry.turns, identity=parts, attributes=attributes)
 
 
 def names_request(kit: Kit, stretch: Stretch, problem: str) -> Request:
-    """Return what is asked about the names in a stretch."""
+    """Return the request for the names in a stretch."""
     return kit.prompts[NAMES].request(_inputs(stretch, problem))
 
 
 def triples_request(kit: Kit, stretch: Stretch, names: Sequence[str], problem: str) -> Request:
-    """Return what is asked about the triples of a stretch, in which there are these names."""
+    """Return the request for the triples of a stretch that has these names."""
     return kit.prompts[TRIPLES].request({**_inputs(stretch, problem), "names": list(names)}, {"turns": stretch.labels})
 
 

@@ -1,7 +1,7 @@
 """The graph of phrases and passages, and the walk over it that ranks passages (HippoRAG 2 section 3.2).
 
-Phrases that a fact names are related, a passage is linked to the phrases of its facts, and phrases that are nearly the
-same are synonyms. Facts are no nodes: those that a question is linked to say at which phrases the walk starts.
+The two phrases of a fact are linked. A passage is linked to the phrases of its facts. Phrases that are nearly the same
+are linked as synonyms. Facts are not nodes: the facts relevant to a question give the phrases where the walk starts.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from goalmem_cli.records import Edge, Unit
 
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]
-_LEAST_SIGNS = 3  # letters and digits that a phrase has which looks for synonyms
+_LEAST_SIGNS = 3  # letters and digits that a phrase needs to look for synonyms
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What a walk goes over: its links, and in how many passages each phrase is, shape (phrases,).
+    """The graph of a walk: `adjacency` has the phrases first, then the passages.
 
-    `adjacency` has the phrases first, then the passages.
+    `passages_of` counts the passages with each phrase, shape (phrases,).
     """
 
     adjacency: sparse.csr_array
@@ -37,11 +37,11 @@ class Ground:
 
 @dataclass(frozen=True)
 class Network:
-    """Passages, facts and phrases by their rows.
+    """Passages, facts and phrases by row number.
 
-    `ends` has the subject's and the object's row for each fact, shape (facts, 2); `told` pairs facts with the passages
-    that tell them, shape (pairs, 2); `synonyms` pairs phrases, shape (pairs, 2), with their cosines in `alike`, and
-    `looks` flags the phrases that look for synonyms.
+    `ends` has the phrase rows of each fact's subject and object, shape (facts, 2). `told` has pairs of a fact and a
+    passage that tells it, shape (pairs, 2). `synonyms` has pairs of phrases, shape (pairs, 2), with their cosines in
+    `alike`. `looks` flags the phrases that look for synonyms.
     """
 
     passages: tuple[str, ...]
@@ -60,7 +60,7 @@ class Network:
         return {fact.id: place for place, fact in enumerate(self.facts)}
 
     def whole(self, settings: HippoRAGSettings) -> Ground:
-        """Return the graph of all passages and facts, made once."""
+        """Return the graph of all passages and facts, cached by settings."""
         if settings not in self._wholes:
             passages, facts = (np.ones(len(each), dtype=np.bool_) for each in (self.passages, self.facts))
             self._wholes[settings] = _ground(self, passages, facts, settings)
@@ -70,7 +70,7 @@ class Network:
     def from_units(
         cls, passages: Sequence[Unit], facts: Sequence[Unit], synonymy: Sequence[Edge], ids: Mapping[str, str]
     ) -> Network:
-        """Return the network of what is stored; `ids` maps phrases to the ids of their units."""
+        """Return the network of stored units and synonymy edges; `ids` maps phrases to the ids of their units."""
         facts = [fact for fact in facts if ends_of(fact)]
         phrases = tuple(sorted({end for fact in facts for end in ends_of(fact)}))
         row = {phrase: place for place, phrase in enumerate(phrases)}
@@ -111,8 +111,8 @@ def walk(
 ) -> Shares:
     """Return the share of a walk that each passage gets, shape (passages,).
 
-    `linked` maps rows of facts to their scores, `likeness` has each passage's likeness to the question, from 0 to 1.
-    `visible` flags the passages and the facts that the question may see: the graph is that of these alone.
+    `linked` maps rows of facts to their scores. `likeness` has each passage's similarity to the question, from 0 to 1.
+    `visible` flags the passages and the facts that the question may see; the graph has only these.
     """
     is_passage, is_fact = visible
     is_whole = bool(is_passage.all() and is_fact.all())
@@ -140,7 +140,7 @@ def _ground(network: Network, is_passage: Flags, is_fact: Flags, settings: Hippo
 
 
 def scaled(scores: Shares) -> Shares:
-    """Return the scores from 0, for the least, to 1, for the greatest; all 1 where they are the same."""
+    """Return the scores scaled linearly to 0 (smallest) to 1 (greatest); all 1 if they are equal."""
     if not len(scores):
         return scores
     least, most = scores.min(), scores.max()
@@ -148,10 +148,10 @@ def scaled(scores: Shares) -> Shares:
 
 
 def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Rows, most: int) -> Shares:
-    """Return what each phrase starts with: only the `most` heaviest that linked facts name have anything.
+    """Return the start weight of each phrase; only the `most` heaviest phrases of linked facts have any.
 
-    A phrase gets the score of each fact that names it, divided by the `passages` that have it, so that one which all
-    passages have counts for little; then the mean of these.
+    A phrase's weight is the mean score of the linked facts that name it, divided by the number of passages with it, so
+    that a phrase in all passages counts for little.
     """
     weights, times = np.zeros(len(network.phrases)), np.zeros(len(network.phrases))
     for fact, score in linked.items():
@@ -164,7 +164,10 @@ def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Row
 
 
 def _links(network: Network, is_fact: Flags, settings: HippoRAGSettings) -> tuple[Rows, Rows, Shares]:
-    """Return the links among phrases: related ones by how many facts relate them, synonyms in the place of these."""
+    """Return the links among phrases: relations weigh their number of facts, synonyms (which replace them) the cosine.
+
+    Returns the rows of both ends and the weights, each with shape (links,).
+    """
     ends = np.sort(network.ends[is_fact], axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]
     pairs, counts = np.unique(ends, axis=0, return_counts=True)

@@ -1,4 +1,4 @@
-"""What `hipporag` can be told."""
+"""The settings of `hipporag`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Retrieved(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HippoRAGSettings:
-    """The parameters of HippoRAG 2's code, under what they mean.
+    """The parameters of HippoRAG 2's code, with clearer names.
 
-    `unit` and `tokens` say what is retrieved, and how long a stretch is at most. Of the `linked` facts nearest to a
-    question the model says which are of use where it `asks`, else all are, and as many phrases start the walk at most;
-    `passage_weight` is what a passage's own likeness to the question weighs beside them, `damping` the share of the
-    walk that follows edges. Phrases are synonyms from `least_cosine` on, with at most `neighbours` each. `doubled` lets
-    relations and synonyms count twice, as they do in the code, which links both ways in an undirected graph. `beside`
-    fuses the passages with the turns.
+    `unit` is what is retrieved, and `tokens` the maximum length of a stretch. The `linked` facts nearest to a question
+    are considered, and at most `linked` phrases start the walk. With `asks` the model picks the useful facts. A
+    passage's own similarity to the question weighs `passage_weight`. `damping` is the share of the walk that follows
+    edges. Phrases with a cosine of at least `least_cosine` are synonyms, at most `neighbours` for each. `doubled`
+    counts relations and synonyms twice, as the code does by linking both ways in an undirected graph. `beside` fuses
+    the passages with the turns.
     """
 
     unit: Retrieved = Retrieved.PASSAGE

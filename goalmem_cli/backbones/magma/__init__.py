@@ -1,4 +1,4 @@
-"""Events with four kinds of links between them, walked as a question asks, after MAGMA (arXiv 2601.03236)."""
+"""A graph of events with four kinds of links, walked according to the question, after MAGMA (arXiv 2601.03236)."""
 
 NAME = "magma"
 EVENT, ENTITY, EXPLANATION, READ = "event", "entity", "explanation", "read"

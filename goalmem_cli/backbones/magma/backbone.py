@@ -1,4 +1,4 @@
-"""The backbone `magma`: turns as events, linked in time, by likeness, by causes and by entities."""
+"""The backbone `magma`: turns as events, linked by time, similarity, causes and entities."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from goalmem_cli.ports import Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Hit, Part, Query, Unit, Usage
 
 BEAM = "beam"
-"""What the ranking by the walk is called among a hit's ranks."""
+"""The key of the ranking by the walk in a hit's ranks."""
 INTENT_OF, ORDER, BECAUSE = "intent", "order", "because"
-"""The attributes of a hit: what the question is after, its place in the answer's order, from 1, and its causes."""
-_ANCHORING = 200  # of each ranking that anchors are fused from
+"""The attributes of a hit: the question's intent, its position in the answer's order, from 1, and its causes."""
+_ANCHORING = 200  # how many entries of each ranking are fused for anchors
 _REPLY_TOKENS = 80
 
 
 @dataclass
 class _Work:
-    """A conversation that has changed: the part that all of it is, and what is known of it."""
+    """A conversation that has changed: its `whole_part`, its known units, and the names of its current parts."""
 
     whole: Part
     known: Known
@@ -46,7 +46,7 @@ class _Work:
 
     @cached_property
     def events(self) -> list[tuple[Part, Unit]]:
-        """Its events in order, each with the part that gives it, for which no model is needed."""
+        """Its events in order, each with its part; this needs no model."""
         turns = {turn.id: turn for turn in self.whole.turns}
         found = []
         passage = 0
@@ -58,14 +58,14 @@ class _Work:
         return found
 
     def walk(self, vectors: Mapping[str, Vector], settings: MagmaSettings) -> Weaving:
-        """Return what the events are to go through."""
+        """Return the walk that links the events."""
         turns = {turn.id: turn for turn in self.whole.turns}
         events = [event for _, event in self.events]
         return Weaving(turns, events, [vectors[event.id] for event in events], self.known, settings)
 
 
 class Magma(WalkingBackbone):
-    """Retrieves events by a walk from those that the question's words, meaning and times point at."""
+    """Retrieves events by a walk that starts from the events nearest to the question by words, vectors and times."""
 
     name = NAME
     compared = (EVENT,)
@@ -77,9 +77,9 @@ class Magma(WalkingBackbone):
         settings: MagmaSettings | None = None,
         intent: Callable[[Query], Intent] | None = None,
     ) -> None:
-        """Take the store, and what loads the model and the prompts.
+        """Take the store, and the function that loads the model and the prompts.
 
-        `intent` says what a query is after; without it its words do, or the model (`router`).
+        `intent` returns the intent of a query. By default its words or the model decide, as the setting `router` says.
         """
         super().__init__(store, kit)
         self._settings = settings or MagmaSettings()
@@ -88,7 +88,7 @@ class Magma(WalkingBackbone):
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k events by their scores; each says what the question is after and its place in an answer.
+        """Return at most k events by score, each with the question's intent and its position in an answer.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -132,7 +132,7 @@ class Magma(WalkingBackbone):
         return Outlook(parts, turns, failed, rounds(unread, kit.at_once), each * sum(unread))
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Make events of what is new, then ask for the causes and entities of each, and link all.
+        """Make events of new turns, then ask for the causes and entities of each, and link all.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -150,7 +150,7 @@ class Magma(WalkingBackbone):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Bring entities and links to what is stored; no model is asked.
+        """Update entities and links from the stored units; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -166,7 +166,7 @@ class Magma(WalkingBackbone):
         return [_Work(*pair) for pair in changed(self._store, NAME, ledger, shaping)]
 
     def _unread(self, work: _Work) -> int:
-        """Return how many events are to be asked about, as far as that can be told."""
+        """Return an estimate of the number of events to ask about."""
         walk = work.walk(self._vectors(work), self._settings)
         count = 0
         while (step := walk.advance()) is not None:
@@ -175,7 +175,7 @@ class Magma(WalkingBackbone):
         return count
 
     def _remember(self, work: _Work, report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Store the events that are new: the fast path, which asks nobody."""
+        """Store the new events: the fast path, without a model."""
         new = [(part, event) for part, event in work.events if part.name not in work.known]
         self._store.derive(NAME, [Derivation(part, (event,)) for part, event in new])
         done = []
@@ -194,7 +194,7 @@ class Magma(WalkingBackbone):
         )
 
     def _likeness(self, reader: OpenMemory, query: Query, graph: Graph) -> dict[str, float]:
-        """Return the cosine to the query of events that pass its filters, and of entities."""
+        """Return by unit id the cosine to the query of the entities and of the events that pass its filters."""
         count = max(len(graph.events), len(graph.links))  # every entity has a link, and there may be more of them
         events = reader.rank(query, (Ranking.DENSE,), count, backbone=NAME, kinds=(EVENT,))[Ranking.DENSE]
         entities = reader.rank(Query(query.text), (Ranking.DENSE,), count, backbone=NAME, kinds=(ENTITY,))[
@@ -203,7 +203,7 @@ class Magma(WalkingBackbone):
         return {each.unit: each.score for each in (*events, *entities)}
 
     def _anchors(self, reader: OpenMemory, query: Query, likeness: Mapping[str, float]) -> dict[str, float]:
-        """Return where the walk starts, with their scores: rankings by words, meaning and times, fused."""
+        """Return the nodes where the walk starts, with their scores in the fusion by words, vectors and times."""
         ranked = reader.rank(query, (Ranking.BM25, Ranking.DENSE), _ANCHORING, backbone=NAME, kinds=(EVENT,))
         lists = {ranking.value: [each.unit for each in found] for ranking, found in ranked.items()}
         weights = dict.fromkeys(lists, 1.0)
@@ -214,7 +214,7 @@ class Magma(WalkingBackbone):
         return {each.unit: each.score for each in fused[: self._settings.anchors]}
 
     def _asked_for(self, query: Query) -> Intent:
-        """Return what the model says that a question is after, or its words, as is announced."""
+        """Return the intent of the question by the model; announce an unusable reply, and go by its words then."""
         kit = self._kit()
 
         def build(problem: str) -> Request:
@@ -241,7 +241,7 @@ def _intent_said(request: Request, text: str) -> Intent:
 
 
 def _ordered(hits: Sequence[Hit], intent: Intent, graph: Graph, passes: Callable[[Unit], bool]) -> list[Hit]:
-    """Return the hits, of which events say what the question is after, their place in an answer and their causes."""
+    """Return the hits; events get the question's intent, their position in an answer and their causes."""
     events = [graph.events[hit.unit.id] for hit in hits if hit.unit.id in graph.events]
     place = {id_: number for number, id_ in enumerate(answer_order(events, intent, graph.effects), 1)}
     found = []

@@ -1,4 +1,4 @@
-"""The graph of events and entities, in four views (MAGMA section 3.2), as it is stored and as it is walked."""
+"""The graph of events and entities with four kinds of links (MAGMA section 3.2), as stored and as walked."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def in_order(events: Iterable[Unit]) -> dict[str, list[Unit]]:
 
 
 def place_of(event: Unit) -> int:
-    """Return which passage of its turn an event is, from 1; most turns are one event."""
+    """Return the number of the event's passage within its turn, from 1; most turns are one event."""
     return int(number(event, "passage"))
 
 
 def nodes_and_edges(
     units: Sequence[Unit], vectors: Mapping[str, Vector], settings: MagmaSettings
 ) -> tuple[list[Unit], list[Edge]]:
-    """Return the entities, and the edges of all four views, of all that was derived; `vectors` has those of events."""
+    """Return the entities and all four kinds of edges of the derived units; `vectors` has those of events by id."""
     events = in_order(unit for unit in units if unit.kind == EVENT)
     by_id = {unit.id: unit for told in events.values() for unit in told}
     edges: list[Edge] = []
@@ -60,7 +60,7 @@ def nodes_and_edges(
 
 @dataclass(frozen=True)
 class Graph:
-    """Events by their ids, the links of each node with their kind, causes of events, and explanations of links."""
+    """Events by id, the links of each node as (node, kind), the effects of each event, and explanations by effect."""
 
     events: Mapping[str, Unit]
     links: Mapping[str, Sequence[tuple[str, str]]]
@@ -69,7 +69,7 @@ class Graph:
 
     @classmethod
     def from_store(cls, units: Sequence[Unit], edges: Sequence[Edge]) -> Graph:
-        """Return the graph of what is stored; it is walked both ways."""
+        """Return the graph of the stored units and edges; each link can be walked in both directions."""
         links: dict[str, list[tuple[str, str]]] = defaultdict(list)
         effects: dict[str, list[str]] = defaultdict(list)
         for edge in edges:

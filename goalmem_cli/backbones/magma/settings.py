@@ -1,4 +1,4 @@
-"""What `magma` can be told."""
+"""The settings of `magma`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from goalmem_cli.backbones.magma import CAUSAL, MENTIONS, SEMANTIC, TEMPORAL
 from goalmem_cli.backbones.structured.settings import SEARCHING
 
 KINDS = (CAUSAL, TEMPORAL, SEMANTIC, MENTIONS)
-"""The kinds of links, in the order in which settings weigh them."""
+"""The kinds of links, in the order of their weights in the settings."""
 
 
 class Router(StrEnum):
-    """Who says what a question is after: its words, or the model."""
+    """What decides a question's intent: its words, or the model."""
 
     WORDS = "words"
     MODEL = "model"
 
 
 class Intent(StrEnum):
-    """What a question is after: a reason, a time, or what has to do with somebody or something."""
+    """What a question asks for: a reason, a time, or facts about a person or thing."""
 
     WHY = "why"
     WHEN = "when"
@@ -29,14 +29,16 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MagmaSettings:
-    """The parameters of MAGMA, under what they mean.
+    """The parameters of MAGMA, with clearer names.
 
-    An event is linked to so many `neighbours` of at least the cosine `least_cosine`; the model is shown with it those
-    within two links, `shown` at most. A search starts from so many `anchors`, whose rankings are fused with
-    `rank_constant`, and takes the best `beam` events of each step, down to `depth`, `visited` in all at most. `why`,
-    `when` and `entity` are what links weigh for a question of that kind: causal, temporal and semantic ones and those
-    by entities, four shares. `structure` and `meaning` are what a link's weight and an event's likeness to the question
-    count, and `gamma` what is left of the score of the event before. `beside` fuses the events with the turns.
+    An event is linked to at most `neighbours` earlier events with a cosine of at least `least_cosine`. The model sees
+    with it at most `shown` events within two links. A search starts from `anchors` events, whose rankings are fused
+    with `rank_constant`. It follows the best `beam` events for `depth` steps, and visits at most `visited` nodes.
+
+    `why`, `when` and `entity` are the weights of links for a question of that intent: four shares for causal, temporal
+    and semantic links and links by entities. `structure` is the factor of a link's weight, `meaning` that of an event's
+    similarity to the question, and `gamma` that of the previous event's score. `beside` fuses the events with the
+    turns.
     """
 
     neighbours: int = 3
@@ -60,16 +62,16 @@ class MagmaSettings:
         """Check the weights of links.
 
         Raises:
-            ValueError: they are not four shares.
+            ValueError: the weights for an intent are not four shares.
         """
         for intent in Intent:
             self.weights(intent)
 
     def weights(self, intent: Intent) -> dict[str, float]:
-        """Return what each kind of link weighs for a question that is after this.
+        """Return the weight of each kind of link for a question with this intent.
 
         Raises:
-            ValueError: they are not four shares.
+            ValueError: the weights are not four shares.
         """
         text = str(getattr(self, intent.value))
         shares = [float(word) for word in text.split()]

@@ -1,4 +1,4 @@
-"""What a question is after, and the walk through the graph that looks for it (MAGMA section 3.4)."""
+"""Find a question's intent, and walk through the graph accordingly (MAGMA section 3.4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIGITS = 9
 
 
 def intent_of(question: str) -> Intent:
-    """Return what a question is after by its words: a reason, a time, or else somebody or something."""
+    """Return a question's intent by its words: WHY, WHEN, or else ENTITY."""
     return next((intent for intent, words in _WORDS.items() if words.search(question)), Intent.ENTITY)
 
 
@@ -36,10 +36,10 @@ def beam_search(
 ) -> dict[str, float]:
     """Return the nodes that the walk visits with their scores, best first.
 
-    From each of the best nodes of a step it goes along all links: score(j) = gamma score(i) + S(j | i) with
-    S = exp(structure w(kind) + meaning cos(j)), where w is what the link's kind weighs for the question. `anchors` have
-    their own scores, `likeness` the cosines to the question; a node that has none is like it by 0. Which nodes it
-    `sees` is up to the query. Of several ways to a node the best counts.
+    From each of the best nodes of a step the walk follows all links: score(j) = gamma score(i) + S(j | i) with
+    S = exp(structure w(kind) + meaning cos(j)), where w is the weight of the link's kind for the intent. `anchors` has
+    the scores of the start nodes. `likeness` has cosines to the question; a missing one counts as 0. Nodes for which
+    `sees` is false are skipped. If several ways lead to a node, the best score counts.
     """
     weights = settings.weights(intent)
     scores = {node: score for node, score in anchors.items() if sees(node)}
@@ -68,9 +68,9 @@ def _best(scores: Mapping[str, float], most: int) -> list[str]:
 
 
 def answer_order(events: Sequence[Unit], intent: Intent, effects: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the ids of events in the order in which an answer tells them.
+    """Return the ids of events in the order for an answer.
 
-    That is by time where a time is asked for, causes before their effects for a reason, and else as they come.
+    WHEN sorts by time, and WHY puts causes before their effects. ENTITY keeps the order.
     """
     if intent is Intent.WHEN:
         return [unit.id for unit in sorted(events, key=_when)]
@@ -87,7 +87,7 @@ def _when(unit: Unit) -> tuple[bool, int, str, int]:
 
 
 def _causes_first(ids: Sequence[str], effects: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the ids with every cause before its effects; else, and where causes go round in a circle, as they come."""
+    """Return the ids with causes before their effects. Otherwise, and in cycles, the order stays."""
     waiting = dict.fromkeys(ids, 0)
     for cause in ids:
         for effect in effects.get(cause, ()):

@@ -1,7 +1,7 @@
-"""How events are linked as they come (MAGMA section 3.3): in time and by likeness at once, by causes afterwards.
+"""Link new events (MAGMA section 3.3): by time and similarity at once, by causes and entities afterwards.
 
-What an event is linked to, and what a model is shown with it, comes from what was said before it alone. So a grown
-conversation is linked as one that was read at once, and an event that is forgotten leaves nothing behind.
+The links of an event, and what a model sees with it, depend only on earlier events. So a conversation that grew is
+linked like one that was read at once, and a forgotten event leaves no trace.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from goalmem_cli.records import Part, Turn, Unit
 Vector: TypeAlias = NDArray[np.float32]
 
 CAUSE, EFFECT, CONFIDENCE = "cause", "effect", "confidence"
-"""The attributes of an explanation: the events that it links, by their ids, and how sure the model is, from 0 to 1."""
+"""The attributes of an explanation: the ids of the two events, and the model's confidence from 0 to 1."""
 OF, ENTITIES = "event", "entities"
-"""The attributes of what was read of an event: its id, and the names in it."""
+"""The attributes of a `read` unit: the id of the event, and the names in it."""
 CAUSES, CAUSED_BY = "causes", "caused_by"
 _NOTHING = "none"
 _LINE = re.compile(r"(causes|caused_by) (\d+) (0\.\d|1\.0) \| (.+)")
 
 
 def semantic_links(vectors: Sequence[Vector], settings: MagmaSettings) -> list[tuple[int, ...]]:
-    """Return for each event the places of the earlier ones that it is most like, most alike first."""
+    """Return for each event the positions of the most similar earlier events, most similar first."""
     if not len(vectors):
         return []
     rows = np.stack(vectors)
@@ -50,7 +50,7 @@ def semantic_links(vectors: Sequence[Vector], settings: MagmaSettings) -> list[t
 
 @dataclass(frozen=True)
 class WeavingStep:
-    """An event whose causes and entities are asked for, and the events that it is shown with, in their order."""
+    """The question for an event's causes and entities; `shown` are the events shown with it, in order."""
 
     walk: Weaving
     event: Unit
@@ -58,11 +58,11 @@ class WeavingStep:
 
     @cached_property
     def part(self) -> Part:
-        """What the reply comes from: all that was shown, which is in its name."""
+        """The part of the reply; its name depends on everything that was shown."""
         return summary_part(LINKS, (self.event, *self.shown), self.walk.turns)
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked; the events before are numbered from 1."""
+        """Return the request; the events shown are numbered from 1."""
         inputs = {
             "known": [node_line(unit, is_leaf=True) for unit in self.shown],
             "line": node_line(self.event, is_leaf=True),
@@ -71,10 +71,10 @@ class WeavingStep:
         return kit.prompts[LINKS].request(inputs, {"numbers": numbers_of(self.shown)})
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
-        """Return what was read of the event, and an explanation for each causal link.
+        """Return the `read` unit of the event, and an explanation for each causal link.
 
         Raises:
-            ReplyUnusable: the reply is of another form, or names an event that was not shown.
+            ReplyUnusable: the reply has another form, or names an event that was not shown.
         """
         shape = self.request(kit, "").shape
         if isinstance(shape, JsonShape):
@@ -89,11 +89,11 @@ class WeavingStep:
         return (self.unread(names), *links.values())
 
     def units(self, read: Sequence[Unit]) -> tuple[Unit, ...]:
-        """Return what was read of the event; where nothing was, the unit that says so."""
+        """Return the units read, or an empty `read` unit if there are none."""
         return tuple(read) or (self.unread(),)
 
     def unread(self, names: Sequence[str] = ()) -> Unit:
-        """Return the unit that says what was read of the event; it has all turns that were shown, and is not ranked."""
+        """Return the `read` unit with these names; it has all turns that were shown, and takes part in no ranking."""
         attributes = {OF: self.event.id, ENTITIES: list(names)}
         return derived_unit(
             NAME, READ, ", ".join(names) or READ, self.part.turns, identity=(self.part.name,), attributes=attributes
@@ -115,10 +115,10 @@ class WeavingStep:
 
 
 def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
-    """Return what lines say: ``entity: Priya`` and ``caused_by 2 0.8 | She moved for the job.``
+    """Parse lines like ``entity: Priya`` and ``caused_by 2 0.8 | She moved for the job.``; return names and links.
 
     Raises:
-        ReplyUnusable: one says something else.
+        ReplyUnusable: a line has another form.
     """
     names, causal = [], []
     for line in map(str.strip, text.strip().split("\n")):
@@ -133,7 +133,7 @@ def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
 
 
 class Weaving(Walk[WeavingStep]):
-    """A conversation's events as they come, each linked to those before."""
+    """The walk of a conversation's events, each linked to those before."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Weaving(Walk[WeavingStep]):
         known: Mapping[str, Sequence[Unit]],
         settings: MagmaSettings,
     ) -> None:
-        """Take the conversation's turns, its events in order with their vectors, and what is known by parts' names."""
+        """Take the conversation's turns, its events in order with their vectors, and the known units by part name."""
         super().__init__(known)
         self.turns = turns
         self._events = events
@@ -159,7 +159,7 @@ class Weaving(Walk[WeavingStep]):
             yield WeavingStep(self, event, tuple(self._events[each] for each in self._around(place)))
 
     def take(self, step: WeavingStep, units: Sequence[Unit]) -> None:
-        """Go on with what was read: with its causal links."""
+        """Add the causal links among the units of a step."""
         self.names.add(step.part.name)
         for unit in units:
             if unit.kind == EXPLANATION:
@@ -168,14 +168,17 @@ class Weaving(Walk[WeavingStep]):
                 self._linked[ends[1]].add(ends[0])
 
     def _add(self, place: int) -> None:
-        """Link an event to the one before and to those it is like."""
+        """Link an event to the one before it and to similar ones."""
         before = {*self._near[place], *({place - 1} if place else ())}
         self._linked.append(before)
         for each in before:
             self._linked[each].add(place)
 
     def _around(self, place: int) -> list[int]:
-        """Return the places of the events within two links, in their order; of too many the nearest ones."""
+        """Return the sorted positions of at most `shown` events within two links.
+
+        Direct links come first, the latest preferred; then the most similar events at two links.
+        """
         first = sorted(self._linked[place])
         second = sorted({far for near in first for far in self._linked[near]} - {place, *first})
         found = first[-self._settings.shown :]

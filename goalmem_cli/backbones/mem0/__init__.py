@@ -1,4 +1,4 @@
-"""Short statements that a model adds, updates and deletes as people talk, after Mem0 (arXiv 2504.19413)."""
+"""Short statements that a model adds, updates and deletes as a conversation grows, after Mem0 (arXiv 2504.19413)."""
 
 NAME = "mem0"
 MEMORY, FACT, SUMMARY = "memory", "fact", "summary"

@@ -1,4 +1,4 @@
-"""The backbone `mem0`: facts of each pair of messages, and what a model decides they do to those remembered."""
+"""The backbone `mem0`: extracts facts from each pair of messages; a model decides how they change the memories."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Hit, Part, Query, Unit
 
-_REPLY_TOKENS = 120  # about as many as a reply has
+_REPLY_TOKENS = 120  # the approximate length of a reply
 
 
 @dataclass
 class Work:
-    """A conversation that has changed: the part that all of it is, what is known of it, and names that have a place."""
+    """A conversation that has changed: its `whole_part`, its known units, and the names of its current parts."""
 
     whole: Part
     known: Known
@@ -59,16 +59,16 @@ class Work:
 
     @property
     def unread(self) -> list[Reading]:
-        """What nobody has read yet."""
+        """The readings without known facts."""
         return [reading for reading in self.readings if reading.part.name not in self.known]
 
     def read(self, settings: Mem0Settings) -> None:
-        """Find what there is to read, now that it was summed up."""
+        """Set the readings and names; the running summary must be complete."""
         self.readings = tuple(readings_of(self.whole.turns, self.summed, settings, self.backbone))
         self.names = {self.whole.name, *self.summed.names, *(reading.part.name for reading in self.readings)}
 
     def walks(self, vectors: Mapping[str, Vector], settings: Mem0Settings) -> list[Growth]:
-        """Return what each memory of the conversation is to go through."""
+        """Return a walk for each memory of the conversation."""
         turns = {turn.id: turn for turn in self.whole.turns}
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
@@ -77,9 +77,9 @@ class Work:
 
 
 class Mem0(WalkingBackbone):
-    """Retrieves the memories that are current, or were at the query's time, by their likeness to it.
+    """Retrieves memories that are current, or were at the query's time, by similarity to the query.
 
-    What keeps more beside the memories is a kind of it, with another `name`.
+    A subclass with another `name` can keep more beside the memories.
     """
 
     name = NAME
@@ -87,7 +87,7 @@ class Mem0(WalkingBackbone):
     _kinds: tuple[str, ...] = (MEMORY,)
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: Mem0Settings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or Mem0Settings()
         self._decided = Kept(store, self._read_decided)
@@ -95,7 +95,7 @@ class Mem0(WalkingBackbone):
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k memories, best first, that are current, or were at the end of the query's time.
 
-        Each says what it took the place of.
+        Each hit lists what it replaced.
 
         Raises:
             StoreError: the store cannot be read.
@@ -113,20 +113,20 @@ class Mem0(WalkingBackbone):
         return [saying_what_it_replaced(hit, replaced.get(hit.unit.id, ())) for hit in hits]
 
     def _ranked_beside(self, _query: Query, _is_current: Callable[[str], bool]) -> dict[str, list[str]]:
-        """Return what is found beside the memories, as rankings of current units; of memories alone nothing is."""
+        """Return further rankings of current units for a subclass; none here."""
         return {}
 
     def _go_beside(self, _pending: Sequence[Work], _report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Derive what is kept beside the memories, and add the names of its parts to those of each work."""
+        """Derive what a subclass keeps beside the memories, and add its part names to each work; nothing here."""
         return []
 
     def _shaping(self) -> tuple[object, ...]:
-        """Return what it is told that changes what is derived."""
+        """Return the settings that affect what is derived."""
         told = self._settings
         return told.pair, told.before, told.summary, told.similar, told.candidates, told.perspectives
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to a memory, before it was what it is and since, in order.
+        """Return what happened to a memory, its predecessors and its successors, in order.
 
         Raises:
             StoreError: the store cannot be read.
@@ -136,7 +136,7 @@ class Mem0(WalkingBackbone):
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
-        It is an estimate: what is decided depends on what was decided before.
+        It is an estimate: each decision depends on those before.
 
         Raises:
             StoreError: the store cannot be read.
@@ -163,7 +163,7 @@ class Mem0(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the pairs that are new, and decide again wherever something else is shown than before.
+        """Read the new pairs, and repeat each decision for which the model would see something else than before.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -183,7 +183,7 @@ class Mem0(WalkingBackbone):
         return summary(self._store, self.name, done)
 
     def _pending(self, ledger: Sequence[Derived]) -> list[Work]:
-        """Return the conversations that were not gone through as they are now, or have a part that failed."""
+        """Return the conversations that have changed or have a failed part."""
         is_summed = self._settings.summary
         return [
             Work(whole, known, Summed(whole.turns if is_summed else (), known, self.name), self.name)
@@ -191,7 +191,7 @@ class Mem0(WalkingBackbone):
         ]
 
     def _estimated(self, pending: Sequence[Work]) -> tuple[list[int], list[Reading], list[int]]:
-        """Return the summaries to ask for of each conversation, what to read, and the decisions of each memory."""
+        """Return the number of summaries by conversation, the unread pairs, and the number of decisions by memory."""
         sums, unread, decisions = [], [], []
         for work in pending:
             sums.append(0)
@@ -211,7 +211,7 @@ class Mem0(WalkingBackbone):
         return sums, unread, decisions
 
     def _sum_up(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Bring the running summaries up to the end, those of several conversations at once."""
+        """Complete the running summaries of all conversations in parallel."""
         done: list[PartDone] = []
         known = {work.whole.conversation: work.known for work in pending}
         for steps in together([work.summed for work in pending], self._at_once(pending)):
@@ -224,12 +224,12 @@ class Mem0(WalkingBackbone):
         return done
 
     def _read(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Ask for the facts of what nobody has read yet."""
+        """Ask for the facts of the unread pairs."""
         unread = [(work.known, reading) for work in pending for reading in work.unread]
         return self._ask_for(unread, self._ask, report, lambda each: each.new_turns)
 
     def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Decide pair by pair, for several memories at once."""
+        """Decide pair by pair, for several memories in parallel."""
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
         done = self._go_through([walk for _, walk in walks], self._decide, report, self._take)
         for work, walk in walks:
@@ -243,10 +243,10 @@ class Mem0(WalkingBackbone):
         walk.take(step, units, self._vectors_of(units))
 
     def _vectors(self, work: Work) -> dict[str, Vector]:
-        """Return the vectors of all that is known of a conversation."""
+        """Return the vectors of a conversation's known facts and memories, by unit id."""
         return self._vectors_of([unit for units in work.known.values() for unit in units])
 
     def _read_decided(self) -> tuple[dict[str, list[Deed]], dict[str, list[str]]]:
-        """Return by which deeds memories ended, and what each took the place of."""
+        """Return by memory id the deeds that ended it, and the texts that it replaced."""
         units = self._store.units_of(self.name, [*self._kinds, DECISION])
         return endings_of(units), replaced_by(units)

@@ -1,8 +1,8 @@
-"""What becomes of each pair's facts, one pair after the other (Mem0 section 2.1): they are new, or replace others.
+"""Decide pair by pair what to do with each pair's facts (Mem0 section 2.1): add them, or replace known memories.
 
-What the original overwrites and deletes stays here, and is not current any more. A fact is lost only where the model
-says that it is known: one that only deletes what it contradicts is added too, which the original forgets (issue 4536),
-and what is said again in the same words changes nothing, where the original has deleted it (issue 1674).
+Memories that the original overwrites or deletes stay stored here, but are not current. A fact is dropped only if the
+model says that it is known. A fact that deletes a memory is added too; the original loses it (issue 4536). A fact
+repeated in the same words changes nothing; the original has deleted such memories (issue 1674).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EVENTS: Mapping[str, Event] = {
 
 @dataclass(frozen=True)
 class DecidingStep:
-    """The facts of a pair, the memories that they are compared with, and those that say a fact in the same words."""
+    """The facts of a pair, the memories to compare them with, and, by position, memories equal to a fact in words."""
 
     walk: Growth
     facts: tuple[Unit, ...]
@@ -56,20 +56,20 @@ class DecidingStep:
 
     @cached_property
     def part(self) -> Part:
-        """What the decision comes from: all that was shown, which is in its name."""
+        """The part of the decision; its name depends on everything that was compared."""
         shown = (*self.facts, *self.candidates, *self.repeated.values())
         return summary_part(DECISION, shown, self.walk.turns)
 
     @property
     def undecided(self) -> Undecided | None:
-        """What the model is to decide; None where all is new, or said before."""
+        """The question for the model; None if all facts are repeated, or there is nothing to compare them with."""
         new = [place for place in range(len(self.facts)) if place not in self.repeated]
         if not new or not self.candidates:
             return None
         return Undecided(tuple(in_one_line(self.facts[place].text) for place in new), self.candidates)
 
     def units(self, acts: Sequence[Act]) -> tuple[Unit, ...]:
-        """Return the memories that a reply's acts make, and the decision; without acts every fact is added."""
+        """Return the memories that a reply's acts make, and the decision; facts without an act are added."""
         new = [place for place in range(len(self.facts)) if place not in self.repeated]
         known = [Act(NONE, unit.id, new=place + 1) for place, unit in self.repeated.items()]
         decided = [Act(act.event, act.on, act.text, ends=act.ends, new=new[act.new - 1] + 1) for act in acts]
@@ -91,7 +91,7 @@ class DecidingStep:
 
 
 class Growth(Walk[DecidingStep]):
-    """A memory of a conversation as it grows pair by pair."""
+    """The walk of one memory of a conversation, which grows pair by pair."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Growth(Walk[DecidingStep]):
         settings: Mem0Settings,
         backbone: str = NAME,
     ) -> None:
-        """Take the conversation's turns, the facts of each pair in order, and the vectors of all units there are."""
+        """Take the conversation's turns, the facts of each pair in order, and the vectors of the known units."""
         super().__init__(known)
         self.turns = turns
         self.backbone = backbone
@@ -117,9 +117,9 @@ class Growth(Walk[DecidingStep]):
                 yield self._step(facts)
 
     def take(self, step: DecidingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
-        """Go on with what was decided: with the memories that are current from then on.
+        """Update the current memories with the units of a decision.
 
-        A memory that comes without a vector lies about where the first of the facts does.
+        A memory without a vector gets that of the first fact.
         """
         self.names.add(step.part.name)
         self._vectors |= vectors or {}
@@ -140,7 +140,7 @@ class Growth(Walk[DecidingStep]):
         return DecidingStep(self, facts, tuple(self._similar(new, rest)), repeated)
 
     def _similar(self, facts: Sequence[Unit], known: Sequence[Unit]) -> list[Unit]:
-        """Return the memories nearest to any of the facts, in the order in which they were made."""
+        """Return the known memories nearest to any of the facts, in the order in which they were made."""
         if not facts or not known:
             return []
         rows = np.stack([self._vectors[unit.id] for unit in known])

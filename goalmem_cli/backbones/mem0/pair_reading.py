@@ -1,7 +1,7 @@
-"""Reading a conversation pair by pair (Mem0 section 2.1): what a model is shown of each, and the facts it finds.
+"""Read a conversation pair by pair (Mem0 section 2.1): build the request for each pair, and parse its facts.
 
-Whatever a model is shown for a part is in the part's name, and all of its turns are the part's. So what was read stays
-as it is until something of that changes, and goes when something of it is forgotten.
+A part's name is a hash of everything that the model is shown, and the part has all its turns. So a reading stays valid
+until something of this changes, and is dropped if one of the turns is forgotten.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, content_hash
 
 EVERYBODY = ""
-"""Whose memory it is where a conversation has one for all."""
+"""The owner of a memory that all speakers share."""
 OF = "of"
-"""The attribute that names whose memory a unit is of; it is missing where it is everybody's."""
-_LETTERS = 4000  # of a pair that are read at once; nearly every pair has less
+"""The attribute with the owner of a unit's memory; it is missing if all speakers share it."""
+_LETTERS = 4000  # the longest stretch that is read at once; nearly every pair is shorter
 _SUMMED_LETTERS = 6000
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A pair, or a stretch of a long one, as it is read for one memory; `summary` is of what was said before it.
+    """A pair, or a stretch of a long one, read for the memory of `user`; `summary` covers the sessions before it.
 
-    `known` are the turns that this summary is of. It is the `first` of its messages where no other memory reads them.
+    `known` are the turns of the summary. `first` marks the first of several memories that read the same pair.
     """
 
     stretch: Stretch
@@ -47,7 +47,7 @@ class Reading:
 
     @cached_property
     def part(self) -> Part:
-        """The part that its facts come from."""
+        """The part of its facts."""
         before = [turn.id for turn in self.stretch.before]
         lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
         name = content_hash(self.user, self.summary.id if self.summary else None, str(len(before)), *before, *lines)
@@ -55,19 +55,19 @@ class Reading:
 
     @property
     def new_turns(self) -> int:
-        """How many turns are read by it for the first time."""
+        """The number of turns that it reads first."""
         return len(self.stretch.sources) if self.first else 0
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked; it may reply that there is nothing."""
+        """Return the request for facts; the model may reply that there are none."""
         told = {"summary": self.summary.text if self.summary else "", "user": in_one_line(self.user)}
         return kit.prompts[FACTS].request({**self.stretch.inputs(problem), **told})
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
-        """Return the facts of a reply as units, each once.
+        """Return the distinct facts of a reply as units.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         told = read_fields(text, self.request(kit, "")).get("facts", ())
         attributes: Mapping[str, object] = {OF: self.user} if self.user else {}
@@ -82,7 +82,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Summing:
-    """A stretch of a session that the running summary is brought up to; `known` are the turns that it is of so far."""
+    """A stretch of a session to add to the running summary; `known` are the turns that the summary covers so far."""
 
     stretch: Stretch
     before: Unit | None
@@ -91,17 +91,17 @@ class Summing:
 
     @cached_property
     def part(self) -> Part:
-        """The part that the new summary comes from."""
+        """The part of the new summary."""
         lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
         return _part(SUMMARY, content_hash(self.before.id if self.before else None, *lines), self.turns)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns that the new summary is of."""
+        """The turns that the new summary covers."""
         return tuple({turn.id: turn for turn in (*self.known, *self.stretch.sources)}.values())
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked."""
+        """Return the request for the new summary."""
         inputs = {**self.stretch.inputs(problem), "summary": self.before.text if self.before else ""}
         del inputs["before"]
         return kit.prompts[SUM_UP].request(inputs)
@@ -110,7 +110,7 @@ class Summing:
         """Return the new summary.
 
         Raises:
-            ReplyUnusable: the reply is of another form, or blank.
+            ReplyUnusable: the reply has another form, or is blank.
         """
         told = " ".join(read_fields(text, self.request(kit, "")).get("summary", ())).strip()
         if not told:
@@ -118,15 +118,15 @@ class Summing:
         return self.unit(told)
 
     def unit(self, text: str) -> Unit:
-        """Return a summary of that text; where it could not be read, the one before stands in."""
+        """Return the summary `text` as a unit."""
         return derived_unit(self.backbone, SUMMARY, text, self.turns, identity=(self.part.name,))
 
 
 class Summed(Walk[Summing]):
-    """The running summary of a conversation."""
+    """The walk that extends the running summary of a conversation."""
 
     def __init__(self, turns: Sequence[Turn], known: Mapping[str, Sequence[Unit]], backbone: str = NAME) -> None:
-        """Take the conversation, what is known by the names of parts, and whose summary it is."""
+        """Take the conversation's turns, the known units by part name, and the backbone's name."""
         super().__init__(known)
         self._backbone = backbone
         self._stretches = [
@@ -137,7 +137,7 @@ class Summed(Walk[Summing]):
         self._at: dict[str, tuple[Unit | None, tuple[Turn, ...]]] = {}
 
     def before(self, session: int) -> tuple[Unit | None, tuple[Turn, ...]]:
-        """Return the summary of what was said before a session, and the turns that it is of."""
+        """Return the summary of the sessions before a session, and the turns that it covers."""
         return self._at.get(str(session), (None, ()))
 
     def _steps(self) -> Iterator[Summing]:
@@ -146,7 +146,7 @@ class Summed(Walk[Summing]):
             yield Summing(stretch, self._last, self._turns, self._backbone)
 
     def take(self, step: Summing, units: Sequence[Unit]) -> None:
-        """Go on with what a stretch was summed up to; as before where it could not be."""
+        """Update the running summary with that of a step; without units it stays as before."""
         self.names.add(step.part.name)
         if units:
             self._last, self._turns = units[0], step.turns
@@ -155,7 +155,7 @@ class Summed(Walk[Summing]):
 def readings_of(
     turns: Sequence[Turn], summed: Summed, settings: Mem0Settings, backbone: str = NAME
 ) -> Iterator[Reading]:
-    """Yield what a backbone reads of a conversation, in order; of each pair once for each memory."""
+    """Yield the readings of a conversation in order: for each pair one for each memory."""
     for session in sessions_of(turns):
         summary, known = summed.before(int(session.name))
         for start in range(0, len(session.turns), settings.pair):

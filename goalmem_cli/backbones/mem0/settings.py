@@ -1,4 +1,4 @@
-"""What `mem0` can be told."""
+"""The settings of `mem0`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goalmem_cli.backbones.structured.settings import LEAST
 
 
 class Perspectives(StrEnum):
-    """Whether there is one memory of a conversation, or each speaker has one of their own."""
+    """Whether a conversation has one memory, or one for each speaker."""
 
     ONE = "one"
     EACH = "each"
@@ -17,12 +17,12 @@ class Perspectives(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mem0Settings:
-    """The parameters of Mem0, under what they mean.
+    """The parameters of Mem0, with clearer names.
 
-    So many messages make a `pair`, which is read with so many messages `before` it, and with a `summary` of the
-    sessions before, as in the paper, where that is wished. Each fact is compared with as many `similar` memories, and
-    at most so many `candidates` in all are shown. With `perspectives` of each speaker everything is read once for
-    each, as in the original's benchmark. `beside` fuses the memories with the turns.
+    `pair` is the number of messages that are read at a time, `before` the number of messages shown before them. With
+    `summary` the model also sees a summary of the sessions before, as in the paper. Each fact is compared with the
+    `similar` nearest memories; at most `candidates` are shown for a pair. If `perspectives` is `each`, everything is
+    read once for each speaker, as in the original's benchmark. `beside` fuses the memories with the turns.
     """
 
     pair: int = 2

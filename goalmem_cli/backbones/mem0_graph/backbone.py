@@ -1,4 +1,4 @@
-"""The backbone `mem0-graph`: Mem0's memories, and beside them a graph of who has to do with what."""
+"""The backbone `mem0-graph`: Mem0's memories, and beside them a graph of entities and their relations."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from goalmem_cli.store.queries.episodes import RELATION as RELATED
 
 INVALIDATES = "invalidates"
 TRIPLES = "triples"
-"""What the ranking of triples is called among a hit's ranks."""
-_LOOKED_UP = 50  # entities like a name, at most
+"""The key of the ranking of triples in a hit's ranks."""
+_LOOKED_UP = 50  # the most entities that are looked up for a name
 _REPLY_TOKENS = 120
 
 
 @dataclass(frozen=True)
 class _Graph:
-    """The triples by their ids, and those of each entity."""
+    """The triples by id, and the ids of the triples of each entity."""
 
     triples: Mapping[str, Unit]
     around: Mapping[str, Sequence[str]]
@@ -58,9 +58,9 @@ class Mem0Graph(Mem0):
         settings: Mem0GraphSettings | None = None,
         names: Callable[[Query], Sequence[str]] | None = None,
     ) -> None:
-        """Take the store, and what loads the model and the prompts.
+        """Take the store, and the function that loads the model and the prompts.
 
-        `names` gives the entities that a query names; without it the model is asked, or nobody (`asks`).
+        `names` returns the entities that a query names. By default the model does; with `asks` off there are none.
         """
         self._told = settings or Mem0GraphSettings()
         super().__init__(store, kit, self._told)
@@ -96,7 +96,7 @@ class Mem0Graph(Mem0):
         return replace(outlook, parts=parts, failed=failed, calls=outlook.calls + calls, tokens=outlook.tokens + tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Do as `Mem0` does, and decide for the graph wherever something else is shown than before.
+        """Do as `Mem0` does, and repeat the graph's decisions for which the model would see something else.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -107,7 +107,7 @@ class Mem0Graph(Mem0):
         return done
 
     def link(self) -> None:
-        """Bring entities and edges to what the stored triples have; no model is asked.
+        """Update entities and edges from the stored triples; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -132,7 +132,7 @@ class Mem0Graph(Mem0):
         return *super()._shaping(), told.merges, told.least, told.relations, told.conflicting
 
     def _go_beside(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Read the pairs that are new for the graph, then decide pair by pair, for several conversations at once."""
+        """Read the new pairs for the graph, then decide pair by pair, for several conversations in parallel."""
         unread = [
             (work.known, relating)
             for work in pending
@@ -156,7 +156,7 @@ class Mem0Graph(Mem0):
         return Growth(turns, told, self._vectors_of_names(units), work.known, self._told)
 
     def _vectors_of_names(self, units: Iterable[Unit]) -> dict[str, Vector]:
-        """Return the vectors of all names that what pairs told has, by their normal forms."""
+        """Return the vectors of all names in the units, by their normal forms."""
         behind: dict[str, Unit] = {}
         for unit in units:
             names = map(key_of, listed(unit, NAMES)) if unit.kind == NAMED else ends_of(unit)
@@ -172,7 +172,7 @@ class Mem0Graph(Mem0):
         return _Graph({unit.id: unit for unit in self._store.units_of(NAME, [TRIPLE])}, around)
 
     def _ranked_beside(self, query: Query, is_current: Callable[[str], bool]) -> dict[str, list[str]]:
-        """Return the triples for a query, best first, by one of the two ways of the paper."""
+        """Return the ranking of triples for a query, by one of the paper's two ways to look them up."""
         graph = self._graph()
         if not graph.triples:
             return {}
@@ -197,7 +197,7 @@ class Mem0Graph(Mem0):
         return {TRIPLES: list(dict.fromkeys([*best, *reached]))[:most]}
 
     def _looked_up(self, reader: OpenMemory, name: str, graph: _Graph, sees: Callable[[str], bool]) -> list[str]:
-        """Return the triples of entities that are like a name, nearest entity first, that are to be seen."""
+        """Return the visible triples of the entities similar to a name, nearest entity first."""
         near = reader.rank(Query(name), (Ranking.DENSE,), _LOOKED_UP, backbone=NAME, kinds=(PHRASE,))[Ranking.DENSE]
         found = dict.fromkeys(
             triple for each in near if each.score >= self._told.least for triple in graph.around.get(each.unit, ())
@@ -205,7 +205,7 @@ class Mem0Graph(Mem0):
         return [triple for triple in found if triple in graph.triples and sees(triple)][: self._told.relations]
 
     def _asked_for(self, query: Query) -> Sequence[str]:
-        """Return the entities that the model finds in a question; none where its reply is unusable, as is announced."""
+        """Return the entities that the model finds in a question; announce an unusable reply, and return none then."""
         (reply,) = ask_all(self._kit(), [Naming.of_question(query.text)])
         if reply.value is None:
             problem = f"what the question names was not said usably ({reply.problem})"
@@ -218,12 +218,12 @@ def _nothing(_: Query) -> Sequence[str]:
 
 
 def _pairs(work: Work) -> list[Stretch]:
-    """Return what the graph reads of a conversation: each pair once, without what was said before."""
+    """Return the stretches that the graph reads: each pair once, without the messages before it."""
     return [replace(reading.stretch, before=()) for reading in work.readings if reading.first]
 
 
 def _resolved(triple: Unit, entity: Mapping[str, str]) -> Unit:
-    """Return a triple whose ends are named as their entities are."""
+    """Return the triple with its ends renamed to their entities' names."""
     subject, predicate, thing = listed(triple, "keys")
     keys = [entity.get(subject, subject), predicate, entity.get(thing, thing)]
     return replace(triple, attributes={**triple.attributes, "keys": keys})

@@ -1,7 +1,7 @@
-"""What each pair's triples do to those that are known (Mem0 section 2.2): what they contradict is invalid from then on.
+"""Decide which known triples each pair contradicts; these are invalid from then on (Mem0 section 2.2).
 
-The original's code deletes what its paper marks as invalid (issue 4187); here it stays, with the day until which it
-held. Where both ends of a triple are new, the code gives the second the first one's vector; here each has its own.
+The original's code deletes what its paper marks as invalid (issue 4187). Here it stays, with the day until which it
+held. If both ends of a triple are new, the original gives the second the first one's vector; here each has its own.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Turn, Unit
 from goalmem_cli.store.units import text_with_marks
 
-_LETTERS = 2000  # of a message that are shown; nearly every one has less
+_LETTERS = 2000  # of a message that are shown; nearly every message is shorter
 ADD, NONE, INVALIDATE = "ADD", "NONE", "INVALIDATE"
 EVENTS: Mapping[str, Event] = {INVALIDATE: Event("must", ends=True), NONE: Event()}
 
 
 def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: float) -> dict[str, str]:
-    """Return the name that stands for the entity of each name: the first that it is as like as `merges`.
+    """Return for each name the first name of its entity; names with a cosine of at least `merges` are one entity.
 
-    All are in their normal form, and `drafts` are of one conversation; names come in the order in which they are told.
+    `drafts` are of one conversation, and `vectors` has the vector of each name. Names are in normal form, and compared
+    in the order in which they were told.
     """
     ordered = sorted(drafts, key=lambda unit: (unit.ordinal, unit.id))
     names = list(dict.fromkeys(end for unit in ordered for end in ends_of(unit)))
@@ -48,7 +49,7 @@ def entities(drafts: Iterable[Unit], vectors: Mapping[str, Vector], merges: floa
 
 @dataclass(frozen=True)
 class ConflictStep:
-    """What a pair names and tells, the triples that it may contradict, and those that say one of its own already."""
+    """A pair's names and draft triples, the triples that it may contradict, and known equals of its own by draft id."""
 
     walk: Growth
     named: Unit
@@ -58,13 +59,13 @@ class ConflictStep:
 
     @cached_property
     def part(self) -> Part:
-        """What the decision comes from: all that was shown, which is in its name."""
+        """The part of the decision; its name depends on everything that was compared."""
         shown = {unit.id: unit for unit in (self.named, *self.drafts, *self.candidates, *self.repeated.values())}
         return summary_part(CONFLICTS, list(shown.values()), self.walk.turns)
 
     @property
     def undecided(self) -> Undecided | None:
-        """What the model is to decide: which triples are not true any more by each message; None without triples."""
+        """The question for the model: which triples each message makes untrue; None if there are no candidates."""
         if not self.candidates:
             return None
         turns = [self.walk.turns[id_] for id_ in self.named.turns]
@@ -73,7 +74,7 @@ class ConflictStep:
         return Undecided(tuple(in_one_line(line)[:_LETTERS] for line in lines), self.candidates)
 
     def units(self, acts: Sequence[Act]) -> tuple[Unit, ...]:
-        """Return the triples that are new, and what was decided; without acts nothing is invalid."""
+        """Return the new triples and the decision; without acts nothing becomes invalid."""
         ended = {act.on: act for act in reversed(acts) if act.event == INVALIDATE}
         kept: list[Act] = []
         made: list[Unit] = []
@@ -91,14 +92,14 @@ class ConflictStep:
         return (*made, decision_unit(NAME, self.part, kept, self.named.turns))
 
     def _instead(self, act: Act, ended: Unit, made: Sequence[Unit]) -> str:
-        """Return the new triple that stands in the place of one: of the same entity, and told by the same message."""
+        """Return the id of the new triple that replaces an ended one: same subject, told by the act's message."""
         by = self.named.turns[act.new - 1] if act.new else ""
         of = self.walk.entity_of(ends_of(ended)[0])
         return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
 
 
 class Growth(Walk[ConflictStep]):
-    """A conversation's triples as they come pair by pair."""
+    """The walk of a conversation's triples, pair by pair."""
 
     def __init__(
         self,
@@ -108,7 +109,7 @@ class Growth(Walk[ConflictStep]):
         known: Mapping[str, Sequence[Unit]],
         settings: Mem0GraphSettings,
     ) -> None:
-        """Take the conversation's turns, what each pair tells in order, and the vectors of names by normal form."""
+        """Take the conversation's turns, the units of each pair in order, and the vectors of names by normal form."""
         super().__init__(known)
         self.turns = turns
         self._told = told
@@ -119,7 +120,7 @@ class Growth(Walk[ConflictStep]):
         self._current: dict[str, Unit] = {}
 
     def entity_of(self, name: str) -> str:
-        """Return the name that stands for the entity of a name."""
+        """Return the entity's name for a name."""
         return self._entities.get(name, name)
 
     def _steps(self) -> Iterator[ConflictStep]:
@@ -128,7 +129,7 @@ class Growth(Walk[ConflictStep]):
                 yield self._step(told)
 
     def take(self, step: ConflictStep, units: Sequence[Unit]) -> None:
-        """Go on with what was decided: with the triples that are current from then on."""
+        """Update the current triples with the units of a decision."""
         self.names.add(step.part.name)
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
         for act in acts:
@@ -148,7 +149,7 @@ class Growth(Walk[ConflictStep]):
         return self.entity_of(subject), predicate, self.entity_of(thing)
 
     def _around(self, names: Sequence[str]) -> list[Unit]:
-        """Return the current triples of entities like any of the names, in the order in which they were told."""
+        """Return the current triples of entities similar to any of the names, in the order in which they were told."""
         current = list(self._current.values())
         if not names or not current:
             return []

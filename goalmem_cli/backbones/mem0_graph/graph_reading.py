@@ -1,4 +1,4 @@
-"""The graph's reading of a pair of messages (Mem0 section 2.2): the entities that it names, then their relations."""
+"""Read a pair of messages for the graph (Mem0 section 2.2): ask for its entities, then for their relations."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ _FORMS = (Form("fact", "triples", ("subject", "predicate", "object")),)
 
 @dataclass(frozen=True)
 class Naming:
-    """The lines whose entities are asked for: those of a pair, or a question."""
+    """The question for the entities in some lines: those of a pair, or a user's question."""
 
     lines: tuple[str, ...]
 
     @classmethod
     def of_question(cls, text: str) -> Naming:
-        """Return what is asked about a question, which reads like a message."""
+        """Return the `Naming` of a question, formatted like a message."""
         return cls((f"T1. user: {in_one_line(text)}",))
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked."""
+        """Return the request for the entities."""
         return kit.prompts[ENTITIES].request({"lines": list(self.lines), "problem": problem})
 
     def read(self, kit: Kit, text: str) -> tuple[str, ...]:
-        """Return the names of a reply, each once.
+        """Return the distinct names of a reply.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         told = read_fields(text, self.request(kit, "")).get(NAMES, ())
         return tuple(dict.fromkeys(name for name in map(in_one_line, told) if name not in ("", NONE)))
@@ -57,21 +57,21 @@ class Relating:
 
     @cached_property
     def part(self) -> Part:
-        """The part that its entities and relations come from: all lines that are shown, and nothing before them."""
+        """The part of its entities and relations; it has the turns shown, without messages before them."""
         lines = [text for turn, line in self.stretch.lines for text in (turn.id, line)]
         sources = self.stretch.sources
         return Part(sources[0].conversation, named(RELATION, content_hash(*lines)), sources)
 
     def request(self, kit: Kit, problem: str) -> Request:
-        """Return what the model is asked about the relations of the names."""
+        """Return the request for the relations of the names."""
         inputs = {name: value for name, value in self.stretch.inputs(problem).items() if name != "before"}
         return kit.prompts[RELATIONS].request({**inputs, "names": list(self.names)}, {"turns": self.stretch.labels})
 
     def read(self, kit: Kit, text: str) -> tuple[Unit, ...]:
-        """Return what a reply tells: what is named, and a draft of each triple, each once.
+        """Return the units of a reply: one with the names, and a draft of each distinct triple.
 
         Raises:
-            ReplyUnusable: the reply is of another form.
+            ReplyUnusable: the reply has another form.
         """
         entries = read_entries(text, self.request(kit, "").shape, self.stretch, _FORMS)
         drafts: dict[tuple[str, ...], Unit] = {}
@@ -90,9 +90,9 @@ class Relating:
 
 
 def read_pairs(kit: Kit, pairs: Sequence[Relating]) -> list[Reply[tuple[Unit, ...]]]:
-    """Return what pairs of messages tell, in two calls: the entities of all of them, then their relations.
+    """Read pairs of messages in two calls: the entities of all pairs, then their relations.
 
-    Where the entities cannot be read, relations are asked for without them until the next run.
+    If a reply about entities is unusable, the relations are asked for without them, and the next run asks again.
 
     Raises:
         ModelError: the model could not be used at all.

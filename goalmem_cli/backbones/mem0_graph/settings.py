@@ -1,4 +1,4 @@
-"""What `mem0-graph` can be told."""
+"""The settings of `mem0-graph`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 class Lookup(StrEnum):
-    """How triples are found: around the entities that a question names, or by their likeness to all of it."""
+    """How triples are found: around the entities that a question names, or by similarity to the whole question."""
 
     ENTITIES = "entities"
     TRIPLETS = "triplets"
@@ -18,12 +18,13 @@ class Lookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mem0GraphSettings(Mem0Settings):
-    """The parameters of Mem0, and those of its graph, under what they mean.
+    """The parameters of Mem0 and of its graph, with clearer names.
 
-    Names of at least the cosine `merges` are one entity. Entities of at least the cosine `least` to a name are looked
-    up for it, at most so many `relations` of each name, and at most so many `conflicting` triples are shown with a
-    pair. So many `triples` are found at most: with a `lookup` of entities around those that a model names (`asks`; else
-    those that are like the question), of triplets those of at least the cosine `least_triple`.
+    Names with a cosine of at least `merges` are one entity. For a name, entities with a cosine of at least `least` are
+    looked up, with at most `relations` triples. At most `conflicting` triples are shown with a pair. A search finds at
+    most `triples` triples. `lookup` `entities` finds those around the entities that a model names in the question; with
+    `asks` off, those around entities similar to the question. `lookup` `triplets` finds triples with a cosine of at
+    least `least_triple`.
     """
 
     merges: float = 0.9

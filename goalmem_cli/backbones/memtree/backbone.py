@@ -1,4 +1,4 @@
-"""The backbone `memtree`: messages go down a tree of topics, and what they pass is summed up anew with them."""
+"""The backbone `memtree`: inserts each message into a tree of topics, and updates the summaries on its way down."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 
-_SUMMARY_TOKENS = 150  # about as many as a summary has that the prompt asks for
+_SUMMARY_TOKENS = 150  # the approximate length of the summaries that the prompt asks for
 
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """A conversation: its turns as the part that its whole tree comes from, and its messages in their order."""
+    """A conversation: its turns as a `whole_part`, and its messages in order."""
 
     whole: Part
     leaves: tuple[Unit, ...]
 
 
 class MemTree(StructuredBackbone[StructuredMemory]):
-    """Retrieves messages and summaries of any level, by their likeness to the question, as they were at its time."""
+    """Retrieves messages and summaries of any level by similarity, in their version at the question's time."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: MemTreeSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or MemTreeSettings()
         self._later = Kept(store, self._read_later)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k nodes, best first: of each only what it said last, or last by the query's time.
+        """Return at most k nodes, best first, each in its last version before the end of the query's time.
 
         Raises:
             StoreError: the store cannot be read.
@@ -56,7 +56,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_letters, len))
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what a node has said, from its first summary to its last, with the messages that each has more.
+        """Return the versions of a node, from its first summary to its last, each with the messages it added.
 
         Raises:
             StoreError: the store cannot be read.
@@ -80,7 +80,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
-        It is an estimate: where a message goes depends on what the nodes say by then.
+        It is an estimate: the place of a message depends on summaries that are not written yet.
 
         Raises:
             StoreError: the store cannot be read.
@@ -102,9 +102,9 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return Outlook(parts, turns, again, calls, tokens + parts * per_part)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Put the messages of the conversations that have changed into their trees, and sum up what they pass.
+        """Rebuild the trees of the conversations that have changed, message by message, with their summaries.
 
-        What was summed up before is asked for again only where other messages went into it.
+        A known summary is asked for again only if other messages went into it.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -114,7 +114,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         pending = self._pending(talks, ledger)
         leaves = [leaf for talk in talks.values() for leaf in talk.leaves]
         if pending:
-            self._link(leaves, self._edges(leaves))  # so that messages are found while the model works
+            self._link(leaves, self._edges(leaves))  # so that searches find messages while the model works
         growths = self._growths(pending, self._stored(pending, ledger), _failed(ledger))
         done = [each for steps in self._rounds(growths) for each in self._grow(steps, report)]
         self._drop_all_but(talks, {name: growth.names for name, growth in zip(pending, growths, strict=True)})
@@ -135,14 +135,14 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return {name: _Talk(whole_part(of, shaping), tuple(leaves[name])) for name, of in turns.items()}
 
     def _pending(self, talks: Mapping[str, _Talk], ledger: Sequence[Derived]) -> dict[str, _Talk]:
-        """Return the conversations whose tree is not that of their messages, or has a part that failed."""
+        """Return the conversations whose tree is out of date or has a failed part."""
         work = plan([talk.whole for talk in talks.values()], lines_of(WHOLE, ledger))
         names = {part.conversation for part in work.pending}
         names |= {line.conversation for line in ledger if line.problem is not None}
         return {name: talk for name, talk in talks.items() if name in names}
 
     def _stored(self, pending: Mapping[str, _Talk], ledger: Sequence[Derived]) -> Known:
-        """Return what each part of these conversations gave, by its name, which no other conversation's part has."""
+        """Return the unit and vector of each part of these conversations, by part name (names are globally unique)."""
         if not pending:
             return {}
         units = {unit.id: unit for unit in self._store.units_of(NAME, [SUMMARY], list(pending))}
@@ -151,7 +151,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return {name: (unit, vector) for (name, unit), vector in zip(gave.items(), vectors, strict=True)}
 
     def _growths(self, pending: Mapping[str, _Talk], stored: Known, failed: Collection[str]) -> list[Growth]:
-        """Return a tree to grow for each of these conversations; what failed is asked for again."""
+        """Return a tree to grow for each of these conversations; failed parts count as unknown."""
         known = {name: each for name, each in stored.items() if name not in failed}
         return [
             Growth(talk.leaves, self._store.vectors_of(talk.leaves), talk.whole.turns, known, self._settings)
@@ -159,9 +159,9 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         ]
 
     def _rounds(self, growths: Sequence[Growth]) -> Iterator[list[GrowingStep]]:
-        """Yield what is asked for at once: of each conversation what one message changes.
+        """Yield the steps for one model call: for each conversation those that one message causes.
 
-        All of it has to be answered before the next is taken.
+        All steps must be answered before the next are taken.
         """
         open_ = growths
         while asked := [steps for growth in open_ if (steps := growth.advance())]:
@@ -170,7 +170,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
                 yield [step for steps in group for step in steps]
 
     def _grow(self, steps: Sequence[GrowingStep], report: Callable[[PartDone], None]) -> list[PartDone]:
-        """Ask for the steps, store what was said, and report it."""
+        """Ask about the steps, store the summaries, and report them."""
         builds = [partial(self._request, step) for step in steps]
         replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
         units = [
@@ -205,7 +205,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return self._kit().prompts[AGGREGATE].request(inputs)
 
     def _drop_all_but(self, talks: Mapping[str, _Talk], names: Mapping[str, Collection[str]]) -> None:
-        """Drop what the trees that have grown have no place for now, and all of conversations that are gone."""
+        """Drop the parts that the grown trees no longer use, and all parts of conversations that are gone."""
         self._store.drop_parts(
             [
                 line
@@ -215,7 +215,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         )
 
     def _edges(self, leaves: Sequence[Unit], without: Collection[str] = ()) -> list[Edge]:
-        """Return the stored edges but those of the conversations `without`, as far as both ends are still there."""
+        """Return the stored edges whose ends both exist, except those of the conversations `without`."""
         nodes = (*leaves, *self._store.units_of(NAME, [SUMMARY]))
         there = {unit.id for unit in nodes if unit.conversation not in without}
         return [edge for edge in self._store.edges_of(NAME) if edge.source in there and edge.target in there]
@@ -224,7 +224,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         self._store.shared(NAME, LEAF, leaves, edges, links=(CHILD, SUPERSEDES))
 
     def _nearest(self, reader: OpenMemory, query: Query, k: int, later: Mapping[str, Sequence[Unit]]) -> list[str]:
-        """Return at most k nodes that are like the query, each with what it said last by the query's time."""
+        """Return the ids of at most k nodes like the query, each in its last version before the query's end."""
         kinds = (SUMMARY,) if self._settings.beside else (LEAF, SUMMARY)
         is_said = passing(Query("", until=query.until))
 
@@ -234,7 +234,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return nearest(reader, query, k, NAME, kinds, is_last, self._settings.least_cosine)
 
     def _read_later(self) -> Mapping[str, list[Unit]]:
-        """Return what superseded each summary."""
+        """Return the units that superseded each summary, by its id."""
         units = {unit.id: unit for unit in self._store.units_of(NAME, [SUMMARY])}
         later: dict[str, list[Unit]] = {}
         for edge in self._store.edges_of(NAME, [SUPERSEDES]):

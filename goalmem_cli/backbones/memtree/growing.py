@@ -1,4 +1,4 @@
-"""Growing the tree of a conversation from its messages, with what was summed up before."""
+"""Grow the tree of a conversation message by message, reusing known summaries."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Edge, Part, Turn, Unit
 
-_LETTERS = 1200  # of what stands in for a summary that could not be read
+_LETTERS = 1200  # the maximum length of the text that replaces an unusable summary
 _TINY = 1e-9
 
 Known: TypeAlias = Mapping[str, tuple[Unit, Vector]]
-"""What parts of an earlier growth gave, by the parts' names."""
+"""The unit and vector of each part of an earlier growth, by part name."""
 
 
 @dataclass(frozen=True)
 class GrowingStep:
-    """A merge, as the part that is derived from it; it is the `first` of its message where it is the topmost asked for.
+    """A merge with the part that is derived from it; `first` marks the topmost step that is asked for a message.
 
-    A part is named by the children that the node has and by what it puts together: what the node said before, which
-    is a hash of all that went into it, and the message. Whatever a model is shown for it is in its name.
+    The part's name holds the node's number of children, and a hash of its previous content and the message. So it
+    covers everything that the model is shown.
     """
 
     growth: Growth
@@ -40,33 +40,33 @@ class GrowingStep:
 
     @cached_property
     def stand_in(self) -> str:
-        """What the node says until it can be summed up: what it said before, and the message, from their ends."""
+        """The node's text if the summary fails: the end of its previous text and the message."""
         before, added = (read_line(unit) for unit in (self.merge.before, self.merge.added))
         text = f"{before} {added}"
         return text if len(text) <= _LETTERS else text[-_LETTERS:].partition(" ")[2] or text[-_LETTERS:]
 
     def unit(self, text: str) -> Unit:
-        """Return the node's content from now on, which stands where the last of its messages does."""
+        """Return the node's new content as a unit, with the place and time of its last message."""
         return derived_unit(NAME, SUMMARY, text, self.part.turns, identity=(self.part.name,))
 
     def superseding(self, unit: Unit) -> tuple[Edge, ...]:
-        """Return the edge from the node's content to what it said before; a message stays what it is."""
+        """Return the edge from the node's new content to its previous summary; none if that was a message."""
         before = self.merge.before
         return (Edge(unit.id, before.id, SUPERSEDES),) if before.kind == SUMMARY else ()
 
     def between(self) -> Vector:
-        """Return about where the summary will lie: between what it puts together."""
+        """Return an estimate of the summary's vector: the normalised sum of its two sources."""
         both = self.merge.node.vector + self.growth.vector_of(self.merge.added)
         return np.asarray(both / max(float(np.linalg.norm(both)), _TINY), dtype=np.float32)
 
 
 class Growth:
-    """The tree of a conversation while it grows; what is known is taken, what is not is handed out to be asked for."""
+    """The tree of a conversation while it grows. It takes known steps, and hands out the others to be asked."""
 
     def __init__(
         self, leaves: Sequence[Unit], vectors: Vectors, turns: Sequence[Turn], known: Known, settings: MemTreeSettings
     ) -> None:
-        """Take the messages in their order with a vector each, the turns that they come from, and what is known."""
+        """Take the messages in order with their vectors, the turns that they come from, and the known parts."""
         self._tree = Tree(settings)
         self.names: set[str] = set()
         self._superseding: list[Edge] = []
@@ -81,13 +81,13 @@ class Growth:
         return self._row[leaf.id]
 
     def all_edges(self) -> list[Edge]:
-        """Return the edges of the tree as it is now: from nodes to their children, and to what they said before."""
+        """Return the edges of the present tree: from nodes to their children, and to their previous summaries."""
         return [*(Edge(node, child, CHILD) for node, child in self._tree.links()), *self._superseding]
 
     def advance(self) -> list[GrowingStep]:
-        """Put in messages until one changes what nobody has summed up yet; nothing once all are in.
+        """Insert messages until one needs unknown summaries, and return these steps; [] when all are inserted.
 
-        Each step is to be answered by `take` before the next message can be put in.
+        The caller must answer each step with `take` before the next call.
         """
         while self._next < len(self._leaves):
             leaf = self._leaves[self._next]
@@ -105,12 +105,12 @@ class Growth:
         return []
 
     def take(self, step: GrowingStep, unit: Unit, vector: Vector) -> None:
-        """Let a node say from now on what was made of it."""
+        """Set the content of a step's node to the new summary."""
         self.names.add(step.part.name)
         self._superseding.extend(step.superseding(unit))
         step.merge.node.become(unit, vector)
 
 
 def read_line(unit: Unit) -> str:
-    """Return a message or a summary as a model reads it."""
+    """Return a message or a summary in one line for a model."""
     return node_line(unit, is_leaf=unit.kind == LEAF)

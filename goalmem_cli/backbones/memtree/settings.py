@@ -1,4 +1,4 @@
-"""What `memtree` can be told."""
+"""The settings of `memtree`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from goalmem_cli.backbones.structured.settings import LEAST, SEARCHING
 
 @dataclass(frozen=True, slots=True)
 class MemTreeSettings:
-    """The parameters of MemTree, under what they mean.
+    """The parameters of MemTree, with clearer names.
 
-    A message goes down to the child that is most like it from `threshold` on, which rises to `threshold` x
-    exp(`rate`) at the bottom; nothing is more than `depth` levels below the root, or 0 sets no bound, as in the
-    original. Found is what is like the question by `least_cosine`, up to `read_letters`. `beside` fuses the summaries
+    A message goes down to the most similar child if their cosine is at least `threshold`, which rises to `threshold` x
+    exp(`rate`) at the bottom. No node is more than `depth` levels below the root; 0 sets no limit, as in the original.
+    A search returns nodes with a cosine of at least `least_cosine`, up to `read_letters`. `beside` fuses the summaries
     with the turns.
     """
 

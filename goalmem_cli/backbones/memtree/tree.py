@@ -1,6 +1,6 @@
-"""The tree, and the way of a message into it (MemTree section 3): no model is asked here.
+"""The tree, and the insertion of a message into it (MemTree section 3), without a model.
 
-The root has no content. Leaves are messages, inner nodes have the text that sums up what was put below them.
+The root has no content. Leaves are messages. An inner node has a summary of the messages below it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Unit
 
-_DIGITS = 6  # of a cosine: the last ones depend on how many are computed at a time
+_DIGITS = 6  # of a cosine: later digits depend on how many are computed at a time
 _FEW = 4
 
 Vector = NDArray[np.float32]
@@ -24,7 +24,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A leaf or an inner node with its content, or the root, which has none; `place` is its vector's row above."""
+    """A leaf or an inner node with its content, or the root without; `place` is its vector's row in its parent."""
 
     unit: Unit | None
     depth: int
@@ -34,7 +34,7 @@ class Node:
     _rows: Vectors = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
 
     def add(self, unit: Unit, vector: Vector) -> Node:
-        """Put a new leaf below the node, and return it."""
+        """Add a new leaf below the node, and return it."""
         place = len(self.children)
         if place == len(self._rows):
             rows = np.zeros((max(_FEW, 2 * place), len(vector)), dtype=np.float32)
@@ -46,7 +46,7 @@ class Node:
         return self.children[-1]
 
     def nearest(self, vector: Vector) -> tuple[Node, float]:
-        """Return the child that is most like the vector, and its cosine; of several, the oldest."""
+        """Return the child nearest to the vector, and its cosine; on a tie the oldest."""
         cosines = (self._rows[: len(self.children)] @ vector).round(_DIGITS)
         best = int(cosines.argmax())
         return self.children[best], float(cosines[best])
@@ -59,7 +59,7 @@ class Node:
         return np.asarray(self.above._rows[self.place])
 
     def become(self, unit: Unit, vector: Vector) -> None:
-        """Take other content."""
+        """Replace the node's content and vector."""
         if self.above is None:
             raise ValueError("the root has no content")
         self.unit = unit
@@ -68,7 +68,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A message that goes into what an inner node says: its content before, and how many children it has by now."""
+    """A message to merge into an inner node: the node's content before, and its present number of children."""
 
     node: Node
     before: Unit
@@ -87,15 +87,15 @@ class Tree:
         self._deepest = 0
 
     def insert(self, leaf: Unit, vector: Vector) -> list[Merge]:
-        """Put a message into the tree, and return what it changes above itself, from the top down.
+        """Insert a message, and return the merges that it causes above itself, from the top down.
 
-        The content of these nodes is to be replaced before the next message comes.
+        The caller must replace the content of these nodes before the next insertion.
         """
         node = self._root
         passed: list[tuple[Node, Unit]] = []
         while node.children:
             child, cosine = node.nearest(vector)
-            # whoever goes down to a child comes to lie below it
+            # a message that goes down to a child ends up below it
             if cosine < self._threshold(node.depth) or child.depth >= self._bottom or child.unit is None:
                 break
             passed.append((child, child.unit))
@@ -108,7 +108,7 @@ class Tree:
         return [Merge(node, before, leaf, len(node.children)) for node, before in passed]
 
     def links(self) -> Iterator[tuple[str, str]]:
-        """Yield the ids of each inner node and each of its children."""
+        """Yield (node id, child id) for each inner node and each of its children."""
         open_ = list(self._root.children)
         while open_:
             node = open_.pop()

@@ -1,4 +1,4 @@
-"""The backbone `raptor`: what is alike is summed up, then the summaries, up to the top; all of it is searched."""
+"""The backbone `raptor`: clusters and summarises turns, then the summaries, up to the top; all layers are searched."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone, Request, Vectors
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Turn, Unit
 
-_SHARE_OF_CONTEXT = 2  # half of it for a cluster: the rest is the prompt's own, and the summary
+_SHARE_OF_CONTEXT = 2  # half of the context for a cluster; the rest is for the prompt and the summary
 
 
 class Raptor(StructuredBackbone[StructuredMemory]):
-    """Retrieves leaves and summaries of any layer, by their likeness to the question."""
+    """Retrieves leaves and summaries of any layer by similarity to the question."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: RaptorSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or RaptorSettings()
         self._known: dict[tuple[str, ...], list[list[Unit]]] = {}
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k nodes, best first, as long as they have no more tokens than are to be read.
+        """Return at most k nodes, best first, of at most `read_tokens` tokens in all (no limit with `beside`).
 
         Raises:
             StoreError: the store cannot be read.
@@ -66,7 +66,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_tokens, lambda text: about_tokens([text])))
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model: the first layer is counted, others estimated.
+        """Return what `index` would do now, without asking the model. Layers above the first are estimated.
 
         Raises:
             UsageError: the packages that clusters need are not installed.
@@ -87,7 +87,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return Outlook(parts + above, sum(len(part.turns) for part in work.pending), work.failed, calls, tokens)
 
     def _above(self, nodes: int, parts: int) -> int:
-        """Return about how many parts there are above so many of the first layer: each has as many nodes to a part."""
+        """Estimate the number of parts above the first layer, assuming one ratio of nodes to parts for all layers."""
         found = 0
         for _ in range(1, self._settings.layers):
             if parts <= self._settings.dimension + 1:
@@ -97,7 +97,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return found
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Cluster the conversations that have changed, and sum up the clusters that are new, layer by layer.
+        """Cluster the conversations that have changed, and summarise the new clusters, layer by layer.
 
         Raises:
             UsageError: the packages that clusters need are not installed.
@@ -110,7 +110,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         changed = self._changed(wholes)
         every_leaf = [leaf for units in leaves.values() for leaf in units]
         if changed:
-            self._link(every_leaf)  # so that they are found while the model works
+            self._link(every_leaf)  # so that searches find them while the model works
         nodes = {name: leaves.get(name, []) for name in changed}
         done: list[PartDone] = []
         for layer in range(1, self._last_layer() + 1):
@@ -125,7 +125,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def _link(self, leaves: Sequence[Unit]) -> None:
-        """Store the leaves, and bring the edges to what the stored summaries sum up."""
+        """Store the leaves, and update the edges from summaries to their members."""
         summaries = self._store.units_of(NAME, [SUMMARY])
         there = {unit.id for unit in (*leaves, *summaries)}
         edges = [Edge(unit.id, member, CHILD) for unit in summaries for member in members_of(unit) if member in there]
@@ -139,7 +139,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return leaves
 
     def _wholes(self, turns: Sequence[Turn]) -> dict[str, Part]:
-        """Return each conversation as the part that its whole tree comes from."""
+        """Return each conversation as a `whole_part`, with the settings that shape its tree."""
         told = self._settings
         shaping = (
             *(told.leaf, told.leaf_tokens, told.layers, told.reducer, told.dimension, told.components),
@@ -148,7 +148,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return {name: whole_part(list(of), shaping) for name, of in groupby(turns, key=lambda turn: turn.conversation)}
 
     def _changed(self, wholes: Mapping[str, Part]) -> list[str]:
-        """Return the conversations whose tree is not that of their turns, or has a part that failed, or are gone."""
+        """Return the conversations whose tree is out of date or has a failed part, and those that are gone."""
         ledger = self._store.derived(NAME)
         changed = {part.conversation for part in self._whole(wholes).pending}
         changed |= {line.conversation for line in ledger if line.problem is not None or line.conversation not in wholes}
@@ -158,14 +158,14 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return plan(list(wholes.values()), lines_of(WHOLE, self._store.derived(NAME)))
 
     def _last_layer(self) -> int:
-        """Return the last layer that there may be, or that there is of an earlier indexing."""
+        """Return the last layer that is possible now or exists from an earlier indexing."""
         layers = (line.name.partition("/")[0] for line in self._store.derived(NAME))
         return max([self._settings.layers, *(int(layer) for layer in layers if layer != WHOLE)])
 
     def _layer(
         self, layer: int, nodes: dict[str, list[Unit]], turns: Sequence[Turn]
     ) -> tuple[Plan, dict[str, list[Unit]]]:
-        """Return what there is to do of a layer over these nodes by conversation, and the members of each part."""
+        """Return the plan for a layer above these nodes (by conversation), and the members of each part by name."""
         of = {turn.id: turn for turn in turns}
         parts: list[Part] = []
         members: dict[str, list[Unit]] = {}
@@ -180,7 +180,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return plan(parts, ledger), members
 
     def _clusters(self, nodes: Sequence[Unit]) -> list[list[Unit]]:
-        """Return the clusters of a layer's nodes; none where there are too few for a layer above."""
+        """Return the clusters of a layer's nodes; none if there are too few for a layer above."""
         settings = self._settings
         if len(nodes) <= settings.dimension + 1:
             return []

@@ -1,4 +1,4 @@
-"""What `raptor` can be told."""
+"""The settings of `raptor`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalmem_cli.backbones.structured.soft_clusters import SEED, Reducer
 
 
 class Leaf(StrEnum):
-    """What a leaf is: a turn, or a passage of a long one; or as many turns of a session as are short enough."""
+    """What a leaf is: a turn (long ones split into passages), or several short turns of a session packed together."""
 
     TURN = "turn"
     PACKED = "packed"
@@ -25,14 +25,13 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RaptorSettings:
-    """The parameters of RAPTOR's code, under what they mean.
+    """The parameters of RAPTOR's code, with clearer names.
 
-    A packed `leaf` has at most `leaf_tokens`, a summary `summary_tokens`; there are at most `layers` of summaries. What
-    is clustered is brought to `dimension` dimensions by `reducer`, and falls into at most `components` clusters; a node
-    is in each cluster to which it belongs by more than `membership`. A cluster of more than `cluster_tokens` is cut up.
-    Clusters of another `seed` are others. Searched by `way`, at most `read_tokens` are returned; from the top down,
-    `of_layer` nodes of each layer lead on.
-    `beside` fuses the summaries with the turns.
+    A packed `leaf` has at most `leaf_tokens`, a summary `summary_tokens`. There are at most `layers` of summaries. The
+    clustering reduces vectors to `dimension` dimensions by `reducer`, and makes at most `components` clusters. A node
+    is in each cluster to which it belongs with a probability above `membership`. A cluster of more than
+    `cluster_tokens` is split. Another `seed` may give other clusters. A search by `way` returns at most `read_tokens`;
+    from the top down, it follows `of_layer` nodes of each layer. `beside` fuses the summaries with the turns.
     """
 
     leaf: Leaf = Leaf.TURN

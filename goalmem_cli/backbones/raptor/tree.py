@@ -1,4 +1,4 @@
-"""The tree as pure functions: leaves, clusters that fit a budget, and who is below whom."""
+"""Pure functions on the tree: leaves, clusters that fit a token budget, and the search from the top down."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Part, Turn, Unit
 
 MEMBERS, LAYER = "members", "layer"
-"""The attributes of a summary: the ids of what it sums up, and its layer, counted from 1."""
+"""The attributes of a summary: the ids of its members, and its layer, counted from 1."""
 
 
 def leaves_of(session: Sequence[Turn], settings: RaptorSettings) -> list[Unit]:
-    """Return the leaves of a session, with who says what where several do."""
+    """Return the leaves of a session; a packed leaf names the speakers if there are several."""
     if settings.leaf is Leaf.TURN:
         return turn_leaves(NAME, LEAF, session)
     packed = stretches_of(
@@ -35,16 +35,16 @@ def leaves_of(session: Sequence[Turn], settings: RaptorSettings) -> list[Unit]:
 
 
 def line_of(node: Unit) -> str:
-    """Return a node as a model reads it: what is said, by whom and on which day; or what a summary says."""
+    """Return a node in one line for a model: a leaf with its speaker and day, or a summary's text."""
     return node_line(node, is_leaf=node.kind == LEAF)
 
 
 def clusters_within(
     nodes: Sequence[Unit], vectors: Vectors, budget: int, cluster: Callable[[Vectors], list[Rows]]
 ) -> list[list[Unit]]:
-    """Return the clusters of the nodes, cut up until each has at most about `budget` tokens, or is a single node.
+    """Return clusters of the nodes, each of at most about `budget` tokens or a single node.
 
-    A cluster is clustered by itself; where that gives it back whole, it is cut where its nodes stand.
+    A larger cluster is clustered again. If that gives the same cluster back, its nodes are split in order.
     """
     found: dict[tuple[str, ...], list[Unit]] = {}
     for rows in _within(nodes, vectors, np.arange(len(nodes)), budget, cluster):
@@ -68,20 +68,21 @@ def _within(
 
 
 def summary_unit(part: Part, layer: int, members: Sequence[Unit], text: str) -> Unit:
-    """Return a cluster's summary, which stands where the last of its turns does."""
+    """Return a cluster's summary as a unit, with the place and time of its last turn."""
     attributes: dict[str, object] = {LAYER: layer, MEMBERS: sorted(unit.id for unit in members)}
     return derived_unit(NAME, SUMMARY, text, part.turns, identity=(part.name,), attributes=attributes)
 
 
 def members_of(node: Unit) -> tuple[str, ...]:
-    """Return the ids of the nodes right below a node; nothing below a leaf."""
+    """Return the ids of the nodes directly below a node; () for a leaf."""
     return tuple(listed(node, MEMBERS))
 
 
 def top_down(nodes: Sequence[Unit], scores: Mapping[str, float], most: int) -> list[str]:
-    """Return the nodes that a search from the top finds, best first: `most` of each layer, below those of the last.
+    """Return the ids of the nodes that a search from the top finds, best first.
 
-    It begins with the nodes that are below no other. `scores` has those that may be found.
+    It starts from nodes without a parent, takes the best `most` of each layer, and goes on to their members. Only nodes
+    in `scores` can be found.
     """
     below = {
         node.id: [member for member in members_of(node) if member in scores] for node in nodes if node.id in scores

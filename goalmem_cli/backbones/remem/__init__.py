@@ -1,4 +1,4 @@
-"""REMem's episodic memory: gists and facts with their times, linked to a graph, and the tools that explore it."""
+"""REMem's episodic memory: a graph of gists and facts with their times, and tools that explore it."""
 
 from __future__ import annotations
 

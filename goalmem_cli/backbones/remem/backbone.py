@@ -1,4 +1,4 @@
-"""The backbone `remem`: a model turns sessions into gists and facts, which are found beside the turns themselves."""
+"""The backbone `remem`: a model extracts gists and facts from sessions; retrieval fuses them with the turns."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from goalmem_cli.records import Hit, Part, Query, Unit, Usage
 from goalmem_cli.store.queries.episodes import FACT, GIST, PHRASE, SYNONYMY
 
 DISAGREEMENTS = "times on which model and resolver disagree"
-"""What `Indexed.noted` calls the gists and facts whose time the model read otherwise."""
+"""The key in `Indexed.noted` for the number of gists and facts on whose time the model and the resolver disagree."""
 
 LEFT_OUT = "courtesies and further entries of a picture left out"
 
 WEIGHT = 3.0
-"""Of each ranking of gists and of facts: the two of either weigh as much together as the four of turns."""
+"""The weight of each ranking of gists and facts: the two rankings of a kind weigh as much as the four of turns."""
 
 
 class Remem(StructuredBackbone[EpisodicMemory]):
-    """Retrieves gists, facts and turns, fused by rank; every hit is a unit that names the turns it came from."""
+    """Retrieves gists, facts and turns, fused by rank; every hit names the turns it came from."""
 
     def __init__(self, store: EpisodicMemory, kit: LoadKit, settings: RememSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or RememSettings()
         self._left_out = 0
@@ -65,7 +65,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
             return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
 
     def explore(self, scope: Query, call: Call) -> Found:
-        """Return what one of the tools gives.
+        """Run one of the tools within the scope, and return what it finds.
 
         Raises:
             StoreError: the store cannot be read.
@@ -75,7 +75,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that are on offer, where there is something to use them on."""
+        """The tools that the settings leave on."""
         return tuple(tool for tool in Tool if getattr(self._settings, tool.value))
 
     def outlook(self) -> Outlook:
@@ -90,7 +90,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         requests = [self._request(chunk, "") for chunk in chunks]
         fixed = self._kit().fixed_tokens(EXTRACT) if requests else 0
         read = about_tokens(request.growing + request.tail for request in requests)
-        # what is extracted is about as long as what it is extracted from
+        # the extracted text is about as long as its source
         return work.outlook(len(groups), fixed * len(requests) + 2 * read)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
@@ -109,7 +109,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return summary(self._store, NAME, done, noted | ({LEFT_OUT: self._left_out} if self._left_out else {}))
 
     def link(self) -> tuple[list[Unit], list[Unit]]:
-        """Bring phrases and edges to what the stored gists and facts have, and return these; no model is asked.
+        """Update phrases and edges from the stored gists and facts, and return these; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -133,7 +133,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return self._kit().prompts[EXTRACT].request(chunk.inputs(problem), {"turns": chunk.labels})
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
-        """Return what the model extracts from the parts, all of whose chunks it is asked about in one call."""
+        """Ask about all chunks of the parts in one call, and return what the model extracts."""
         chunks = [(part, chunk) for part in parts for chunk in self._chunks(part)]
         builds = [partial(self._request, chunk) for _, chunk in chunks]
         replies = (
@@ -150,7 +150,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
 
 
 def _derivation(part: Part, replies: Sequence[tuple[Stretch, Reply[Extracted]]]) -> Derivation:
-    """Return the units of a part; where a chunk's reply could not be used, those of the others, and what was wrong."""
+    """Return the units of a part's chunks. Chunks with an unusable reply give none, only a problem."""
     units: dict[str, Unit] = {}
     for chunk, reply in replies:
         said = reply.value or Extracted()

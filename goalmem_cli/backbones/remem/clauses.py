@@ -1,8 +1,8 @@
-"""The clauses of what somebody said: which words about time date which statement.
+"""Split turns into clauses, to find which time expression dates which statement.
 
-A clause ends with its sentence, and where a conjunction or a comma brings a subject or a tense of its own. What has no
-verb of its own stays with what is before it, and so does "when", "while" or "as", which tells the time of the rest. In
-doubt a clause ends: what is not known to belong together is not dated by one another.
+A clause ends with its sentence, or where a conjunction or a comma starts a new subject or tense. A piece without a verb
+stays with the clause before it. So does a piece with "when", "while" or "as", which gives the time of the rest. In
+doubt a clause ends, so that one statement is not dated by the time of another.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Tense(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """Words about time as they stand in what was said, and what they mean."""
+    """A time expression: its words as said, and what they mean."""
 
     words: str
     meaning: Expression
@@ -86,7 +86,7 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause, with the words about time in it, and the day on which it was said."""
+    """A clause, with its time expressions and the day on which it was said."""
 
     text: str
     spoken: tuple[Spoken, ...] = ()
@@ -97,12 +97,12 @@ class Clause:
 
     @property
     def is_just_done(self) -> bool:
-        """Say whether it tells what somebody "just" did, or has just done."""
+        """Whether it says that somebody "just" did or has just done something."""
         return _JUST.search(self.text) is not None
 
     @property
     def stems(self) -> frozenset[str]:
-        """What it is about: the stems of its words but those about time, and those that mean nothing alone."""
+        """The stems of its words, without time expressions and words that mean nothing alone."""
         text = self.text
         for spoken in self.spoken:
             text = text.replace(spoken.words, " ")
@@ -111,7 +111,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of a sentence, and whether it shares its subject with the one before."""
+    """A piece of a sentence; `goes_on` says whether it shares its subject with the piece before."""
 
     start: int
     end: int
@@ -119,10 +119,10 @@ class _Piece:
 
 
 def clauses_of(turns: Sequence[Turn]) -> list[Clause]:
-    """Return the clauses of the turns that say something, in order, each with the times that are said of it alone.
+    """Return the clauses of the turns that have content, in order, each with the time expressions that date it.
 
-    "That was last week" dates what was said right before; "Last week!" with nothing before it, what follows. The first
-    clause behind a question answers it, and is one with it.
+    "That was last week" dates the clause before it; "Last week!" at the very beginning dates the clause after it. The
+    first clause after a question answers it and is joined with it.
     """
     found: list[Clause] = []
     for turn in turns:
@@ -155,10 +155,10 @@ def _with_times_apart(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def telling(told: str, clauses: Sequence[Clause]) -> Clause | None:
-    """Return the clause that tells it: the one that shares most words with it, those above all that no other has.
+    """Return the clause that tells a statement: the one that shares most words with it, first those no other has.
 
-    A clause that says "she" or "it" has the words before it too, in so far as they are no other's alone. None where no
-    clause shares more than another.
+    A clause with a pronoun such as "she" or "it" also claims the shared words of the clause before it. Returns None if
+    no single clause shares most.
     """
     if len(clauses) == 1:
         return clauses[0]
@@ -177,7 +177,7 @@ def telling(told: str, clauses: Sequence[Clause]) -> Clause | None:
 
 
 def _same(left: str, right: str) -> bool:
-    """Say whether two stems are of one word, or one is of a word made from the other: perform, performance."""
+    """Say whether two stems are equal or one is derived from the other, such as perform and performance."""
     short, long = sorted((left, right), key=len)
     return left == right or (len(short) >= 4 and long.startswith(short))
 
@@ -203,7 +203,7 @@ def _pieces(text: str, sentence: _Piece, spoken: Sequence[Expression]) -> list[_
     begin = sentence.start
     for match in _OPENS.finditer(text, sentence.start, sentence.end):
         if any(found.start < match.end() and match.start() < found.end for found in spoken):
-            continue  # it belongs to words about time: "since March", "after Christmas"
+            continue  # part of a time expression: "since March", "after Christmas"
         word = (match["linked"] or match["word"] or "").casefold()
         opens = _opens(text, begin, match, sentence.end, word, spoken)
         if opens is not None:
@@ -218,9 +218,9 @@ def _pieces(text: str, sentence: _Piece, spoken: Sequence[Expression]) -> list[_
 def _opens(
     text: str, begin: int, match: re.Match[str], end: int, word: str, spoken: Sequence[Expression]
 ) -> bool | None:
-    """Return whether what follows a conjunction or a comma goes on with the same subject; None where no clause begins.
+    """Return whether the text after a conjunction or a comma keeps the subject; None if no clause begins there.
 
-    Words about time that stand first in it are passed over: "and next month we perform".
+    Leading time expressions are skipped: "and next month we perform".
     """
     if word in _SAME_TIME:
         return None
@@ -247,7 +247,7 @@ def _without_lead(text: str, start: int, end: int, spoken: Sequence[Expression])
 
 
 def _joined(text: str, pieces: Sequence[_Piece], spoken: Sequence[Expression]) -> list[_Piece]:
-    """Return the pieces, where those of one subject and one tense are one, unless each has a time of its own."""
+    """Return the pieces, joined if they share subject and tense, unless each has its own time expression."""
     kept: list[_Piece] = []
     for piece in pieces:
         if kept and piece.goes_on:
@@ -266,7 +266,7 @@ def _has_verb(text: str) -> bool:
 
 
 def _tense(text: str) -> _Tense:
-    """Return the tense of the last verb whose form tells it; without any it is the present."""
+    """Return the tense of the last verb whose form shows it; present if there is none."""
     last, tense = -1, _Tense.PRESENT
     for pattern, meaning in ((_DONE, _Tense.PAST), (_IS, _Tense.PRESENT), (_FUTURE, _Tense.FUTURE)):
         for match in pattern.finditer(text):

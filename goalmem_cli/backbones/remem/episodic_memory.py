@@ -1,4 +1,4 @@
-"""What `remem` needs of a memory beside what every structured backbone does: episodes, asked for as tables are."""
+"""The memory that `remem` needs: a structured memory with episodes that can be queried like a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalmem_cli.store.queries.episodes import Episodes
 
 
 class OpenEpisodes(OpenMemory, Protocol):
-    """An open memory that knows the times of what gists and facts tell."""
+    """An open memory that knows the event times of gists and facts."""
 
     def episodes(self, backbone: str) -> Episodes:
         """Return the gists and facts that the backbone derived."""
@@ -18,7 +18,7 @@ class OpenEpisodes(OpenMemory, Protocol):
 
 
 class EpisodicMemory(StructuredMemory, Protocol):
-    """A memory whose reading gives episodes."""
+    """A memory whose `reading` gives access to episodes."""
 
     def reading(self) -> AbstractContextManager[OpenEpisodes]:
         """As `SupportsRanking.reading`."""

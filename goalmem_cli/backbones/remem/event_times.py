@@ -1,9 +1,9 @@
-"""When something happened: what the model makes of a turn's words about time, held against the deterministic resolver.
+"""Decide when something happened: check the model's time against the deterministic resolver of time expressions.
 
-The resolver computes, but it cannot know what its words date. So its days are taken only of words that stand in what is
-told or in the clause that tells it, or where the model names the same days. A time that the model leaves blank stays
-blank otherwise; another one of the model's stays, and the disagreement is counted. `BEFORE` is a time too: before the
-message, nobody knows when. "Just", with what somebody did or has done, means the day of the message.
+The resolver computes days, but does not know which statement an expression dates. Its days count only if the expression
+stands in the statement or in the clause that tells it, or if the model names the same days. Otherwise the model's time
+stays, blank or not, and a disagreement is counted. `BEFORE` is a time too: some unknown time before the message. "Just"
+with a past verb means the day of the message.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from goalmem_cli.store.queries.episodes import COURSE, event_times
 
 TIME, PROPOSED, OTHERWISE = "time", "proposed", "otherwise"
 BEFORE = "before"
-"""What stands for a time that is before the message, nobody knows when."""
+"""The value for an unknown time before the message."""
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 class Verdict(StrEnum):
-    """How a time came about: both agree; the resolver's alone; the resolver's against the model's; the model's alone.
+    """The origin of a time.
 
-    The last is no error: "at the end of the season" means days that no resolver knows.
+    AGREED: both agree. RESOLVED: the resolver's; the model gave none. CORRECTED: the resolver's, against the model's.
+    INFERRED: the model's alone. The last is no error: no resolver knows the days of "at the end of the season".
     """
 
     AGREED = "agreed"
@@ -41,7 +42,7 @@ class Verdict(StrEnum):
 
 
 class Course(StrEnum):
-    """How an event lies to its times: at one, from one to the other, or once, nobody knows when before or after one."""
+    """How an event relates to its times: at one, from one to another, or at an unknown time before or after one."""
 
     AT = "at"
     DURING = "during"
@@ -51,10 +52,10 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """When something was.
+    """The time of an event.
 
-    At a point, which may have several days: `start`. From a start to an end, either of them open. Or once, nobody knows
-    when: by the last day of `end`, or from the first day of `start` on.
+    AT: in the period `start`. DURING: from `start` to `end`; None is an open end. BEFORE: at an unknown time up to the
+    last day of `end`. AFTER: at an unknown time from the first day of `start` on.
     """
 
     start: Period | None = None
@@ -63,7 +64,7 @@ class Event:
 
     @property
     def bounds(self) -> tuple[datetime | None, datetime | None]:
-        """Its first and its last moment, as a unit keeps them; None where nobody knows, or it goes on."""
+        """Its first and last moment, as a unit stores them; None if unknown or open."""
         end = self.start if self.course is Course.AT else self.end
         return (
             None if self.start is None else event_times(self.start)[0],
@@ -72,7 +73,7 @@ class Event:
 
     @property
     def qualifiers(self) -> dict[str, str]:
-        """What a fact's attribute `qualifiers` says of it (REMem section 3.1)."""
+        """The times for a fact's attribute `qualifiers` (REMem section 3.1)."""
         if self.course is Course.AT:
             return {} if self.start is None else {"point_in_time": written(self.start)}
         ends = (("start_time", self.start), ("end_time", self.end))
@@ -80,14 +81,14 @@ class Event:
 
     @property
     def attributes(self) -> dict[str, object]:
-        """What a unit keeps of it beside its first and its last moment: that it was once, nobody knows when."""
+        """The attributes that a unit stores beside `bounds`: the course, if the exact time is unknown."""
         return {COURSE: str(self.course)} if self.course in (Course.BEFORE, Course.AFTER) else {}
 
     @property
     def text(self) -> str:
-        """What a model is shown: 7 May 2023, from May 2021 to June 2023, since 2020, until 2020; blank for no time.
+        """The text for a model: "7 May 2023", "from May 2021 to June 2023", "since 2020", "until 2020"; "" for no time.
 
-        What is not known better is by 7 May 2023, or after 7 May 2023, nobody knows when.
+        An unknown time is "by 7 May 2023, nobody knows when" or "from 7 May 2023 on, nobody knows when".
         """
         start, end = (None if period is None else say_period(period) for period in (self.start, self.end))
         match self.course:
@@ -104,10 +105,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An event's time after the check.
+    """The time of an event after the check.
 
-    `words` are those of the turn that tell it; `proposed` is what the model made of them where that was not right;
-    `otherwise` is what the turns' words about time mean where the model's time, which was kept, is none of these.
+    `words` is the time expression that gives it. `proposed` is the model's time if it was rejected. `otherwise` is what
+    the turns' time expressions mean if the model's time was kept and matches none of them.
     """
 
     event: Event = Event()
@@ -118,23 +119,21 @@ class Judged:
 
     @property
     def attributes(self) -> dict[str, object]:
-        """What the unit keeps of it."""
+        """The attributes that a unit stores."""
         said = {TIME: self.verdict, PROPOSED: self.proposed, OTHERWISE: self.otherwise}
         return {name: str(value) for name, value in said.items() if value} | self.event.attributes
 
 
 def disagreements(units: Sequence[Unit]) -> int:
-    """Return of how many gists and facts the model read the time otherwise than the resolver, whichever was kept."""
+    """Return the number of units on whose time the model and the resolver disagree, whichever was kept."""
     return sum(unit.attributes.get(TIME) == Verdict.CORRECTED or bool(unit.attributes.get(OTHERWISE)) for unit in units)
 
 
 def period_of(text: str) -> Period | None:
-    """Return the days that ``2023``, ``2023-05`` or ``2023-05-07`` names, or two of these with a slash between.
-
-    Blank names none.
+    """Parse ``2023``, ``2023-05`` or ``2023-05-07``, or two of these with a slash between; None if blank.
 
     Raises:
-        ValueError: it is none of these, or there is no such day.
+        ValueError: the text has another form, or there is no such day.
     """
     if not text.strip():
         return None
@@ -146,7 +145,7 @@ def period_of(text: str) -> Period | None:
 
 
 def written(period: Period) -> str:
-    """Return the period as `period_of` reads it, as short as can be."""
+    """Return the period in the shortest form that `period_of` reads."""
     first, last = period.first, period.last
     if first == last:
         return first.isoformat()
@@ -159,10 +158,10 @@ def written(period: Period) -> str:
 
 
 def judge_point(proposed: str, told: str, turns: Sequence[Turn]) -> Judged:
-    """Return when what is `told` happened, given the period that the model made of it and the turns that tell it.
+    """Return when the statement `told` happened, from the period that the model `proposed` and the turns that tell it.
 
-    `BEFORE` for a period says that it was before these, nobody knows when. What names no period (see `period_of`) is a
-    disagreement, and no time.
+    `proposed` may be `BEFORE`: at an unknown time before the turns. A text that `period_of` cannot read counts as a
+    disagreement and gives no time.
     """
     judged, bound = _judge(proposed, told, turns)
     period = judged.event.start
@@ -178,9 +177,9 @@ def judge_point(proposed: str, told: str, turns: Sequence[Turn]) -> Judged:
 
 
 def judge_span(start: str, end: str, told: str, turns: Sequence[Turn]) -> Judged:
-    """Return from when to when what is `told` held; an end is looked for only where the model gives one.
+    """Return from when to when the statement `told` held. An end is only set if the model gives one.
 
-    `BEFORE` is no beginning, and as an end the day of the turns.
+    `BEFORE` as a start means no start; as an end it means the day of the turns.
     """
     ends = (
         _judge_end("" if start.strip() == BEFORE else start, told, turns, (Bound.SINCE, Bound.AFTER)),
@@ -188,7 +187,7 @@ def judge_span(start: str, end: str, told: str, turns: Sequence[Turn]) -> Judged
     )
     event = Event(ends[0].event.start, ends[1].event.start or ends[1].event.end, Course.DURING)
     if event.start is not None and event.end is not None and event.end.last < event.start.first:
-        event = Event()  # it cannot end before it begins, so that neither end is known
+        event = Event()  # it ends before it begins, so neither end can be trusted
         return Judged(event, Verdict.CORRECTED, "", f"{start}/{end}")
     order = (Verdict.CORRECTED, Verdict.INFERRED, Verdict.AGREED)
     verdict = next((verdict for verdict in order if any(each.verdict is verdict for each in ends)), None)
@@ -201,7 +200,7 @@ def _disputed(judged: Judged) -> tuple[str, str]:
 
 
 def _judge_end(proposed: str, told: str, turns: Sequence[Turn], bounds: tuple[Bound, ...]) -> Judged:
-    """Return the time of one end of a span; the resolver's own is one only where the words mean that end."""
+    """Return the time of one end of a span; the resolver's time counts only if the words mean that end."""
     if not proposed.strip():
         return Judged()
     judged, bound = _judge(proposed, told, turns)
@@ -212,7 +211,7 @@ def _judge_end(proposed: str, told: str, turns: Sequence[Turn], bounds: tuple[Bo
 
 
 def _judge(proposed: str, told: str, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
-    """Return the time of what is told as a point, and on which side of it the words mean."""
+    """Return the time of the statement as a point, and the side of it that the words mean."""
     said = proposed.strip()
     heard = _heard(told, turns)
     if said == BEFORE:
@@ -225,13 +224,13 @@ def _judge(proposed: str, told: str, turns: Sequence[Turn]) -> tuple[Judged, Bou
         (spoken,) = heard.own
         verdict = Verdict.CORRECTED if said else Verdict.RESOLVED
         return Judged(Event(spoken.meaning.readings[0]), verdict, spoken.words, said), spoken.meaning.bound
-    if period is None or heard.own:  # which of several is meant, only the model could say
+    if period is None or heard.own:  # only the model could say which of several is meant
         return Judged(Event(), Verdict.CORRECTED if said else None, "", said), Bound.ON
     return Judged(Event(period), Verdict.INFERRED, otherwise=_otherwise(period, heard)), Bound.ON
 
 
 def _judge_before(heard: _Heard, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
-    """Return the time of what was before the turns, nobody knows when: its own clause may know it better."""
+    """Return a time before the turns, or the better time that the statement's own clause gives."""
     days = [turn.local.date() for turn in turns if turn.local is not None]
     if not days:
         return Judged(), Bound.ON
@@ -247,9 +246,9 @@ def _judge_before(heard: _Heard, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """The words about time of the turns: those `own` to what is told, and all others.
+    """The time expressions of the turns: those `own` to the statement, and the others.
 
-    `is_told` says that the own words stand in what is told, `is_placed` that the clause which tells it is known.
+    `is_told`: the own expressions stand in the statement. `is_placed`: the clause that tells the statement is known.
     """
 
     own: tuple[Spoken, ...]
@@ -259,7 +258,7 @@ class _Heard:
 
 
 def _heard(told: str, turns: Sequence[Turn]) -> _Heard:
-    """Return whose times are told: first of those words that stand in what is told, then of its clause."""
+    """Return the time expressions; `own` are those in the statement, or else those of the clause that tells it."""
     clauses = clauses_of(turns)
     spoken = [each for clause in clauses for each in clause.spoken]
     clause = telling(told, clauses)
@@ -273,11 +272,11 @@ def _heard(told: str, turns: Sequence[Turn]) -> _Heard:
 
 
 def _fitting(period: Period | None, heard: _Heard) -> list[tuple[Period, Spoken]]:
-    """Return the readings that fit the model's period.
+    """Return the readings of time expressions that fit the model's period.
 
-    Of words that are its own, those that lie in it or it in them; of others, the same days, since what only lies in a
-    year need not be what is told; where the clause is not known, those too that it lies in. No others fit where the
-    own words stand in what is told.
+    An own expression fits if one period contains the other. Another expression fits only if it means the same days, or,
+    if the clause is unknown, if it contains the period. If the own expressions stand in the statement, others never
+    fit.
     """
     if period is None:
         return []
@@ -290,7 +289,7 @@ def _fitting(period: Period | None, heard: _Heard) -> list[tuple[Period, Spoken]
 
 
 def _otherwise(period: Period, heard: _Heard) -> str:
-    """Return what the turns' words about time mean, where the period is none of it, nor holds or lies in any."""
+    """Return what the other time expressions mean; "" if one of them contains the period or lies in it."""
     readings = [each.meaning.readings for each in heard.others]
     if any(one.contains(period) or period.contains(one) for several in readings for one in several):
         return ""

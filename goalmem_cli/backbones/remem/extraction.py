@@ -1,4 +1,4 @@
-"""From a session's turns to gists and facts: stretches short enough for one request, and what its reply says."""
+"""Extract gists and facts from a session: split it into chunks for one request each, and parse the replies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEFORE = 2
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a chunk's messages tell; `left_out` counts the entries that tell nothing (see `filler`)."""
+    """The gists and facts of a chunk; `left_out` counts the entries without content (see `filler`)."""
 
     gists: tuple[Gist, ...] = ()
     facts: tuple[Statement, ...] = ()
@@ -33,16 +33,16 @@ class Extracted:
 
 
 def chunks_of(turns: Sequence[Turn], profile: Profile) -> Iterator[Stretch]:
-    """Yield the turns of a session a few at a time; a long turn is read by its passages."""
+    """Yield the turns of a session a few at a time; a long turn is split into passages."""
     lines, letters = _SIZES[profile]
     return stretches_of(turns, letters, lines=lines, before=_BEFORE)
 
 
 def read_extracted(text: str, shape: JsonShape | GrammarShape, chunk: Stretch) -> Extracted:
-    """Return what a reply says of a chunk.
+    """Parse the reply about a chunk.
 
     Raises:
-        ReplyUnusable: it is of another form, names messages that are not there, or something is blank.
+        ReplyUnusable: it has another form, names messages that do not exist, or leaves a needed field blank.
     """
     entries = read_entries(text, shape, chunk, FORMS)
     gists = tuple(_gist(entry) for entry in entries if entry.kind == GIST)

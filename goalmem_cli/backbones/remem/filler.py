@@ -1,4 +1,4 @@
-"""What is left out of what a model extracts: courtesies between those who talk, and all but one entry of a picture."""
+"""Drop extracted entries without content: courtesies between speakers, and repeated entries about a picture."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _COURTEOUS = (
 def without_filler(
     gists: Sequence[Gist], facts: Sequence[Statement], speakers: Iterable[str]
 ) -> tuple[tuple[Gist, ...], tuple[Statement, ...], int]:
-    """Return the gists and the facts that tell something, and how many were left out.
+    """Return the gists and facts with content, and the number of entries dropped.
 
-    Left out is what one of the speakers says to another out of courtesy (thanks, praise, pep talk), and what further
-    entries tell of a picture whose caption alone tells it: its first one stays, marked.
+    Dropped are courtesies of one speaker to another (thanks, praise, pep talk). Of the entries that only a picture's
+    caption tells, the first stays, marked, and the others are dropped.
     """
     courtesy = _courtesy(speakers)
     pictured: set[str] = set()
@@ -59,7 +59,7 @@ def _marked(told: Iterable[Told], pictured: set[str]) -> Iterable[Told]:
 
 
 def _is_pictured(told: str, turn: Turn) -> bool:
-    """Say whether the caption of the turn's picture tells it, and not what was said beside."""
+    """Say whether the statement comes from the caption of the turn's picture rather than from its words."""
     captions = " ".join(_CAPTION.findall(turn.text))
     if not captions:
         return False

@@ -1,8 +1,8 @@
-"""The units and edges of the episodic graph (REMem section 3.1, Appendix B), as pure functions of what was extracted.
+"""Make the units and edges of the episodic graph from extracted entries (REMem section 3.1, Appendix B).
 
-A gist and a fact are units; a phrase is a unit that all facts naming it share. A gist is linked to every phrase of its
-chunk (context edges), a fact to its subject and its object, these two to each other (relation edges), and gists that
-say nearly the same to one another (synonymy edges). Nothing is merged or dropped because it contradicts another.
+Gists and facts are units; a phrase is a unit shared by all facts that name it. A gist is linked to every phrase of its
+chunk (context edges). A fact is linked to its subject and object, and these to each other (relation edges). Gists that
+say nearly the same are linked (synonymy edges). Contradicting entries are neither merged nor dropped.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CHUNK, PICTURED = "chunk", "pictured"
 LINKS = (CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT)
 """The kinds of edges."""
 SAME_TURN, SAME_CHUNK = 1.0, 0.5
-"""How much a context edge weighs: the gist and a fact of the phrase come from one turn, or only from one chunk."""
+"""The weight of a context edge if the gist and a fact with the phrase come from one turn, or only from one chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """One event as a sentence that needs no other, the turns that tell it, and when it happened.
+    """One event as a self-contained sentence, the turns that tell it, and when it happened.
 
-    It `is_pictured` where only the caption of a picture tells it.
+    `is_pictured` means that only the caption of a picture tells it.
     """
 
     text: str
@@ -41,7 +41,7 @@ class Gist:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Who did what to whom, the turns that tell it, and when it held; `is_pictured` as of a gist."""
+    """A fact as a triple, the turns that tell it, and when it held; `is_pictured` as in `Gist`."""
 
     subject: str
     predicate: str
@@ -52,12 +52,12 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """Its three parts, as a sentence of sorts."""
+        """Its three parts, separated by blanks."""
         return f"{self.subject} {self.predicate} {self.object}"
 
 
 def gist_unit(gist: Gist, chunk: int) -> Unit:
-    """Return the gist as a unit, with the days that its relative times mean in brackets behind them."""
+    """Return the gist as a unit; the days that a relative time means follow it in brackets."""
     judged = gist.event
     return derived_unit(
         NAME, GIST, _dated(gist.text, judged) + _mark(gist), gist.turns, event=judged.event.bounds,
@@ -80,9 +80,9 @@ def fact_unit(fact: Statement, chunk: int) -> Unit:
 
 
 def phrase_edges(gists: Sequence[Unit], facts: Sequence[Unit]) -> list[Edge]:
-    """Return what links gists and facts to phrases, and the phrases of one fact to each other.
+    """Return the edges from gists and facts to the phrases of `phrase_units`, and between the phrases of a fact.
 
-    A relation edge weighs as many facts as it stands for. Phrases are those of `phrase_units`.
+    The weight of a relation edge is the number of its facts.
     """
     edges = triple_edges(NAME, facts)
     chunks: dict[tuple[str, object], dict[str, set[str]]] = {}
@@ -106,7 +106,7 @@ def _pictured(told: Gist | Statement) -> dict[str, object]:
 
 
 def _dated(text: str, judged: Judged) -> str:
-    """Return the gist's text with the days it means, unless they stand there already."""
+    """Return the gist's text with the days that it means, unless the text has them already."""
     event = judged.event
     if not event.text or (
         event.start and event.course is Course.AT and any(w.covers(event.start) for w in dates_in(text))

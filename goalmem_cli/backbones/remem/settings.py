@@ -1,4 +1,4 @@
-"""What `remem` can be told: the paper's numbers, and which parts of the graph and which tools are used."""
+"""The settings of `remem`: the paper's numbers, and which parts of the graph and which tools are used."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 class RememSettings:
     """The paper's two numbers (REMem section 4.4), and what its ablations leave out (Table 5).
 
-    `least_cosine` is how near to one another two gists are that get a synonymy edge, `top` how many gists, and how many
-    facts, a tool gives. Without `gists`, `facts` or `synonymy` nothing of that kind is found, though it is indexed. The
-    others are the tools by their names in the paper; one that is off is not offered to the reasoner.
+    Gists with a cosine of at least `least_cosine` get a synonymy edge. A tool returns at most `top` gists and `top`
+    facts. Without `gists`, `facts` or `synonymy` that kind is indexed but never found. The other settings are the tools
+    by their names in the paper; a tool that is off is not offered to the reasoner.
     """
 
     least_cosine: float = 0.8
@@ -27,10 +27,10 @@ class RememSettings:
     find_entity_contexts: bool = field(default=True, metadata=SEARCHING)
 
     def __post_init__(self) -> None:
-        """Refuse what leaves nothing to find, or nothing to begin with.
+        """Check that something can be found.
 
         Raises:
-            ValueError: neither gists nor facts, or neither of the tools that retrieve, are left.
+            ValueError: both gists and facts are off, or both retrieve tools are.
         """
         if not (self.gists or self.facts):
             raise ValueError("without gists and facts nothing is left")

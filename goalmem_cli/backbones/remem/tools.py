@@ -1,7 +1,7 @@
 """The tools that explore the episodic graph (REMem section 3.2, Table 1, Figures 6-8), as plain functions.
 
-Each works on an open store, keeps to a scope (conversations, and when something was told), and gives gists and facts;
-`run` calls the one that a `Call` names. The paper's fifth tool, which gives the answer, is the reasoner's own.
+Each takes an open store and a scope (conversations and times), and returns gists and facts. `run` calls the tool that a
+`Call` names. The paper's fifth tool, which gives the answer, belongs to the reasoner.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TOP = RememSettings().top
 KINDS = (GIST, FACT)
 _DEPTH = 200
 _TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
-_FEW = 20  # among so few, most words stand in most
+_FEW = 20  # among at most this many units, no word is reported as common
 
 
 class Tool(StrEnum):
-    """The tools, by the names that the paper gives them."""
+    """The tools, by their names in the paper."""
 
     SEMANTIC_RETRIEVE = "semantic_retrieve"
     LEXICAL_RETRIEVE = "lexical_retrieve"
@@ -39,7 +39,7 @@ class Tool(StrEnum):
 
 
 class Aggregation(StrEnum):
-    """A number instead of facts."""
+    """A number to compute over the matching facts."""
 
     COUNT = "count"
     COUNT_UNIQUE_SUBJECTS = "count_unique_subjects"
@@ -48,12 +48,12 @@ class Aggregation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a tool gives: gists and facts, best first, and the number where one was asked for.
+    """The result of a tool: gists and facts, best first, and the number if an aggregation was asked for.
 
-    `total` counts the facts that match, shown or not; `open` those that may, as nobody knows just when they were, which
-    come behind; `without_time` those that have no time at all; `is_loose` says that no name matched as a whole, and
-    that those were taken which hold its words. Of a lexical query, `unmatched` are the words that nothing has, `common`
-    those that more than half have. `following` is the offset that shows what comes after, where there is more.
+    `total` counts the facts that match, shown or not. `open` counts those that may match, as their exact time is
+    unknown; they come last. `without_time` counts those without a time. `is_loose` means that no whole name matched,
+    and that names containing its words were taken. For a lexical query, `unmatched` are the words that no unit has, and
+    `common` those that more than half have. `following` is the offset of the next page, if there is one.
     """
 
     gists: tuple[Hit, ...] = ()
@@ -75,7 +75,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool and what it is called with; what it does not take is left at its default. `gist` is a unit's id."""
+    """A tool and its arguments; those that it does not take keep their defaults. `gist` is a unit's id."""
 
     tool: Tool
     query: str = ""
@@ -91,12 +91,12 @@ class Call:
 
 
 def kinds_of(settings: RememSettings) -> tuple[str, ...]:
-    """Return the kinds of units that are found: gists, facts, or both."""
+    """Return the kinds of units that the settings let tools find: gists, facts, or both."""
     return (*((GIST,) if settings.gists else ()), *((FACT,) if settings.facts else ()))
 
 
 def run(reader: OpenEpisodes, scope: Query, call: Call, settings: RememSettings | None = None) -> Found:
-    """Return what the tool gives that is called, of the kinds of units and edges that the settings leave.
+    """Run the tool that is called, on the kinds of units and edges that the settings leave.
 
     Raises:
         As the tool.
@@ -126,7 +126,7 @@ def semantic_retrieve(
     offset: int = 0,
     kinds: Sequence[str] = KINDS,
 ) -> Found:
-    """Return the gists and the facts whose vectors are nearest to the query's, of those whose times may pass.
+    """Return the gists and facts nearest to the query by vectors, among those that may match `times`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -151,10 +151,10 @@ def lexical_retrieve(
     offset: int = 0,
     kinds: Sequence[str] = KINDS,
 ) -> Found:
-    """Return the gists and the facts that share most with the query's words, of those whose times may pass.
+    """Return the gists and facts that share most words with the query, among those that may match `times`.
 
-    A word counts as BM25 has it, but by how rare it is among what is searched: a name that nearly every unit has counts
-    next to nothing, however rare it is in the turns.
+    Words are scored as in BM25, but a word's rarity is counted among the units searched: a name that nearly every unit
+    has counts next to nothing, even if it is rare among the turns.
 
     Raises:
         StoreError: the store cannot be read.
@@ -195,9 +195,9 @@ def find_gist_contexts(
     offset: int = 0,
     settings: RememSettings | None = None,
 ) -> Found:
-    """Return the gists that say nearly what this one says, and the facts about what it is about; `gist` is a unit's id.
+    """Return the gists linked to this one by synonymy, and the facts with its phrases; `gist` is a unit's id.
 
-    `settings` may leave out the facts, or the gists with the synonymy edges that lead to them.
+    `settings` may turn off facts, gists or synonymy edges.
 
     Raises:
         StoreError: the store cannot be read.
@@ -226,13 +226,13 @@ def find_entity_contexts(
     aggregation: Aggregation | None = None,
     top: int = TOP,
 ) -> Found:
-    """Return the facts of this subject, predicate and object, or how many there are; at least one has to be given.
+    """Return the facts with this subject, predicate and object, and optionally their number; give at least one name.
 
-    Names are compared in their normal form. An aggregation counts all that match, whatever the limit and the offset
-    of the facts that are given beside it. Without a limit, at most `top` facts are given.
+    Names are compared in their normal form. An aggregation counts all matching facts, regardless of limit and offset.
+    Without a limit, at most `top` facts are returned.
 
     Raises:
-        UsageError: there is no name at all, or the limit or the offset is negative.
+        UsageError: no name is given, the limit is below 1, or the offset is negative.
         StoreError: the store cannot be read.
     """
     if not any((subject, predicate, object)):
@@ -276,7 +276,7 @@ def _page(
     top: int,
     offset: int,
 ) -> Found:
-    """Return the best of each kind behind the offset whose times may pass, those that surely do first."""
+    """Return the page of each kind from the offset on that may match `times`; sure matches come first."""
     passing = {kind: _passing(reader, query, kind, scored, times) for kind, scored in ranked.items()}
     given = {
         kind: _scored_hits(reader, scored[offset : offset + 2 * top], ranking, offset)
@@ -303,7 +303,7 @@ def _scored_hits(reader: OpenEpisodes, ranked: Sequence[Scored], ranking: Rankin
 
 
 def _telling_more(gists: Sequence[Hit], facts: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the gists that do not only repeat one of the facts shown beside them."""
+    """Return the gists without those that only repeat one of the facts shown."""
     told = [(set(hit.unit.turns), content_stems(" ".join(_parts(hit.unit)))) for hit in facts]
 
     def is_told(gist: Unit) -> bool:

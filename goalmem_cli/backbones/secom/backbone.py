@@ -1,4 +1,4 @@
-"""The backbone `secom`: sessions are cut into segments of one topic each, and whole segments are retrieved."""
+"""The backbone `secom`: cuts sessions into segments of one topic each, and retrieves whole segments."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _RANKINGS = {
 
 
 class SeCom(StructuredBackbone[StructuredMemory]):
-    """Retrieves segments, each with the full text of its turns, by what their keys say."""
+    """Retrieves segments with the full text of their turns; the search compares the segments' keys."""
 
     def __init__(self, store: StructuredMemory, kit: LoadKit, settings: SeComSettings | None = None) -> None:
-        """Take the store, and what loads the model and the prompts, which only indexing needs."""
+        """Take the store, and the function that loads the model and prompts, which only indexing needs."""
         super().__init__(store, kit)
         self._settings = settings or SeComSettings()
 
@@ -70,7 +70,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         lines = about_tokens(exchange.line for exchanges in sessions for exchange in exchanges)
         if self._settings.way is Way.ONLINE:
             asked = [max(0, len(exchanges) - 1) for exchanges in sessions]
-            # each exchange is read once as the new one, and some three times as part of the segment before
+            # each exchange is read once as the new one, and about three times as part of the segment before
             return work.outlook(
                 sum(max(group) for group in _grouped(asked, kit.at_once)),
                 kit.fixed_tokens(BELONGS) * sum(asked) + 4 * lines,
@@ -80,7 +80,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return work.outlook(groups, kit.fixed_tokens(SEGMENTS) * requests + lines)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Cut the sessions that are new, changed or failed before.
+        """Cut the sessions that are new, changed or failed before into segments.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -92,7 +92,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Bring the keys to what the stored segments are; no model is asked.
+        """Update the keys from the stored segments; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -112,7 +112,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return exchanges_of(part.turns, self._settings.exchange)
 
     def _groups(self, work: Plan) -> Iterator[list[Part]]:
-        """Yield the pending parts, as many at a time as the model works on at once."""
+        """Yield the pending parts in batches for one model call each."""
         if not work.pending:
             return
         if self._settings.starts is Starts.TEXTTILING:
@@ -145,9 +145,9 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         ]
 
     def _decided(self, part: Part, exchanges: Sequence[Exchange]) -> tuple[int, set[int]]:
-        """Return how many of a session's exchanges were decided before it grew, and the starts among them.
+        """Return how many of a session's exchanges were decided before it grew, and the segment starts among them.
 
-        One whose reply could not be used decides nothing, nor does an exchange that has grown.
+        A session with an unusable reply counts as undecided, and so does an exchange that has grown.
         """
         place = (part.conversation, part.name)
         line = next((line for line in self._store.derived(NAME) if (line.conversation, line.name) == place), None)

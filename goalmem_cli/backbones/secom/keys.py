@@ -1,8 +1,8 @@
-"""Keys, which segments are searched by where they are compressed: the segment's text without its commonest words.
+"""Make compressed keys by which segments are searched: the segment's text without its commonest words.
 
-The original lets a classifier of 560 million parameters (LLMLingua-2) choose the tokens to keep. This stands in for it
-without a model: function words go first, then the words that most turns have. Line ends, full stops and the marks of
-speakers stay, as they do there.
+The original lets a classifier of 560 million parameters (LLMLingua-2) choose the tokens to keep. This replacement needs
+no model: it drops function words first, then the words that most segments have. As in the original, line ends, full
+stops and speakers' names stay.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _MARK = re.compile(r"[^\n]*?: ")
 
 
 def key_units(segments: Sequence[Unit], rate: float) -> list[Unit]:
-    """Return a key for each segment, with at most that share of the words of each, as far as there are others to drop.
+    """Return a key for each segment, which keeps the share `rate` of its words.
 
-    How common a word is, is counted over these segments.
+    The frequency of words is counted over these segments.
     """
     counts = Counter(word for segment in segments for word in set(words(segment.text)))
     return [_key(segment, compressed(segment.text, rate, counts)) for segment in segments]
 
 
 def compressed(text: str, rate: float, counts: Counter[str]) -> str:
-    """Return the text with the share `rate` of its words, those that most segments have dropped first."""
+    """Return the text with the share `rate` of its words; the commonest by `counts` are dropped first."""
     lines = [(mark := _MARK.match(line), line[mark.end() if mark else 0 :].split()) for line in text.split("\n")]
     pieces = [(row, place, piece) for row, (_, found) in enumerate(lines) for place, piece in enumerate(found)]
     excess = len(pieces) - max(1, round(rate * len(pieces)))
@@ -45,13 +45,13 @@ def compressed(text: str, rate: float, counts: Counter[str]) -> str:
 
 
 def _worth(piece: str, counts: Counter[str]) -> tuple[bool, int]:
-    """Return what sorts words by how much they tell: function words first, then common ones."""
+    """Return a sort key by information: function words come first, then common words."""
     found = words(piece)
     return any(word not in FUNCTION_WORDS for word in found), -min((counts[word] for word in found), default=0)
 
 
 def _left(piece: str, is_gone: bool) -> str:
-    """Return what stays of a word: all of it, or its full stop."""
+    """Return what stays of a word: all of it, or only its full stop if it is dropped."""
     return piece if not is_gone else "." if piece.endswith(".") else ""
 
 

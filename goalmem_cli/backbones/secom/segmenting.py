@@ -1,4 +1,4 @@
-"""Where segments start, by the model (SeCom section 3.1): a session read as a whole, or exchange by exchange."""
+"""Ask a model where segments start (SeCom section 3.1), for a whole session or exchange by exchange."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from goalmem_cli.prompts import Profile
 from goalmem_cli.records import Usage
 
 EVERY = 3
-"""An unusable reply cuts after so many exchanges, as in SeCom's code."""
+"""After an unusable reply, segments have this many exchanges, as in SeCom's code."""
 _TOKENS: Mapping[Profile, int] = {"full": 3000, "compact": 500}
-_LETTERS = 1200  # of the last segment's end, which a new exchange is compared with
+_LETTERS = 1200  # of the end of the last segment that are shown with a new exchange
 _YES = "yes"
 
 
 @dataclass(slots=True)
 class Cuts:
-    """Where a session's segments start so far, what finding that cost, and what went wrong."""
+    """The segment starts of a session found so far, the usage, and the problems."""
 
     starts: set[int]
     usage: Usage = field(default_factory=Usage)
     problems: tuple[str, ...] = ()
 
     def add(self, reply: Reply[set[int]], otherwise: set[int], name: str) -> None:
-        """Take in what a reply says, or something else where it could not be used."""
+        """Add the starts of a reply, or `otherwise` and a problem if the reply is unusable."""
         self.starts |= otherwise if reply.value is None else reply.value
         self.usage += reply.usage
         if reply.value is None:
@@ -41,16 +41,16 @@ class Cuts:
 
 
 def stretches(exchanges: Sequence[Exchange], profile: Profile) -> list[tuple[int, list[Exchange]]]:
-    """Return the exchanges as one request each shows them, with the place of each stretch's first.
+    """Split exchanges into stretches for one request each; return (position of the first exchange, exchanges).
 
-    A session is mostly one of them; each begins a segment.
+    Most sessions are one stretch. Each stretch begins a segment.
     """
     parts = list(filled(exchanges, _TOKENS[profile], lambda exchange: exchange.line))
     return list(zip(accumulate(map(len, parts[:-1]), initial=0), parts, strict=True)) if parts else []
 
 
 def cut_whole(kit: Kit, sessions: Sequence[Sequence[Exchange]]) -> list[Cuts]:
-    """Return where the segments of each session start; all sessions are asked about in one call."""
+    """Return where the segments of each session start; one model call covers all sessions."""
     asked = [
         (number, place, part)
         for number, exchanges in enumerate(sessions)
@@ -68,10 +68,11 @@ def cut_whole(kit: Kit, sessions: Sequence[Sequence[Exchange]]) -> list[Cuts]:
 
 
 def cut_online(kit: Kit, sessions: Sequence[tuple[Sequence[Exchange], int, set[int]]]) -> list[Cuts]:
-    """Return where the segments of each session start: its exchanges, how many are decided, and the starts of these.
+    """Return where the segments of each session start, asking about one exchange after the other.
 
-    Each further exchange is asked about with the segment before it in view, those of all sessions at once. Where a
-    reply could not be used, a segment begins.
+    `sessions` has for each session its exchanges, the number of those decided, and the starts among these. The model
+    sees each undecided exchange with the segment before it; one call covers an exchange of every session. An unusable
+    reply begins a segment.
     """
     found = [Cuts({0, *starts}) for _, _, starts in sessions]
     longest = max((len(exchanges) for exchanges, _, _ in sessions), default=0)
@@ -89,22 +90,22 @@ def cut_online(kit: Kit, sessions: Sequence[tuple[Sequence[Exchange], int, set[i
 
 
 def whole_request(kit: Kit, part: Sequence[Exchange], problem: str) -> Request:
-    """Return what is asked about a stretch of a session."""
+    """Return the request about a stretch of a session."""
     inputs = {"exchanges": [exchange.line for exchange in part], "problem": problem}
     return kit.prompts[SEGMENTS].request(inputs, {"numbers": numbers_of(part)})
 
 
 def online_request(kit: Kit, last: Sequence[Exchange], exchange: Exchange, problem: str) -> Request:
-    """Return what is asked about an exchange, after the segment before it."""
+    """Return the request about an exchange after the segment `last`."""
     before = in_one_line(" / ".join(each.line for each in last))[-_LETTERS:]
     return kit.prompts[BELONGS].request({"before": before, "exchange": exchange.line, "problem": problem})
 
 
 def _read_starts(kit: Kit, place: int, part: Sequence[Exchange], text: str) -> set[int]:
-    """Return the places that a reply names, which need be neither sorted nor complete.
+    """Return the positions that a reply names; they may come in any order.
 
     Raises:
-        ReplyUnusable: it names an exchange that is not there.
+        ReplyUnusable: it names no start, or an exchange that does not exist.
     """
     fields = read_fields(text, whole_request(kit, part, ""))
     if not fields.get("starts"):

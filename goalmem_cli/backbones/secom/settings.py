@@ -1,4 +1,4 @@
-"""What `secom` can be told."""
+"""The settings of `secom`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Way(StrEnum):
 
 
 class Starts(StrEnum):
-    """Who says where segments start: the model, or TextTiling, which needs none."""
+    """What finds the segment starts: the model, or TextTiling, which needs no model."""
 
     MODEL = "model"
     TEXTTILING = "texttiling"
 
 
 class Retriever(StrEnum):
-    """What keys are searched by: words, vectors, or the fusion of both rankings."""
+    """How keys are searched: by words, by vectors, or by the fusion of both rankings."""
 
     BM25 = "bm25"
     DENSE = "dense"
@@ -34,8 +34,8 @@ class Retriever(StrEnum):
 class SeComSettings:
     """The choices of SeCom's code, and its variant without a compressor.
 
-    `exchange` is how many turns make an exchange, the least that a segment has. `rate` is the share of a segment's
-    words that its key keeps: below 1 the commonest are dropped, in place of the original's classifier. `beside` fuses
+    `exchange` is the number of turns in an exchange, the smallest possible segment. `rate` is the share of a segment's
+    words that its key keeps; below 1 the commonest are dropped, instead of by the original's classifier. `beside` fuses
     the segments with the turns.
     """
 

@@ -1,4 +1,4 @@
-"""Where the words change, without a model: TextTiling (Hearst 1997), as nltk has it, for any script."""
+"""Find segment starts without a model: nltk's TextTiling (Hearst 1997), adapted to any script."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from goalmem_cli.backbones.secom.exchanges import Exchange
 from goalmem_cli.logic.normal import FUNCTION_WORDS, stem, words
 
-_WINDOW, _BLOCK = 20, 10  # words of a pseudo-sentence, and pseudo-sentences that are compared: nltk's own
+_WINDOW, _BLOCK = 20, 10  # words in a pseudo-sentence, and pseudo-sentences in a block: nltk's defaults
 _LETTERS = "bcdfghjklmnpqrstvwxz"
 _BETWEEN = "\n\n"
 
 
 def tiled_starts(exchanges: Sequence[Exchange]) -> set[int]:
-    """Return the places at which TextTiling begins a new segment; none where there are too few words to compare."""
+    """Return the positions at which TextTiling begins a new segment; none if there are too few words."""
     from nltk.tokenize.texttiling import TextTilingTokenizer
 
     if len(exchanges) < 2:
@@ -33,7 +33,7 @@ def tiled_starts(exchanges: Sequence[Exchange]) -> set[int]:
 
 
 def _named(exchange: Exchange, names: dict[str, str]) -> str:
-    """Return the exchange's content words under names in the few letters that nltk's tokenizer knows."""
+    """Return the exchange's content words, each replaced by a code of the Latin letters that nltk's tokenizer knows."""
     found = [stem(word) for turn in exchange.turns for word in words(turn.text) if word not in FUNCTION_WORDS]
     return " ".join(names.setdefault(word, _name(len(names))) for word in found or [""])
 

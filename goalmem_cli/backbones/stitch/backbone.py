@@ -1,4 +1,4 @@
-"""The backbone `stitch`: a model labels what every turn is about, and a question's labels lead to the turns."""
+"""The backbone `stitch`: a model labels every turn, and a question's labels lead to the turns."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from goalmem_cli.model_replies import ask_each
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Hit, Part, Query, Turn, Unit, content_hash
 
-_KEPT = 16  # of how many scopes of conversations the intents are kept
-_REQUESTS = 2  # scope and event of a turn are asked about at once
+_KEPT = 16  # the intents of this many sets of conversations are cached
+_REQUESTS = 2  # the scope and the event type of a turn are asked in one call
 _STEPS_A_TURN = (SCOPE, EVENT, NOTE)
-_SHARE_OF_CONTEXT = 3  # a third for a question's labels: the rest is the prompt's own
+_SHARE_OF_CONTEXT = 3  # a third of the context for the labels shown with a question; the rest is for the prompt
 
 
 class Stitch(StructuredBackbone[StructuredMemory]):
-    """Retrieves turns and their snippets by the labels that a question looks for, and by content."""
+    """Retrieves turns and their snippets by the labels chosen for a question, and by content."""
 
     def __init__(
         self,
@@ -51,9 +51,9 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         settings: StitchSettings | None = None,
         choose: Choose | None = None,
     ) -> None:
-        """Take the store, and what loads the model and the prompts.
+        """Take the store, and the function that loads the model and the prompts.
 
-        `choose` says which labels a question looks for; without it, the model is asked.
+        `choose` chooses the labels for a question; by default the model does.
         """
         super().__init__(store, kit)
         self._settings = settings or StitchSettings()
@@ -64,7 +64,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         """Return at most k hits, best first, with each ranking's rank.
 
         Raises:
-            ModelError: the model, which chooses the labels, cannot be used.
+            ModelError: the model that chooses the labels cannot be used.
             StoreError: the store cannot be read.
         """
         intents = self._intents(query.conversations)
@@ -87,12 +87,12 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         fixed = self._kit().fixed_tokens(*_STEPS_A_TURN)
         longest = [max(len(part.turns) for part in group) for group in self._groups(work)]
         calls = sum(2 * number + 2 for number in longest)
-        # a turn is read three times, with what is known before it, and its note is about as long as it is
+        # a turn is read three times, with the context before it; its note is about as long as the turn
         tokens = fixed * len(turns) + (5 + self._settings.aligned) * about_tokens(turn.text for turn in turns)
         return work.outlook(calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the windows that are new, changed or failed before, in order, and link all snippets by their labels.
+        """Read windows that are new, changed or failed before, in order, and link all snippets by their labels.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -107,7 +107,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Bring the labels' nodes and their edges to what the stored snippets have; no model is asked.
+        """Update the labels' nodes and edges from the stored snippets; no language model is used.
 
         Raises:
             StoreError: the store cannot be used.
@@ -121,13 +121,13 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 
     @property
     def _facets(self) -> list[Facet]:
-        """The kinds of label that retrieval goes by."""
+        """The kinds of label that retrieval uses."""
         told = self._settings
         goes = {Facet.SCOPE: told.by_scope, Facet.EVENT: told.by_event, Facet.ENTITY: told.by_entity}
         return [facet for facet, is_used in goes.items() if is_used]
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
-        """Return the intents of the conversations' snippets, read again only where the store has changed since."""
+        """Return the intents of the conversations' snippets, cached until the store changes."""
         if conversations not in self._known:
             if len(self._known) >= _KEPT:
                 self._known.clear()
@@ -141,18 +141,18 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return plan(windows_of(turns, self._settings.window), self._store.derived(NAME))
 
     def _begin(self, part: Part) -> int:
-        """Return how many turns a conversation has before a window."""
+        """Return the number of turns before a window."""
         return int(part.name) * self._settings.window
 
     def _groups(self, work: Plan) -> Iterator[list[Part]]:
-        """Yield the pending parts: of each conversation one at a time, since a window follows from those before it."""
+        """Yield batches of pending parts, one of each conversation at a time: a window depends on those before it."""
         of = [list(parts) for _, parts in groupby(work.pending, key=lambda part: part.conversation)]
         for at_once in zip_longest(*of):
             parts = [part for part in at_once if part is not None]
             yield from batches(parts, self._kit().at_once, lambda _: _REQUESTS)
 
     def _derive(self, turns: Mapping[str, Sequence[Turn]], parts: Sequence[Part]) -> list[Derivation]:
-        """Return what the windows give; `turns` are those of each conversation, from its beginning."""
+        """Return the derivations of the windows; `turns` has all turns of each conversation."""
         kit = self._kit()
         reader = Reader(StitchSteps(kit.prompts), self._settings, self._near)
         windows = []
@@ -163,7 +163,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return reader.derive(kit.model, windows)
 
     def _near(self, text: str, labels: Sequence[str], most: int) -> list[str]:
-        """Return at most so many of the labels, those whose vectors are nearest to the text's first."""
+        """Return at most `most` labels; if there are more, those nearest to the text by vectors, nearest first."""
         if len(labels) <= most:
             return list(labels)
         vectors = self._store.vectors_of([_loose(each) for each in (text, *labels)])
@@ -171,7 +171,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return [labels[place] for place in order.tolist()]
 
     def _choose_by_model(self, query: Query, known: Labels) -> Labels:
-        """Return the labels that the model picks; of a kind for which it says nothing usable, none, as is announced."""
+        """Return the labels that the model picks; none, with an announcement, for a kind with an unusable reply."""
         kit = self._kit()
         steps = StitchSteps(kit.prompts)
         shown = {facet: self._fitting(query.text, labels, kit.context) for facet, labels in known.items()}
@@ -188,7 +188,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return {facet: tuple(reply.value or ()) for facet, reply in zip(shown, replies, strict=True)}
 
     def _fitting(self, question: str, labels: Sequence[str], context: int) -> list[str]:
-        """Return the labels that fit beside the prompt: where not all do, those nearest to the question."""
+        """Return the labels that fit into the context with the prompt; if not all do, those nearest to the question."""
         longest = max(about_tokens([label]) for label in labels) + 3
         return self._near(question, labels, max(1, context // _SHARE_OF_CONTEXT // longest))
 
@@ -196,7 +196,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 def windows_of(turns: Sequence[Turn], size: int) -> list[Part]:
     """Return each window of each conversation as a part, named by its number.
 
-    It follows from the window before: it is to be read again, or to be forgotten, with any that came before it.
+    A window `follows` the one before, so it is read again or forgotten with it.
     """
     parts = []
     for conversation, members in groupby(turns, key=lambda turn: turn.conversation):
@@ -211,6 +211,6 @@ def windows_of(turns: Sequence[Turn], size: int) -> list[Part]:
 
 
 def _loose(text: str) -> Unit:
-    """Return a unit of the text that stands nowhere, so that it can be embedded as stored ones are."""
+    """Return a unit of the text that belongs to no conversation, to embed it in the same way as stored units."""
     turn = Turn("", 0, 0, "", text)
     return derived_unit(NAME, "text", text, (turn,), identity=(content_hash(text),))

@@ -1,8 +1,8 @@
 """Contextual intent and the units that hold it (STITCH sections 2.1-2.2), as pure functions.
 
-A snippet tells what one turn does, and carries its labels as they were when it was written. An inventory stands at the
-end of every window: the labels that there were, and which of them gave way to others. A summary is what a window added
-to a scope. Labels are nodes, named as all later inventories leave them.
+A snippet is a note on one turn, with its labels as they were at that time. An inventory at the end of every window has
+the labels known then, and which of them were renamed. A summary is the text of a scope after a window. Labels are
+nodes, with the names that the last inventories give them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SNIPPET, INVENTORY, SUMMARY = "snippet", "inventory", "summary"
 
 
 class Facet(StrEnum):
-    """The three kinds of label; also the kind of a label's node, and of the edge from a snippet to it."""
+    """The three kinds of label; also the kinds of the labels' nodes, and of the edges from snippets to them."""
 
     SCOPE = "scope"
     EVENT = "event-type"
@@ -32,12 +32,12 @@ class Facet(StrEnum):
 Labels = Mapping[Facet, tuple[str, ...]]
 """Labels of each kind; a kind may be missing."""
 Renamed = Mapping[Facet, Mapping[str, str]]
-"""Which label gave way to which."""
+"""Merged labels by kind: old name -> new name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a turn is about: the scope that it belongs to, what kind of step it is, which kinds of things it names."""
+    """The labels of a turn: its scope, its event type (the kind of step it is), and the types of entities it names."""
 
     scope: str = ""
     event: str = ""
@@ -45,13 +45,13 @@ class Intent:
 
     @property
     def labels(self) -> Labels:
-        """The labels that there are, by kind."""
+        """The labels that are not blank, by kind."""
         single = {Facet.SCOPE: self.scope, Facet.EVENT: self.event}
         found = {facet: (label,) for facet, label in single.items() if label}
         return found | ({Facet.ENTITY: self.entity_types} if self.entity_types else {})
 
     def renamed(self, renamed: Renamed) -> Intent:
-        """Return the intent with every label that gave way replaced, and none of them twice."""
+        """Return the intent with merged labels replaced, without duplicates."""
         events, types = renamed.get(Facet.EVENT, {}), renamed.get(Facet.ENTITY, {})
         kept = dict.fromkeys(types.get(label, label) for label in self.entity_types)
         return Intent(self.scope, events.get(self.event, self.event), tuple(kept))
@@ -59,7 +59,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The vocabularies at the end of a window, and what was merged there."""
+    """The vocabularies at the end of a window, and the labels merged there."""
 
     events: tuple[str, ...] = ()
     entity_types: tuple[str, ...] = ()
@@ -67,17 +67,17 @@ class Inventory:
 
 
 def tidy(label: str) -> str:
-    """Return a label as it is kept: on one line, without the full stop and quotes that models put around it."""
+    """Return a label in one line, without the quotes and the punctuation that models put around it."""
     return in_one_line(label).strip("\"'`.,;: ")
 
 
 def known_as(label: str, known: Iterable[str]) -> str:
-    """Return the known label that only case tells from this one, else this one."""
+    """Return the known label that differs from `label` at most in case, or else `label`."""
     return next((other for other in known if other.casefold() == label.casefold()), label)
 
 
 def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
-    """Return the snippet of a turn: its canonical note, its labels, and its text with references resolved, if any."""
+    """Return the snippet of a turn: its canonical note, its labels, and its text with references `resolved`."""
     attributes: dict[str, object] = {
         "scope": intent.scope,
         "event": intent.event,
@@ -95,7 +95,7 @@ def intent_of(snippet: Unit) -> Intent:
 
 
 def inventory_unit(turns: Sequence[Turn], inventory: Inventory) -> Unit:
-    """Return the unit of the labels that there are after these turns, a window's."""
+    """Return the unit of the inventory after the turns of a window."""
     text = f"event types: {', '.join(inventory.events)}; entity types: {', '.join(inventory.entity_types)}"
     attributes = {
         "events": list(inventory.events),
@@ -106,21 +106,21 @@ def inventory_unit(turns: Sequence[Turn], inventory: Inventory) -> Unit:
 
 
 def inventory_of(unit: Unit) -> Inventory:
-    """Return what an inventory's unit holds."""
+    """Return the inventory that a unit holds."""
     given: Mapping[str, Any] = unit.attributes
     renamed = {Facet(facet): names for facet, names in given["renamed"].items()}
     return Inventory(tuple(given["events"]), tuple(given["entity_types"]), renamed)
 
 
 def summary_unit(scope: str, text: str, turns: Sequence[Turn]) -> Unit:
-    """Return the unit of what is known of a scope after these turns, those of a window that belong to it."""
+    """Return the unit of a scope's summary; `turns` are the turns of the window in that scope."""
     return derived_unit(NAME, SUMMARY, text, turns, identity=(scope,), attributes={"scope": scope})
 
 
 def current_intents(units: Iterable[Unit]) -> dict[str, Intent]:
-    """Return snippet id -> its intent in the labels that are current, of the snippets and inventories given.
+    """Return the intent of each snippet among the units, by its id, in current labels.
 
-    What gave way in a conversation's later windows is replaced.
+    Labels that an inventory of a later window merged are replaced.
     """
     found: dict[str, Intent] = {}
     of: dict[str, list[Unit]] = {}
@@ -144,7 +144,7 @@ def _current(members: Sequence[Unit]) -> Iterator[tuple[str, Intent]]:
 
 
 def in_order(unit: Unit) -> tuple[int, bool, str]:
-    """Return the sorting key of a conversation's units: a window's inventory stands after its last snippet."""
+    """Return a sort key for a conversation's units that puts a window's inventory after its last snippet."""
     return unit.ordinal, unit.kind == INVENTORY, unit.id
 
 
@@ -160,7 +160,7 @@ def label_nodes(snippets: Sequence[Unit], intents: Mapping[str, Intent], facet: 
 
 
 def inventory_counts(intents: Iterable[Intent]) -> dict[Facet, Counter[str]]:
-    """Return for each kind of label how many of the intents have which."""
+    """Return for each kind the number of intents with each label."""
     counts: dict[Facet, Counter[str]] = {facet: Counter() for facet in Facet}
     for intent in intents:
         for facet, labels in intent.labels.items():

@@ -1,8 +1,8 @@
-"""Ranking by contextual intent (STITCH section 2.3): by the labels that were chosen for a question, and by content.
+"""Ranking by contextual intent (STITCH section 2.3): by the labels chosen for a question, and by content.
 
-The paper puts snippets with more of the chosen labels first, whatever they say. Its own error analysis finds that
-labels should weigh rather than gate: the weighted way counts rare labels more, and fuses their order with the rankings
-by content.
+The paper ranks snippets by the number of chosen labels first, whatever their content. Its own error analysis finds that
+labels should weigh rather than gate. So the weighted way counts rare labels more, and fuses this ranking with those by
+content.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query
 
 Choose: TypeAlias = Callable[[Query, Labels], Labels]
-"""Returns the labels that a question looks for, of those that there are."""
+"""Takes a query and all labels; returns those that the answer should have."""
 
 LABELS = "labels"
-"""What the ranking by labels is called among a hit's ranks."""
+"""The key of the ranking by labels in a hit's ranks."""
 SNIPPET_RANKINGS: Mapping[Ranking, float] = {Ranking.BM25: 3.0, Ranking.DENSE: 3.0}
 LABEL_WEIGHT = 20.0
-"""Of the ranking by labels, beside the 6 of the turns' rankings and the 6 of the snippets'.
+"""The weight of the ranking by labels; the turns' rankings weigh 6 together, and the snippets' 6.
 
-With less, right labels decide too little; with more, wrong ones too much.
+With a smaller weight, right labels have too little effect; with a larger one, wrong labels have too much.
 """
 
 
 def matched(intent: Intent, chosen: Labels) -> int:
-    """Return how many of the chosen labels a snippet has."""
+    """Return the number of chosen labels that a snippet has."""
     return sum(len(set(labels) & set(chosen.get(facet, ()))) for facet, labels in intent.labels.items())
 
 
 def label_weights(intents: Mapping[str, Intent], chosen: Labels) -> dict[str, float]:
-    """Return snippet id -> the sum of the weights of the chosen labels that it has, for those that have any.
+    """Return by snippet id the sum of the weights of its chosen labels, for snippets with at least one.
 
-    A label weighs more the fewer of the snippets have it.
+    Rare labels weigh more.
     """
     counts = inventory_counts(intents.values())
     rarity = {
@@ -59,9 +59,9 @@ def label_weights(intents: Mapping[str, Intent], chosen: Labels) -> dict[str, fl
 
 
 def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
-    """Return at most k hits: the snippets, those with more of the chosen labels first, the alike first among equals.
+    """Return at most k hits: snippets by the number of chosen labels, then by similarity to the query.
 
-    Where there are fewer snippets, turns follow, as `hybrid` ranks them.
+    If there are fewer than k snippets, turns follow in the order of `hybrid`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -86,10 +86,10 @@ def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, I
 
 
 def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
-    """Return at most k hits of turns and snippets, by the labels and the content of both, fused for each turn.
+    """Return at most k hits of turns and snippets, fused for each turn by labels and by the content of both.
 
-    Each turn that is found comes once, as it was said or as its snippet tells it, whichever is better found by its
-    content; the other forms follow after all of these.
+    Each turn comes first in one form, as said or as its snippet, whichever ranks better by content. The other forms
+    follow after all of these.
 
     Raises:
         StoreError: the store cannot be read.
@@ -126,7 +126,7 @@ WAYS: Mapping[Way, Callable[[OpenMemory, Query, int, Mapping[str, Intent], Label
 def _each_form(
     hits: Mapping[str, Hit], place: Mapping[str, str], best: Sequence[Fused], by_content: Mapping[str, float]
 ) -> list[Hit]:
-    """Return for each turn its better form, best first, then the other forms in the same order."""
+    """Return the better form of each turn, best first, then the other forms in the same order."""
     forms: dict[str, list[str]] = {}
     for id_ in sorted(place, key=lambda id_: (-by_content.get(id_, 0.0), hits[id_].unit.backbone == NAME, id_)):
         forms.setdefault(place[id_], []).append(id_)
@@ -141,7 +141,7 @@ def _each_form(
 
 
 def _places(ids: Sequence[str], place: Mapping[str, str]) -> list[str]:
-    """Return the turns that units stand for, each where the first of its units is."""
+    """Return the turns of the units, each at the position of its first unit."""
     return list(dict.fromkeys(place[id_] for id_ in ids if id_ in place))
 
 
@@ -160,9 +160,9 @@ def _snippet_lists(reader: OpenMemory, query: Query, depth: int) -> dict[str, li
 
 
 def _passing(reader: OpenMemory, query: Query, intents: Mapping[str, Intent]) -> dict[str, int]:
-    """Return snippet id -> its rank by likeness, for all that pass the query's filters.
+    """Return by snippet id the rank by similarity, for snippets that pass the query's filters.
 
-    A ranking leaves out what points the other way; unless more than conversations is asked for, it comes last.
+    A ranking leaves out snippets with a negative cosine. They come last if the query filters by conversations alone.
     """
     if not intents:
         return {}

@@ -1,4 +1,4 @@
-"""What `stitch` can be told: how turns are read, and how the labels of a question decide."""
+"""The settings of `stitch`: how turns are read, and how labels are used in retrieval."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goalmem_cli.backbones.structured.settings import SEARCHING
 
 
 class Way(StrEnum):
-    """How chosen labels decide."""
+    """How chosen labels affect the ranking."""
 
     GATED = "gated"
     WEIGHTED = "weighted"
@@ -17,17 +17,16 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StitchSettings:
-    """How turns are read, with the paper's numbers (section 4.1 and Listings 1-4) where it gives any.
+    """How turns are read; defaults are the paper's if it gives any (section 4.1 and Listings 1-4).
 
-    `window` turns are a part, which is derived from at once. The vocabularies start from the first `seed` turns of the
-    first window, and at the end of a window in which another `period` turns are full, labels that mean the same are
-    merged, of at most `merged` a kind. A scope is told with the last `history` turns and at most `scopes` known ones in
-    view, an event type from the `candidates` that are most alike to the turn, references from at most `aligned` earlier
-    notes, entity types among at most `types` known ones. `way` is how retrieval goes by labels.
+    A part is a window of `window` turns. The vocabularies start from the first `seed` turns of the first window. After
+    every `period` turns, at the end of the window, labels that mean the same are merged, among at most `merged` of a
+    kind. To label a turn, the model sees for its scope the last `history` turns and at most `scopes` known scopes, for
+    its event type the `candidates` most similar ones, for references at most `aligned` earlier notes, and for its
+    entity types at most `types` known ones. `way` is how retrieval uses labels.
 
-    What the ablations of Table 2 leave out: without `by_scope`, `by_event` or `by_entity` retrieval goes by the other
-    kinds of label alone, though all are found; without `coreference` a note is made of its turn alone, and no reference
-    is resolved from earlier ones.
+    The ablations of Table 2: without `by_scope`, `by_event` or `by_entity` retrieval ignores that kind of label, which
+    is still derived. Without `coreference` a note is made from its turn alone, and references are not resolved.
     """
 
     window: int = 50

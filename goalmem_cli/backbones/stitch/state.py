@@ -1,4 +1,4 @@
-"""What a window of turns starts from: labels, summaries and earlier notes, all read off the units that are stored."""
+"""The state before a window of turns: labels, summaries and earlier notes, rebuilt from the stored units."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from goalmem_cli.records import Turn, Unit
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A turn that was read, what was made of it, and its canonical note."""
+    """A turn that was read, its labels, and its canonical note."""
 
     turn: Turn
     intent: Intent
@@ -29,9 +29,9 @@ class Seen:
 
 @dataclass(slots=True)
 class State:
-    """What is known of a conversation so far; grows with every turn that is read.
+    """What is known of a conversation so far; it grows with every turn that is read.
 
-    `scopes` has the scope of the last turn first, then those before it.
+    `scopes` has the most recently used scope first.
     """
 
     seen: list[Seen] = field(default_factory=list)
@@ -41,7 +41,7 @@ class State:
 
     @classmethod
     def from_units(cls, turns: Sequence[Turn], units: Iterable[Unit]) -> State:
-        """Return the state after these turns, of which the units are, as far as they are derived."""
+        """Return the state after these turns; units of other turns are ignored."""
         state = cls()
         said = {turn.id: turn for turn in turns}
         for unit in sorted(units, key=in_order):
@@ -59,11 +59,11 @@ class State:
 
     @property
     def scope(self) -> str:
-        """The scope of the last turn, blank before the first."""
+        """The scope of the last turn; "" before the first."""
         return self.scopes[0] if self.scopes else ""
 
     def saw(self, turn: Turn, intent: Intent, note: str) -> None:
-        """Take in what was made of a turn: its labels become known ones."""
+        """Add a turn with its labels and note; its labels become known."""
         self.seen.append(Seen(turn, intent, note))
         if intent.scope:
             self.scopes = [intent.scope, *(scope for scope in self.scopes if scope != intent.scope)]
@@ -72,19 +72,20 @@ class State:
             known.extend(label for label in labels if label and label not in known)
 
     def reused(self, label: str, facet: Facet) -> str:
-        """Return the label as it is known, if only case tells it from a known one."""
+        """Return the known label of that kind that differs at most in case, or else the label."""
         return known_as(label, self.scopes if facet is Facet.SCOPE else self.vocabulary[facet])
 
     def rename(self, renamed: Mapping[Facet, Mapping[str, str]]) -> None:
-        """Let labels give way to others, in the vocabularies and wherever they were given."""
+        """Replace merged labels in the vocabularies and in all turns seen."""
         for facet, names in renamed.items():
             self.vocabulary[facet] = [label for label in self.vocabulary[facet] if label not in names]
         self.seen = [Seen(each.turn, each.intent.renamed(renamed), each.note) for each in self.seen]
 
     def aligned(self, scope: str, event: str, most: int) -> list[str]:
-        """Return the notes of at most so many earlier turns of the same scope or kind of step, in their order.
+        """Return the notes of at most `most` earlier turns with the same scope or event type, in their order.
 
-        Both weigh more than the scope, the scope more than the event, and what is nearer more than what is far.
+        Turns that share both are preferred, then those that share the scope, then the event type; later turns come
+        before earlier ones.
         """
         kin = [
             (2 * (each.intent.scope == scope) + (bool(event) and each.intent.event == event), place)

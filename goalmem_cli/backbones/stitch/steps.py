@@ -1,4 +1,4 @@
-"""What the model is asked of turns and of questions, and how its replies are read: one `Ask` for each."""
+"""Build the requests about turns and questions, and parse the replies: one `Ask` for each."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LETTERS: Mapping[Profile, int] = {"full": 1600, "compact": 240}
 _BEFORE_LETTERS: Mapping[Profile, int] = {"full": 160, "compact": 60}
 _SEED_LETTERS: Mapping[Profile, int] = {"full": 200, "compact": 40}
 MOST: Mapping[Profile, int] = {"full": 1_000_000, "compact": 6}
-"""How many labels, earlier turns or notes a prompt shows at most, whatever the settings say."""
+"""The maximum number of labels, earlier turns or notes in a prompt, whatever the settings say."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, given what was wrong with the last reply, and what reads the reply's text."""
+    """A function that builds a request, given what was wrong with the last reply, and one that parses the reply."""
 
     build: Callable[[str], Request]
     parse: Callable[[str], Any]
@@ -35,7 +35,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What the note step says of a turn; `resolved` is blank where nothing had to be."""
+    """The reply of the note step; `resolved` is blank if no reference had to be resolved."""
 
     note: str
     resolved: str
@@ -51,7 +51,7 @@ class Seeds:
 
 
 class StitchSteps:
-    """Fills the prompts."""
+    """Builds an `Ask` for each step from the prompts."""
 
     def __init__(self, prompts: PromptBook) -> None:
         self._prompts = prompts
@@ -59,12 +59,12 @@ class StitchSteps:
         self.most = MOST[prompts.profile]
 
     def seed(self, turns: Sequence[Turn]) -> Ask:
-        """Ask for the first labels of events and entity types."""
+        """Ask for the first event types and entity types."""
         lines = [spoken(turn, _SEED_LETTERS[self._profile]) for turn in turns][: self.most * 4]
         return self._ask(SEED, {"turns": lines}, (), _read_seeds)
 
     def scope(self, turn: Turn, known: Sequence[str], summary: str, before: Sequence[tuple[Turn, str]]) -> Ask:
-        """Ask which scope a turn belongs to; the first of the known ones is the current one."""
+        """Ask which scope a turn belongs to; `known[0]` is the current scope."""
         shown = known[: self.most]
         letters = _BEFORE_LETTERS[self._profile]
         lines = [f"({scope}) {spoken(said, letters)}" for said, scope in before][-self.most :]
@@ -72,7 +72,7 @@ class StitchSteps:
         return self._ask(SCOPE, inputs, shown, lambda fields: _label(fields, shown))
 
     def event(self, turn: Turn, candidates: Sequence[str]) -> Ask:
-        """Ask what kind of step a turn is, among the candidates or a new one."""
+        """Ask for a turn's event type: one of the candidates, or a new one."""
         inputs = {"events": candidates, "turn": self._spoken(turn)}
         return self._ask(EVENT, inputs, candidates, lambda fields: _label(fields, candidates))
 
@@ -92,17 +92,17 @@ class StitchSteps:
         return self._ask(NOTE, inputs, shown, lambda fields: _read_note(fields, shown))
 
     def summary(self, scope: str, before: str, notes: Sequence[str]) -> Ask:
-        """Ask what is known of a scope, after what was known before and these notes."""
+        """Ask for a scope's summary, given the summary before and new notes."""
         inputs = {"scope": scope, "summary": before, "notes": notes[-self.most * 2 :]}
         return self._ask(SUMMARY, inputs, (), lambda fields: _filled(fields, "summary"))
 
     def merge(self, facet: Facet, labels: Sequence[str]) -> Ask:
-        """Ask which labels mean the same as another one."""
+        """Ask which labels mean the same."""
         shown = labels[: self.most * 2]
         return self._ask(MERGE, {"what": _CALLED[facet], "labels": shown}, shown, lambda fields: _merges(fields, shown))
 
     def choose(self, facet: Facet, question: str, labels: Sequence[str]) -> Ask:
-        """Ask which labels tell where a question's answer is."""
+        """Ask which labels the turns that answer a question should have."""
         shown = labels[: self.most * 2]
         inputs = {"what": _CALLED[facet], "question": in_one_line(question), "labels": shown}
         return self._ask(CHOOSE, inputs, shown, lambda fields: picked(fields, "labels", shown))
@@ -118,7 +118,7 @@ class StitchSteps:
 
 
 def spoken(turn: Turn, letters: int) -> str:
-    """Return who says what, on one line; of a long text the beginning and the end."""
+    """Return speaker and text in one line; a long text is cut in the middle to about `letters`."""
     text = in_one_line(text_with_marks(turn))
     if len(text) > letters:
         half = letters // 2
@@ -127,7 +127,7 @@ def spoken(turn: Turn, letters: int) -> str:
 
 
 def _label(fields: Fields, known: Sequence[str]) -> str:
-    """Return the label that was picked, else the new one."""
+    """Return the label that was picked, or else the new one."""
     chosen = picked(fields, "label", known)
     return chosen[0] if chosen else known_as(tidy(_filled(fields, "new")), known)
 
@@ -157,7 +157,11 @@ def _read_note(fields: Fields, types: Sequence[str]) -> Noted:
 
 
 def _merges(fields: Fields, labels: Sequence[str]) -> dict[str, str]:
-    """Return which label gives way to which, chains followed to their end; one that leads back to itself is refused."""
+    """Return merged labels as old name -> new name, with chains followed to their end.
+
+    Raises:
+        ReplyUnusable: a pair is not two numbers, or a label is merged with itself or with two others.
+    """
     renamed: dict[str, str] = {}
     for pair in fields.get("merges", ()):
         numbers = tuple(pair.split())
@@ -176,5 +180,5 @@ def _merges(fields: Fields, labels: Sequence[str]) -> dict[str, str]:
 
 
 def _once(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels without those that only case tells from an earlier one."""
+    """Return the labels without those that differ from an earlier one only in case."""
     return tuple({label.casefold(): label for label in reversed(labels)}.values())[::-1]

@@ -1,7 +1,7 @@
-"""Reads a window of turns, one after the other: scope and event, then the note, then what the whole window changed.
+"""Read a window turn by turn: scope and event type, then the note, and at its end summaries and merged labels.
 
-Each window is a generator of what the model is to be asked, so that windows of several conversations, which have
-nothing to do with one another, are read side by side in the same calls.
+Each window is a generator of questions for the model. So windows of several conversations, which do not depend on each
+other, are read in parallel in the same calls.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from goalmem_cli.records import Part, Turn, Unit, Usage
 
 Track: TypeAlias = Generator[list[Ask], list[Reply[Any]], list[Unit]]
 Near: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
-"""Returns at most so many of the labels, those most alike to the text first."""
+"""Takes a text, labels and a maximum; returns the labels most similar to the text, most similar first."""
 
 _SHOWN_PROBLEMS = 3
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the replies cost, and what was wrong with those that could not be used."""
+    """The usage of the replies, and the problems of the unusable ones."""
 
     usage: Usage
     problems: list[str]
@@ -37,16 +37,16 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads windows of turns by the settings."""
+    """Reads windows of turns."""
 
     steps: StitchSteps
     settings: StitchSettings
     near: Near
 
     def derive(self, model: LanguageModel, windows: Sequence[tuple[Part, int, State]]) -> list[Derivation]:
-        """Return what the windows give: parts of different conversations, the turns before, and what each starts from.
+        """Read the windows: (part, number of turns before it, state before it), all of different conversations.
 
-        A step whose reply cannot be used leaves its turn with what is known without it, and is the part's problem.
+        If a reply is unusable, its turn goes without that step's result, and the part has a problem.
 
         Raises:
             ModelError: the model cannot be used at all.
@@ -63,7 +63,7 @@ class Reader:
         ]
 
     def read(self, turns: Sequence[Turn], begin: int, state: State, problems: list[str]) -> Track:
-        """Ask all that is to be asked about the turns, and return their units; `begin` counts the turns before them."""
+        """Yield all questions about the turns, and return their units; `begin` is the number of turns before them."""
         if not begin:
             yield from self._seed(turns, state, problems)
         told = [turn for turn in turns if turn.text.strip()]
@@ -115,7 +115,7 @@ class Reader:
         return [snippet_unit(turn, noted.note, intent, noted.resolved if is_led else "")]
 
     def _summaries(self, state: State, before: int, problems: list[str]) -> Track:
-        """Bring the summaries of the window's scopes up to date; one that fails stays as it was."""
+        """Update the summaries of the window's scopes; one with an unusable reply stays as it was."""
         of = {scope: [each for each in state.seen[before:] if each.intent.scope == scope] for scope in state.scopes}
         touched = {scope: members for scope, members in of.items() if members}
         if not touched:
@@ -135,7 +135,7 @@ class Reader:
     def _merges(
         self, state: State, problems: list[str]
     ) -> Generator[list[Ask], list[Reply[Any]], dict[Facet, Mapping[str, str]]]:
-        """Return which labels give way to others that mean the same."""
+        """Ask which labels mean the same, and return old name -> new name by kind."""
         shown = {facet: labels[-self.settings.merged :] for facet, labels in state.vocabulary.items()}
         shown = {facet: labels for facet, labels in shown.items() if len(labels) > 1}
         if not shown:
@@ -149,7 +149,7 @@ class Reader:
 
 
 def _side_by_side(model: LanguageModel, tracks: Sequence[Track], tallies: Sequence[Tally]) -> list[list[Unit]]:
-    """Return what each track returns, having asked what they all wait for in one call, time after time."""
+    """Run the tracks to their end, asking the questions of all in one call each round; return their results."""
     waiting: dict[int, list[Ask]] = {}
     units: dict[int, list[Unit]] = {}
 
@@ -173,14 +173,14 @@ def _side_by_side(model: LanguageModel, tracks: Sequence[Track], tallies: Sequen
 
 
 def _value(reply: Reply[Any], what: str, problems: list[str]) -> Any:
-    """Return what a reply says, None where it could not be used, which is noted among the problems."""
+    """Return the value of a reply; if it is unusable, note the problem and return None."""
     if reply.value is None:
         problems.append(f"{what}: {reply.problem}")
     return reply.value
 
 
 def _told(problems: Sequence[str]) -> str | None:
-    """Return the problems on one line, the first few of them in words."""
+    """Return the first few problems in one line, with the number of the others; None if there are none."""
     if not problems:
         return None
     rest = len(problems) - _SHOWN_PROBLEMS

@@ -1,1 +1,1 @@
-"""What structured backbones have in common: parts, indexing, what is alike, and turns beside what was derived."""
+"""Code that structured backbones share: parts, indexing, similarity, and retrieval of derived units with turns."""

@@ -1,4 +1,4 @@
-"""Units that say nearly the same, by their vectors, and the edges that link them."""
+"""Find similar units by their vectors, and make the edges that link them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from goalmem_cli.records import Edge, Unit
 
 _BLOCK = 1024
 DIGITS = 6
-"""To so many digits cosines are compared; what differs less may come from the shape of a product."""
-_MARGIN = 1e-4  # more than the rounding of a product of blocks, which depends on their shapes
+"""Cosines are rounded to this many digits before they are compared: later digits depend on the blocks' shapes."""
+_MARGIN = 1e-4  # more than the rounding error of a product of blocks, which depends on their shapes
 
 
 def similarity_edges(units: Sequence[Unit], vectors: Vectors, kind: str, least: float) -> list[Edge]:
-    """Return an edge of the kind, weighted with the cosine, for every two units of at least that cosine.
+    """Return an edge of the kind, weighted with the cosine, for every pair of units with a cosine of at least `least`.
 
-    `vectors` has a row of unit length for each unit. An edge leads from the unit with the smaller id, and its weight
-    depends on the two alone. Every unit is compared with every other, a block of rows at a time.
+    `vectors` has a row of unit length for each unit. An edge leads from the unit with the smaller id. Its weight
+    depends only on the two vectors. All pairs are compared, a block of rows at a time.
     """
     edges = []
     for ones, others in _pairs(vectors, least - _MARGIN):
@@ -33,10 +33,9 @@ def similarity_edges(units: Sequence[Unit], vectors: Vectors, kind: str, least: 
 
 
 def nearest(vectors: Vectors, most: int, least: float) -> Iterator[tuple[int, int, float]]:
-    """Yield (row, other, cosine) for each row's `most` nearest others of at least that cosine, nearest first.
+    """Yield (row, other, cosine) for each row's `most` nearest others with a cosine of at least `least`, nearest first.
 
-    `vectors` has rows of unit length. Every row is compared with every other, a block at a time; of others that are
-    equally near, those that come first are taken.
+    `vectors` has rows of unit length. All pairs are compared, a block at a time. On a tie the earlier row wins.
     """
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
@@ -50,10 +49,10 @@ def nearest(vectors: Vectors, most: int, least: float) -> Iterator[tuple[int, in
 
 
 def nearest_rows(rows: Vectors, vector: NDArray[np.float32], most: int, least: float = -1.0) -> list[int]:
-    """Return the places of at most so many rows that are nearest to a vector, nearest first.
+    """Return the places of the at most `most` rows nearest to a vector, nearest first.
 
-    All are of unit length, and none is less like it than `least`. Of rows that are equally near, those that come first
-    are taken: cosines are compared after rounding, so that a product's shape does not decide.
+    Rows and vector have unit length. Rows with a cosine below `least` are left out. Cosines are rounded before they are
+    compared, and on a tie the earlier row wins.
     """
     cosines = (rows @ vector).round(DIGITS)
     order = np.argsort(-cosines, kind="stable")[:most]
@@ -61,7 +60,7 @@ def nearest_rows(rows: Vectors, vector: NDArray[np.float32], most: int, least: f
 
 
 def _pairs(vectors: Vectors, least: float) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the rows of pairs, so many at a time that their vectors are no more than those of a few blocks."""
+    """Yield pairs of rows as two arrays of at most a block's length, so that their vectors fit in memory."""
     for start in range(0, len(vectors), _BLOCK):
         block = vectors[start : start + _BLOCK]
         rows, columns = np.nonzero(np.triu(block @ vectors[start:].T >= least, k=1))

@@ -1,4 +1,4 @@
-"""Retrieval of what was derived: by itself, or fused with the turns, so that what no unit tells is found too."""
+"""Retrieve derived units alone, or fused with turns, so that content that no derived unit has is found too."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Hit, Query
 
 OWN = "own"
-"""What sets the name of a ranking of derived units off from that of turns."""
-_AT_FIRST = 4  # times as many units as are wished are ranked at first, where some are not kept
+"""The prefix of the names of rankings of derived units."""
+_AT_FIRST = 4  # `nearest` first ranks this many times k units, as some are filtered out
 
 
 def ranked_units(
     reader: OpenMemory, query: Query, backbone: str, kinds: tuple[str, ...], depth: int = DEPTH
 ) -> dict[str, list[str]]:
-    """Return the backbone's units of these kinds by words and by vectors, as rankings for `hits_beside_turns`.
+    """Rank the backbone's units of these kinds by words and by vectors; return unit ids by ranking name.
 
     Raises:
         StoreError: the store cannot be read.
@@ -32,10 +32,10 @@ def ranked_units(
 def own_hits(
     reader: OpenMemory, query: Query, k: int, own: Mapping[str, Sequence[str]], *, is_beside: bool = False
 ) -> list[Hit]:
-    """Return at most k hits, best first, of a backbone's own rankings of units, fused where there are several.
+    """Return at most k hits, best first, by fusing a backbone's own rankings of units.
 
-    `own` maps names of rankings to unit ids, best first, of which as many count as of a ranking of turns. With
-    `is_beside` they are fused with the four rankings of turns, and weigh as much together.
+    `own` maps ranking names to unit ids, best first; the first `DEPTH` (or k) of each count. `is_beside` also fuses the
+    four rankings of turns; the own rankings together then weigh as much as these.
 
     Raises:
         StoreError: the store cannot be read.
@@ -58,10 +58,10 @@ def nearest(
     least: float = -1.0,
     ranking: Ranking = Ranking.DENSE,
 ) -> list[str]:
-    """Return at most k of the backbone's units of these kinds that it `keeps`, nearest to the query first.
+    """Return the ids of at most k units of these kinds for which `keeps` is true, nearest to the query first.
 
-    None has a lower score than `least`, which is a cosine unless it is another `ranking`. Of units that are superseded
-    often, most are not kept, so more are ranked until there are enough.
+    Units with a score below `least` are left out; the score is a cosine unless another `ranking` is given. If `keeps`
+    rejects many, such as superseded units, more are ranked until k are found.
 
     Raises:
         StoreError: the store cannot be read.
@@ -77,7 +77,7 @@ def nearest(
 
 
 def fitting(hits: Iterable[Hit], most: int, size: Callable[[str], int]) -> Iterator[Hit]:
-    """Yield the hits in order, the first in any case, up to the one with which their texts have more than `most`."""
+    """Yield hits in order until the total `size` of their texts would exceed `most`; always yield the first."""
     read = 0
     for place, hit in enumerate(hits):
         read += size(hit.unit.text)
@@ -89,10 +89,10 @@ def fitting(hits: Iterable[Hit], most: int, size: Callable[[str], int]) -> Itera
 def hits_beside_turns(
     reader: OpenMemory, query: Query, k: int, own: Mapping[str, Sequence[str]], weights: Mapping[str, float]
 ) -> list[Hit]:
-    """Return at most k hits, best first, of a backbone's own rankings of units and of the four rankings of turns.
+    """Return at most k hits, best first, by fusing a backbone's own rankings with the four rankings of turns.
 
-    `own` maps names of rankings to unit ids, best first, and `weights` gives their weights; those of the turns are
-    those of `hybrid`. The times that the query names rank the units of both.
+    `own` maps ranking names to unit ids, best first; `weights` has their weights. Rankings of turns have the weights of
+    `hybrid`. The ranking by named times covers units of both.
 
     Raises:
         StoreError: the store cannot be read.

@@ -1,4 +1,4 @@
-"""Communities of a graph, and communities within those that are large: hierarchical Leiden (Traag et al. 2019)."""
+"""Find the communities of a graph, and split large ones again: hierarchical Leiden (Traag et al. 2019)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from goalmem_cli.errors import UsageError
 
 Link: TypeAlias = tuple[str, str, float]
-"""Two nodes and the weight of what links them."""
+"""Two nodes and the weight of their link."""
 
 SEED = 0xDEADBEEF
 """GraphRAG's own."""
@@ -19,10 +19,10 @@ SEED = 0xDEADBEEF
 
 @dataclass(frozen=True, slots=True)
 class Leiden:
-    """How communities are found, with GraphRAG's values.
+    """Parameters of hierarchical Leiden; the defaults are GraphRAG's.
 
-    One of more than `max_size` nodes is split again. The higher the `resolution`, the more there are; the higher the
-    `randomness`, the more is tried. `iterations` is how often the whole is gone through.
+    A community of more than `max_size` nodes is split again. A higher `resolution` gives more communities. A higher
+    `randomness` explores more partitions. `iterations` is the number of passes.
     """
 
     max_size: int = 10
@@ -34,9 +34,9 @@ class Leiden:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Nodes that have more to do with one another than with others; `level` 0 is the coarsest.
+    """A community of densely linked nodes; `level` 0 is the coarsest.
 
-    `parent` is the community of the level above that it is a part of, None on level 0.
+    `parent` is the id of the community that contains it on the level above, None on level 0.
     """
 
     id: int
@@ -46,10 +46,10 @@ class Community:
 
 
 def communities(links: Sequence[Link], told: Leiden | None = None, *, is_largest_only: bool = False) -> list[Community]:
-    """Return the communities of an undirected graph, level by level, by modularity.
+    """Return the communities of an undirected graph by modularity, level by level.
 
-    `is_largest_only` leaves out all that is not linked to the largest connected part. The same links in any order give
-    the same communities. Links of a node to itself, and those without weight, do not count.
+    `is_largest_only` keeps only the largest connected component. The order of the links does not matter. Links of a
+    node to itself, and links without a positive weight, are ignored.
 
     Raises:
         UsageError: the package of the extra `graphs` is not installed.
@@ -84,7 +84,7 @@ def communities(links: Sequence[Link], told: Leiden | None = None, *, is_largest
 
 
 def check_installed() -> None:
-    """See to it that communities can be found, before anything is done towards them.
+    """Check that communities can be found, before any other work is done.
 
     Raises:
         UsageError: the package of the extra `graphs` is not installed.
@@ -93,7 +93,7 @@ def check_installed() -> None:
 
 
 def largest_part(links: Sequence[Link]) -> set[str]:
-    """Return the nodes of the largest connected part; of equally large ones, that with the first node."""
+    """Return the nodes of the largest connected component; on a tie, the one with the smallest node."""
     from scipy import sparse
 
     nodes = sorted({end for one, other, _ in links for end in (one, other)})

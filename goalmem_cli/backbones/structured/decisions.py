@@ -1,8 +1,8 @@
-"""What a model decides about what is known already, kept as data (BACKBONES.md, C1 to C4).
+"""Ask a model what to do with known units, and keep its decisions as data (BACKBONES.md, C1 to C4).
 
-Systems that update, delete or invalidate overwrite what they know. Here a unit of the kind `decision` keeps what was
-decided, `acts`, and nothing is overwritten: what is current at any time is computed from them by `replay`, without a
-model. A decision has the turns of all that the model was shown, so that forgetting any of them takes it back.
+The original systems update, delete or invalidate by overwriting. Here nothing is overwritten: a unit of the kind
+`decision` keeps the `acts`, and `replay` computes from them, without a model, what was current at any time. A decision
+names the turns of everything that the model saw, so that forgetting any of them undoes it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _LINE = re.compile(r"(\w+) (\w+) (\d+)(?: \| (.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What can be done about something new, `on` a known unit or not, with a `text` of its own or not.
+    """A kind of act that the model may choose, such as ADD or UPDATE.
 
-    A known unit that it `ends` is not current any more; where there is a text, what this becomes stands in its place.
+    `on` says whether it names a known unit. `text` says whether it has a text of its own. If it `ends` the known unit,
+    that unit is no longer current, and the unit made of the text, if any, replaces it.
     """
 
     on: Literal["never", "may", "must"] = "never"
@@ -43,10 +44,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An event, the known unit that it is `on` (its id) and its text, each blank where there is none.
+    """One decided act: its event, the id of the known unit that it is `on`, and its text; blank if there is none.
 
-    `unit` is what the text became, or else what stands in place of what it `ends`. `new` is the place of what it is
-    about among what was new, from 1; it is not stored.
+    `unit` is the id of the unit made of the text, or else of the unit that replaces the one it `ends`. `new` is the
+    position, from 1, of the new thing that the act is about; it is not stored.
     """
 
     event: str
@@ -59,9 +60,9 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What is new, as texts of one line, and what is known of it; `inputs` are what else the prompt is filled with.
+    """A question for the model: `new` texts of one line each, and the known units that are `candidates`.
 
-    `line` gives a known unit as the model reads it.
+    `inputs` are further inputs of the prompt. `line` formats a known unit for the model.
     """
 
     new: tuple[str, ...]
@@ -71,13 +72,13 @@ class Undecided:
 
     @property
     def labels(self) -> list[str]:
-        """What a reply calls the new things: N1, N2 ..."""
+        """The labels of the new things in a reply: N1, N2 ..."""
         return [f"N{number}" for number in range(1, len(self.new) + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An act, and the decision that it is of."""
+    """An act, and the decision that it belongs to."""
 
     decision: Unit
     act: Act
@@ -85,7 +86,7 @@ class Deed:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is current at a time, and by which deed each of the other units ended; both by the units' ids."""
+    """The state at a time: the `current` units, and the deed that ended each other unit, both by unit id."""
 
     current: Mapping[str, Unit]
     ended: Mapping[str, Deed]
@@ -94,9 +95,9 @@ class State:
 def decide(
     kit: Kit, step: str, undecided: Sequence[Undecided], events: Mapping[str, Event]
 ) -> list[Reply[tuple[Act, ...]]]:
-    """Return for each what the model decides, all asked for in one call; the acts are in the order of the reply.
+    """Ask the model about all in one call; return for each the acts in the order of its reply.
 
-    Its prompt has the inputs `new`, `known` and `problem`, and the choices `new`, `events` and `numbers`.
+    The prompt has the inputs `new`, `known` and `problem`, and the choices `new`, `events` and `numbers`.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -114,9 +115,7 @@ def decide(
 def decide_some(
     load: LoadKit, step: str, undecided: Sequence[Undecided | None], events: Mapping[str, Event]
 ) -> list[Reply[tuple[Act, ...]]]:
-    """Return for each what the model decides, as `decide` does, and no acts where there is nothing to decide.
-
-    Where that is so everywhere, no model is loaded.
+    """Do as `decide`, with no acts for each None in `undecided`. If all are None, no model is loaded.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -127,7 +126,7 @@ def decide_some(
 
 
 def request_of(kit: Kit, step: str, asked: Undecided, events: Mapping[str, Event], problem: str) -> Request:
-    """Return what the model is asked; the candidates are numbered from 1."""
+    """Return the request to the model; the candidates are numbered from 1."""
     known = [asked.line(unit) for unit in asked.candidates]
     inputs = {"new": list(asked.new), "known": known, "problem": problem, **asked.inputs}
     choices = {"new": asked.labels, "events": list(events), "numbers": numbers_of(asked.candidates)}
@@ -135,17 +134,17 @@ def request_of(kit: Kit, step: str, asked: Undecided, events: Mapping[str, Event
 
 
 def known_line(unit: Unit) -> str:
-    """Return a known unit in one line as a model reads it, with the day on which it was said."""
+    """Return a known unit in one line for a model, with the day on which it was said."""
     return in_one_line(unit.text) + (f" [{unit.said:%Y-%m-%d}]" if unit.said is not None else "")
 
 
 def read_acts(
     text: str, build: Callable[[str], Request], asked: Undecided, events: Mapping[str, Event]
 ) -> tuple[Act, ...]:
-    """Return the acts of a reply, in its order: JSON, or a line each, ``N1 UPDATE 2 | Priya lives in York.``
+    """Parse the acts of a reply in its order: JSON, or lines like ``N1 UPDATE 2 | Priya lives in York.``
 
     Raises:
-        ReplyUnusable: it is of another form, names what it was not shown, or lacks a number or a text.
+        ReplyUnusable: it has another form, names something it was not shown, or lacks a number or a text.
     """
     shape = build("").shape
     items = parse_json(text, shape.schema)["acts"] if isinstance(shape, JsonShape) else _of_lines(text)
@@ -179,11 +178,11 @@ def carried_out(
     known: Mapping[str, Unit],
     make: Callable[[int, str, Unit | None], Unit],
 ) -> tuple[tuple[Unit, ...], tuple[Act, ...]]:
-    """Return the units that acts make one after the other, and the acts as they are kept.
+    """Carry out acts in order; return the units made, and the acts to keep.
 
-    `known` are the units that they may be on, and `make` gets an act's place, its text, and the unit whose place it
-    takes. An act on what an earlier one replaced is on what stands in its place; on what an earlier one ended, there
-    is nothing left to do but what has a text.
+    `known` are the units that acts may be on. `make` takes an act's position, its text and the unit that it replaces,
+    and returns a unit. An act on a unit that was replaced by an earlier act applies to the replacement. An act on a
+    unit that was ended is dropped unless it has a text.
     """
     now: dict[str, Unit | None] = dict(known)
     made: list[Unit] = []
@@ -207,9 +206,9 @@ def _ends_alone(act: Act) -> bool:
 
 
 def decision_unit(backbone: str, part: Part, acts: Sequence[Act], told: Sequence[str]) -> Unit:
-    """Return the unit that keeps what was decided about a part, which has the turns of all that was shown.
+    """Return the unit that keeps the decision about a part; the part has the turns of everything the model saw.
 
-    `told` are the ids of those among them that tell what was new. It is for no ranking.
+    `told` are the ids of the turns that told what was new. The unit takes part in no ranking.
     """
     stored = [{name: value for name, value in asdict(act).items() if name != "new"} for act in acts]
     text = "; ".join(f"{act.event} {act.text}".strip() for act in acts) or DECISION
@@ -218,7 +217,7 @@ def decision_unit(backbone: str, part: Part, acts: Sequence[Act], told: Sequence
 
 
 def acts_of(decision: Unit) -> tuple[Act, ...]:
-    """Return what was decided; nothing where a store made elsewhere does not say it."""
+    """Return the acts of a decision; none if a store made elsewhere lacks them."""
     acts = decision.attributes.get(_ACTS)
     return tuple(_stored(act) for act in acts if isinstance(act, dict)) if isinstance(acts, list) else ()
 
@@ -229,7 +228,7 @@ def _stored(act: Mapping[str, Any]) -> Act:
 
 
 def deeds_of(units: Iterable[Unit]) -> list[Deed]:
-    """Return what the decisions among the units did, in the order of the replay: time said, ordinal, place in it."""
+    """Return the acts of the decisions among the units in replay order: time said, ordinal, place in the decision."""
     decisions = sorted((unit for unit in units if unit.kind == DECISION), key=_when)
     return [Deed(decision, act) for decision in decisions for act in acts_of(decision)]
 
@@ -242,7 +241,7 @@ def _when(unit: Unit) -> tuple[str, bool, int, int, str]:
 
 
 def endings_of(units: Iterable[Unit]) -> dict[str, list[Deed]]:
-    """Return by which deeds each unit ended, the first of them first, by its id."""
+    """Return by unit id the deeds that ended it, the earliest first."""
     found: dict[str, list[Deed]] = {}
     for deed in deeds_of(units):
         if deed.act.ends and deed.act.on:
@@ -251,16 +250,16 @@ def endings_of(units: Iterable[Unit]) -> dict[str, list[Deed]]:
 
 
 def ending_of(endings: Mapping[str, Sequence[Deed]], unit: str, at: datetime | None) -> Deed | None:
-    """Return by which deed a unit had ended at a time (None: now); None where it was current then."""
+    """Return the deed that had ended a unit at a time (None: now), or None if the unit was still current."""
     is_said = passing(Query("", until=at))
     return next((deed for deed in endings.get(unit, ()) if is_said(deed.decision)), None)
 
 
 def replay(units: Sequence[Unit], at: datetime | None = None) -> State:
-    """Return what was current of the units at a time (None: now), and by which deed each other one had ended.
+    """Return which units were current at a time (None: now), and the deed that had ended each of the others.
 
-    `units` are decisions and all that these may be on. What was said later is not there yet; acts on what is not there
-    any more change nothing.
+    `units` are decisions and all units that these may be on. Units said later than `at` are left out. Acts on units
+    that no longer exist change nothing.
     """
     endings, is_said = endings_of(units), passing(Query("", until=at))
     current: dict[str, Unit] = {}
@@ -276,7 +275,7 @@ def replay(units: Sequence[Unit], at: datetime | None = None) -> State:
 
 
 def history_of(units: Iterable[Unit], unit: str) -> list[Deed]:
-    """Return what happened to a unit, to those whose place it took, and to those that took its place, in order."""
+    """Return in order the deeds on a unit, on the units that it replaced, and on those that replaced it."""
     deeds = deeds_of(units)
     line = {unit}
     for ends in (("on", "unit"), ("unit", "on")):
@@ -289,7 +288,7 @@ def history_of(units: Iterable[Unit], unit: str) -> list[Deed]:
 
 
 def happenings(units: Sequence[Unit], unit: str) -> list[Happening]:
-    """Return the history of a unit as people read it: an update has its new text, what adds none the text it is on."""
+    """Return the history of a unit for people: each act with its new text, or else the text of the unit it is on."""
     texts = {each.id: each.text for each in units}
     return [
         Happening(
@@ -304,14 +303,14 @@ def happenings(units: Sequence[Unit], unit: str) -> list[Happening]:
 
 
 def told_by(decision: Unit) -> tuple[str, ...]:
-    """Return the turns that told what was decided about, as people call them; all where a store does not say it."""
+    """Return the labels of the turns that told what was new; all of the decision's if the store does not say."""
     told = listed(decision, _TOLD)
     labels = tuple(label for id_, label in zip(decision.turns, decision.labels, strict=True) if id_ in told)
     return labels or decision.labels
 
 
 def replaced_by(units: Sequence[Unit]) -> dict[str, list[str]]:
-    """Return for each unit, by its id, what it took the place of, a line each with the day until which that held."""
+    """Return by unit id the texts that it replaced, a line each, with the day until which each held."""
     texts = {unit.id: unit.text for unit in units}
     found: dict[str, list[str]] = {}
     for ended, deeds in endings_of(units).items():
@@ -324,7 +323,7 @@ def replaced_by(units: Sequence[Unit]) -> dict[str, list[str]]:
 
 
 def superseding(units: Sequence[Unit], kind: str = SUPERSEDES) -> list[Edge]:
-    """Return an edge of the kind to each unit that ended: from what stands in its place, or else from the decision."""
+    """Return an edge to each ended unit, from the unit that replaced it, or else from the decision."""
     known = {unit.id for unit in units}
     return [
         Edge(deed.act.unit if deed.act.unit in known else deed.decision.id, ended, kind)

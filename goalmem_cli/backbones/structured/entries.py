@@ -1,8 +1,8 @@
-"""What a model reads out of a stretch of talk, in one form for all: entries of a few kinds, and the lines behind each.
+"""Parse what a model extracts from a stretch of talk: entries of a few kinds, each with the lines that tell it.
 
-As JSON there is a list for each kind, ``{"facts": [{"turns": ["T1"], "subject": "Priya", ...}]}``; with the compact
-prompts a line for each entry, ``fact T1: Priya | moved to | Leeds``, or ``none``. Which fields a kind has is up to the
-backbone and its prompt: a type, a description, a strength, times.
+A JSON reply has a list for each kind: ``{"facts": [{"turns": ["T1"], "subject": "Priya", ...}]}``. With the compact
+prompts each entry is a line, ``fact T1: Priya | moved to | Leeds``, and an empty reply is ``none``. The backbone and
+its prompt decide which fields a kind has: a type, a description, a strength, times.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LINE = re.compile(r"(\w+) (T\d+): (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A kind of entry, and the list of a JSON reply in which its entries are.
+    """A kind of entry, and the name of its list in a JSON reply.
 
-    Each of the fields `needed` says something; on a line the fields `more` may follow them, in this order.
+    The fields `needed` must not be blank. On a line, the fields `more` may follow them, in this order.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class StructuredEntry:
-    """What a reply tells: by field, each on one line, with the turns that tell it, and the places of their lines."""
+    """An extracted entry: its fields, each of one line, the turns that tell it, and the positions of their lines."""
 
     kind: str
     turns: tuple[Turn, ...]
@@ -44,17 +44,17 @@ class StructuredEntry:
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> str:
-        """Return what a field says; blank where the reply does not have it."""
+        """Return the value of a field; "" if the reply does not have it."""
         return self.fields.get(name, "")
 
 
 def read_entries(
     text: str, shape: JsonShape | GrammarShape, stretch: Stretch, forms: Sequence[Form]
 ) -> tuple[StructuredEntry, ...]:
-    """Return the entries of a reply in its order, as JSON kind by kind.
+    """Return the entries of a reply in its order; those of a JSON reply kind by kind.
 
     Raises:
-        ReplyUnusable: it is of another form, names lines that are not there, or leaves something blank.
+        ReplyUnusable: it has another form, names lines that do not exist, or leaves a needed field blank.
     """
     if isinstance(shape, GrammarShape):
         said = text.strip()

@@ -1,4 +1,4 @@
-"""Indexing as every structured backbone does it: find the parts that are pending, derive from them batch by batch."""
+"""Indexing for all structured backbones: find the pending parts, and derive from them batch by batch."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from goalmem_cli.records import Derived, Part, Turn, Usage
 T = TypeVar("T")
 
 BYTES_PER_TOKEN = 3
-"""Rather few, so that an estimate of tokens is too high rather than too low."""
+"""A low value, so that estimates of tokens are rather too high than too low."""
 
 Derive = Callable[[Sequence[Part]], Sequence[Derivation]]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What there is to do: parts to derive from, how many of them failed before, and lines of parts that are gone."""
+    """The work of an indexing: pending parts, the number of them that failed before, and ledger lines to drop."""
 
     pending: tuple[Part, ...]
     failed: int = 0
     stale: tuple[Derived, ...] = ()
 
     def outlook(self, calls: int, tokens: int) -> Outlook:
-        """Return the plan as it is announced, with the caller's estimate of its cost."""
+        """Return the plan as an `Outlook`, with the caller's estimates of model calls and tokens."""
         turns = sum(len(part.turns) for part in self.pending)
         return Outlook(len(self.pending), turns, self.failed, calls, tokens)
 
 
 def sessions_of(turns: Iterable[Turn]) -> list[Part]:
-    """Return each session of each conversation as a part, named by its number; the turns come in their order."""
+    """Return each session of each conversation as a part, named by its number. `turns` must be in order."""
     return [
         Part(conversation, str(session), tuple(members))
         for (conversation, session), members in groupby(turns, key=lambda turn: (turn.conversation, turn.session))
@@ -43,9 +43,9 @@ def sessions_of(turns: Iterable[Turn]) -> list[Part]:
 
 
 def plan(parts: Sequence[Part], ledger: Iterable[Derived]) -> Plan:
-    """Return what the ledger lacks of the parts: those that are new, changed, follow from a changed one, or failed.
+    """Compare parts with the ledger. Pending are those that are new, changed, failed, or follow a changed part.
 
-    A part comes after the one that it follows from.
+    `parts` must have each part after the one that it `follows`.
     """
     known = {(line.conversation, line.name): line for line in ledger}
     present = {(part.conversation, part.name) for part in parts}
@@ -64,9 +64,9 @@ def plan(parts: Sequence[Part], ledger: Iterable[Derived]) -> Plan:
 
 
 def batches(parts: Iterable[T], at_once: int, requests: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield parts in order, as many at a time as fill a model that works on so many requests at once.
+    """Yield items in order, in batches of at most `at_once` requests.
 
-    `requests` says how many a part, or whatever is asked about, needs; one that needs more comes alone.
+    `requests` returns how many requests an item needs; an item that needs more than `at_once` comes alone.
     """
     batch: list[T] = []
     size = 0
@@ -89,7 +89,7 @@ def derive_all(
     derive: Derive,
     report: Callable[[PartDone], None],
 ) -> list[PartDone]:
-    """Derive from the groups of pending parts one after the other, storing and reporting each before the next.
+    """Derive from the groups of pending parts in order; store and report each group before the next.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -110,7 +110,7 @@ def derive_all(
 def summary(
     store: StructuredMemory, backbone: str, done: Sequence[PartDone], noted: Mapping[str, int] | None = None
 ) -> Indexed:
-    """Return what an indexing did, with what the backbone now has.
+    """Return what an indexing did, with counts of what the backbone now has.
 
     Raises:
         StoreError: the store could not be read.
@@ -122,5 +122,5 @@ def summary(
 
 
 def about_tokens(texts: Iterable[str]) -> int:
-    """Return about how many tokens a model makes of the texts."""
+    """Return an estimate of the number of tokens in the texts."""
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 1 for text in texts)

@@ -1,4 +1,4 @@
-"""What was read from a store, kept until the store changes."""
+"""Cache what was read from a store until the store changes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _T = TypeVar("_T")
 
 
 class Kept(Generic[_T]):
-    """Reads when first called, and again only where the store has changed since."""
+    """Calls `read` on the first call, and again only if the store has changed since."""
 
     def __init__(self, store: StructuredMemory, read: Callable[[], _T]) -> None:
-        """Take the store that `read` reads from."""
+        """Take the store, and the function that reads from it."""
         self._store = store
         self._read = read
         self._known: tuple[int, _T] | None = None
 
     def __call__(self) -> _T:
-        """Return what `read` returned after the last change.
+        """Return the value of `read` for the present state of the store.
 
         Raises:
             StoreError: the store cannot be read.

@@ -1,4 +1,4 @@
-"""What every structured backbone has: a store, and a model with prompts to ask it with."""
+"""The base class of structured backbones, and their kit: a model with prompts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ M = TypeVar("M", bound=StructuredMemory)
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """A model and the prompts of the backbone's steps; `context` counts the tokens that it sees at once.
+    """A model and the prompts of the backbone's steps.
 
-    It works on `at_once` requests at a time.
+    `at_once` is the number of requests that the model works on at a time, `context` its context length in tokens.
     """
 
     model: LanguageModel
@@ -30,7 +30,7 @@ class Kit:
     context: int
 
     def fixed_tokens(self, *steps: str) -> int:
-        """Return about how many tokens the fixed parts of the steps' prompts have, each once."""
+        """Return an estimate of the tokens in the fixed parts of the steps' prompts, each counted once."""
         prompts = [self.prompts[step] for step in steps]
         return sum(
             about_tokens([prompt.system, *(each.input + each.output for each in prompt.examples)]) for prompt in prompts
@@ -38,19 +38,19 @@ class Kit:
 
 
 LoadKit: TypeAlias = Callable[[], Kit]
-"""Loads the model the first time that it is called: whoever retrieves without asking one never does."""
+"""Loads the model on the first call. Retrieval that asks no model never calls it."""
 
 
 class StructuredBackbone(Generic[M]):
-    """What structured backbones have in common: they remember turns at once, and derive from them in `index`."""
+    """The base class: `update` stores turns at once, and a subclass derives from them in `index`."""
 
     def __init__(self, store: M, kit: LoadKit) -> None:
-        """Take the store, and what loads the model and the prompts."""
+        """Take the store, and the function that loads the model and the prompts."""
         self._store = store
         self._kit = kit
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Remember the turns; the next `index` derives from them.
+        """Store the turns; the next `index` derives from them.
 
         Raises:
             StoreError: the store cannot be written.
@@ -58,5 +58,5 @@ class StructuredBackbone(Generic[M]):
         self._store.add_turns(turns)
 
     def _at_once(self, asked: Sequence[object]) -> int:
-        """Return how many things are asked for at a time; where there is nothing to do, no model is loaded for it."""
+        """Return the number of requests at a time; 1 without loading a model if there is nothing to ask."""
         return self._kit().at_once if asked else 1

@@ -1,4 +1,4 @@
-"""Leaves of a tree, a unit for each turn or each passage of a long one, and nodes as a model reads them."""
+"""Make the leaves of a tree, one for each turn or passage of a long turn, and format nodes for a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from goalmem_cli.store.units import passages_with_marks
 
 
 def turn_leaves(backbone: str, kind: str, session: Sequence[Turn]) -> list[Unit]:
-    """Return a unit for each turn in order, or for each passage of a long one; none for what is blank."""
+    """Return a unit for each turn in order, or for each passage of a long turn; blank ones are skipped."""
     passages: Counter[str] = Counter()
     leaves = []
     for stretch in stretches_of(session, 0):
@@ -30,14 +30,14 @@ def turn_leaves(backbone: str, kind: str, session: Sequence[Turn]) -> list[Unit]
 
 
 def _passed_on(turn: Turn, place: int) -> dict[str, object]:
-    """Return what says of a turn's passage whose words it is, where they are not its speaker's."""
+    """Return the attributes that name the author of a forwarded or quoted passage; {} for the speaker's own words."""
     passed = {name: value for name, value in turn.attributes.items() if name == FORWARDED_FROM}
     author = passages_with_marks(turn, MAX_TOKENS)[place][1] if QUOTES in turn.attributes else None
     return passed if author is None else {**passed, QUOTED_FROM: author}
 
 
 def node_line(node: Unit, *, is_leaf: bool) -> str:
-    """Return a node in one line as a model reads it: what was said, by whom and on which day; or a summary's text."""
+    """Return a node in one line for a model: a leaf with its speaker and day, or a summary's text."""
     if not is_leaf:
         return in_one_line(node.text)
     day = f" [{node.said:%Y-%m-%d}]" if node.said is not None else ""

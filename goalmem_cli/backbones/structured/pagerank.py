@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 Shares: TypeAlias = NDArray[np.float64]
-"""How the mass of a walk is shared among the nodes: none is negative."""
+"""A non-negative value for each node or edge, such as its share of a walk."""
 
 _TOLERANCE = 1e-10
 _MOST_ROUNDS = 200
 
 
 def undirected(count: int, ones: ArrayLike, others: ArrayLike, weights: ArrayLike) -> sparse.csr_array:
-    """Return the adjacency matrix of `count` nodes, shape (count, count), symmetric.
+    """Return the symmetric adjacency matrix of `count` nodes, shape (count, count).
 
-    An edge leads from one of `ones` to its place in `others`; parallel edges add their weights. An edge from a node to
+    Edge i links `ones[i]` and `others[i]` with `weights[i]`. Weights of parallel edges add up. An edge from a node to
     itself counts once.
     """
     rows, columns = np.asarray(ones, dtype=np.intp), np.asarray(others, dtype=np.intp)
@@ -29,10 +29,10 @@ def undirected(count: int, ones: ArrayLike, others: ArrayLike, weights: ArrayLik
 
 
 def pagerank(adjacency: sparse.csr_array, reset: Shares, damping: float) -> Shares:
-    """Return the share of time that a walk spends at each node, shape (nodes,), with a sum of 1; zeros without a reset.
+    """Return the share of time that a walk spends at each node, shape (nodes,), with sum 1; all 0 if `reset` is all 0.
 
-    With probability `damping` the walk follows an edge in proportion to its weight, else it starts anew at a node in
-    proportion to `reset`, as it does at a node without an edge: p = damping W p + (1 - damping) r (HippoRAG 2).
+    With probability `damping` the walk follows an edge in proportion to its weight. Otherwise, and at nodes without
+    edges, it restarts at a node in proportion to `reset`: p = damping W p + (1 - damping) r (HippoRAG 2).
     """
     total = reset.sum()
     if not total:

@@ -1,9 +1,8 @@
-"""Which names mean the same thing: by the same words, by their letters, by their vectors, or as a model says.
+"""Resolve names: find which known name a name means, by its words, its letters, its vector, or by asking a model.
 
-A name is settled by the first of these that finds one of the known names, and what stays open is asked for in one call
-(Graphiti's resolution of entities, section 2.2.1 of arXiv 2501.13956; Mem0's graph merges by vectors alone). Neither
-letters nor vectors settle it where numbers differ: "order 4711" and "order 4712" look alike, and Mem0's graph takes
-them for one (its issue 3590).
+The first of these that finds a known name decides. A model is asked about all open names in one call (Graphiti's entity
+resolution, section 2.2.1 of arXiv 2501.13956; Mem0's graph merges by vectors alone). Letters and vectors never join
+names whose numbers differ: Mem0's graph takes "order 4711" and "order 4712" for one (its issue 3590).
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from goalmem_cli.records import Unit
 
 SAME, NEW = "SAME", "NEW"
 EVENTS: Mapping[str, Event] = {SAME: Event("must"), NEW: Event()}
-"""What a model can say about a name that is open: it means what a known one does, or something else."""
-_LETTERS, _WORDS, _ENTROPY = 6, 2, 1.5  # a name with less is too short for its letters to tell
+"""What a model can say about an open name: it means the same as a known one, or it is new."""
+_LETTERS, _WORDS, _ENTROPY = 6, 2, 1.5  # names below these are too short to compare by letters
 _GRAM = 3
 _NUMBERS = re.compile(r"\d+")
 
@@ -34,9 +33,9 @@ _NUMBERS = re.compile(r"\d+")
 class Policy:
     """How names are resolved.
 
-    Known names of at least the cosine `least` are looked at, at most so many `candidates`. One whose trigrams are
-    alike by at least `letters` (Jaccard; None: they do not count) is the same, and so is the nearest one of at least
-    the cosine `joins` (None: vectors settle nothing).
+    At most `candidates` known names with a cosine of at least `least` are considered. The best of them whose trigrams
+    have a Jaccard index of at least `letters` is the same name (None: skip this test). So is the nearest known name
+    with a cosine of at least `joins` (None: skip this test).
     """
 
     candidates: int = 15
@@ -47,9 +46,10 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The place of the known name that a name means, or None; it is open where there are `candidates` then.
+    """The result for one name: `same` is the position of the known name that it means, or None.
 
-    `candidates` are places of known names, nearest first.
+    `candidates` are positions of known names that it may mean, nearest first. A name with candidates but no `same` is
+    open; without both it is new.
     """
 
     same: int | None
@@ -59,10 +59,10 @@ class Resolved:
 def resolve(
     names: Sequence[str], vectors: Vectors, known: Sequence[str], known_vectors: Vectors, policy: Policy
 ) -> list[Resolved]:
-    """Return for each name which of the known ones it means, or which it may mean.
+    """Return for each name which known name it means, or may mean.
 
-    `vectors` and `known_vectors` have a row of unit length for each name. A name is one of the known ones where exactly
-    one has its normal form; where several have, these are its candidates.
+    `vectors` and `known_vectors` have a row of unit length for each name. If exactly one known name has the same normal
+    form, it is the same. If several have, they are the candidates.
     """
     keys = [key_of(each) for each in known]
     by_key: dict[str, list[int]] = {}
@@ -104,10 +104,9 @@ def _resolved(
 
 
 def merged(names: Sequence[str], vectors: Vectors, policy: Policy) -> list[int]:
-    """Return for each name, in order, the place of the first name that means the same, its own where it is the first.
+    """Return for each name the position of the first name that means the same; its own position if it is the first.
 
-    Each joins the earlier name that `resolve` settles on among the first ones, else it is one of them itself; so the
-    order of names counts, and nobody is asked.
+    Each name is resolved as in `resolve` against the first names so far, without a model. The order of names matters.
     """
     if not len(names):
         return []
@@ -130,10 +129,10 @@ def merged(names: Sequence[str], vectors: Vectors, policy: Policy) -> list[int]:
 
 
 def to_ask(lines: Sequence[str], resolved: Sequence[Resolved], known: Sequence[Unit]) -> Undecided | None:
-    """Return what a model is to say about all names that are open, in one call; None where none is.
+    """Return the question for a model about all open names, or None if no name is open.
 
-    `lines` are the names as the model reads them, and `known` the units of the known names; it is shown those that any
-    open name may mean, in their order.
+    `lines` are the names as the model reads them, `known` the units of the known names. The model is shown those that
+    any open name may mean, in the order of `known`.
     """
     lines = [line for line, each in zip(lines, resolved, strict=True) if _is_open(each)]
     shown = sorted({place for each in resolved if _is_open(each) for place in each.candidates})
@@ -141,9 +140,9 @@ def to_ask(lines: Sequence[str], resolved: Sequence[Resolved], known: Sequence[U
 
 
 def answered(acts: Iterable[Act], resolved: Sequence[Resolved], known: Sequence[Unit]) -> list[int | None]:
-    """Return for each name the place of the known one that it means, by what is settled and what a reply's acts say.
+    """Return for each name the position of the known name that it means, or None, from `resolved` and a reply's acts.
 
-    The first thing that a reply says about a name counts; of what it says nothing about, nothing is known.
+    The first act on a name counts. An open name without an act gets None.
     """
     places = {unit.id: place for place, unit in enumerate(known)}
     said: dict[int, int | None] = {}
@@ -162,7 +161,7 @@ def _is_open(resolved: Resolved) -> bool:
 
 
 def tells_by_letters(key: str) -> bool:
-    """Return whether a name's letters are enough to tell it by: six letters or two words, and not all much the same."""
+    """Return whether a name can be compared by letters: six letters or two words, and enough different letters."""
     letters = key.replace(" ", "")
     if len(letters) < _LETTERS and len(key.split()) < _WORDS:
         return False
@@ -172,12 +171,12 @@ def tells_by_letters(key: str) -> bool:
 
 
 def have_same_numbers(one: str, other: str) -> bool:
-    """Return whether two names have the same numbers in the same order; most have none."""
+    """Return whether two names have the same numbers in the same order; two names without numbers do."""
     return _NUMBERS.findall(one) == _NUMBERS.findall(other)
 
 
 def trigram_jaccard(one: str, other: str) -> float:
-    """Return the share of three-letter pieces that two names have in common, blanks left out, from 0 to 1."""
+    """Return the Jaccard index of the trigrams of two names without blanks, from 0 to 1."""
     ones, others = _trigrams(one), _trigrams(other)
     return len(ones & others) / len(ones | others)
 

@@ -1,4 +1,4 @@
-"""The settings of a backbone or reasoner in a settings file, checked against those that it has."""
+"""Check the settings that a settings file gives to a backbone or reasoner."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from goalmem_cli.json_records import rebuild
 T = TypeVar("T")
 
 LEAST = "least"
-"""In the metadata of a field that is a whole number: the least that it may be, where that is not 1."""
+"""Metadata key of an integer field: its minimum, if that is not 1."""
 MOST = "most"
-"""In the metadata of a field that is another number: the most that it may be, where it is no share."""
+"""Metadata key of a float field: its maximum, if that is not 1."""
 
 SEARCHING: Mapping[str, bool] = {"searching": True}
-"""The metadata of a field that only says how what is indexed is searched: its values share one index."""
+"""Metadata of a field that affects only the search: all its values share one index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,13 @@ class NoSettings:
 
 
 def settings_from(name: str, kind: type[T], given: Mapping[str, Any], key: str = "backbones") -> T:
-    """Return the settings of a backbone or reasoner: a frozen record with the given values and its defaults.
+    """Return the settings of the backbone or reasoner `name`: a frozen record of `kind`, with defaults filled in.
 
-    `key` is the setting that they are given under, for messages.
-
-    A whole number is at least 1, or what its field says; any other is a share, from 0 to 1, or to what its field says.
+    `key` names the section of the settings file in messages. Integers must be at least 1 (or the field's `LEAST`).
+    Floats must lie between 0 and 1 (or the field's `MOST`).
 
     Raises:
-        UsageError: there is no such setting, or it cannot have this value.
+        UsageError: there is no such setting, or its value is not allowed.
     """
     hints = get_type_hints(kind)
     known = {slot.name: slot for slot in fields(kind)}  # type: ignore[arg-type]
@@ -47,16 +46,16 @@ def settings_from(name: str, kind: type[T], given: Mapping[str, Any], key: str =
 
 
 def indexing_settings(kind: type[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is given of the settings that decide what is indexed, and not only how it is searched."""
+    """Return the given settings that affect the index, without those that affect only the search."""
     searching = {slot.name for slot in fields(kind) if "searching" in slot.metadata}
     return {name: value for name, value in given.items() if name not in searching}
 
 
 def _checked(name: str, kind: Any, value: Any, bounds: Mapping[Any, Any]) -> Any:
-    """Return the value as the annotated kind; `bounds` is the metadata of its field.
+    """Return the value converted to the annotated type; `bounds` is the metadata of its field.
 
     Raises:
-        TypeError, ValueError: it is none, or out of bounds.
+        TypeError, ValueError: the value has another type, or is out of bounds.
     """
     if isinstance(value, bool) and kind is not bool:
         raise TypeError(f"{name} is no number and no word")

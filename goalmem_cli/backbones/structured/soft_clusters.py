@@ -1,4 +1,4 @@
-"""Soft clusters: a mixture of Gaussians over fewer dimensions; a row may belong to several (RAPTOR section 3)."""
+"""Soft clusters by a Gaussian mixture on reduced vectors; a row may belong to several (RAPTOR section 3)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from goalmem_cli.ports import Vectors
 Rows: TypeAlias = NDArray[np.intp]
 
 SEED = 224
-"""RAPTOR's own, for the number of clusters; here for what brings the vectors to fewer dimensions too."""
-_FIT_SEED = 0  # RAPTOR's own, for the last fit
+"""RAPTOR's seed for choosing the number of clusters; used here for the dimension reduction too."""
+_FIT_SEED = 0  # RAPTOR's seed for the last fit
 _LOCAL_NEIGHBOURS = 10
 
 
 class Reducer(StrEnum):
-    """What brings vectors to fewer dimensions: UMAP as in the paper, or PCA, quicker but blind to neighbourhoods."""
+    """The method that reduces dimensions: UMAP as in the paper, or PCA, faster but blind to neighbourhoods."""
 
     UMAP = "umap"
     PCA = "pca"
@@ -33,9 +33,10 @@ class Reducer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """How to cluster: dimensions, clusters at most at a time, and the probability from which a row belongs to one.
+    """Parameters of the clustering.
 
-    Another `seed` may give other clusters.
+    `dimension` is the number of dimensions after reduction, `components` the maximum number of clusters at a time. A
+    row is in each cluster whose probability for it is above `membership`. Another `seed` may give other clusters.
     """
 
     reducer: Reducer = Reducer.UMAP
@@ -46,10 +47,10 @@ class Clustering:
 
 
 def soft_clusters(vectors: Vectors, told: Clustering) -> list[Rows]:
-    """Return clusters as sorted rows of the vectors, shape (rows, dimensions): each row is in at least one.
+    """Return clusters of the vectors, shape (rows, dimensions), as sorted row numbers; each row is in at least one.
 
-    The rows are clustered as a whole, then each cluster of more than `dimension` + 1 rows by itself. The same vectors
-    give the same clusters.
+    All rows are clustered first, then each cluster of more than `dimension` + 1 rows again. The same vectors give the
+    same clusters.
 
     Raises:
         UsageError: the packages of the extra `clusters` are not installed.
@@ -63,7 +64,7 @@ def soft_clusters(vectors: Vectors, told: Clustering) -> list[Rows]:
 
 
 def _split(vectors: Vectors, told: Clustering, neighbours: int) -> Iterator[Rows]:
-    """Yield the rows of each cluster; all of them where they are too few to tell clusters apart."""
+    """Yield the rows of each cluster; a single cluster of all rows if there are too few."""
     if len(vectors) <= told.dimension + 1:
         if len(vectors):
             yield np.arange(len(vectors))
@@ -92,7 +93,7 @@ def _reduced(vectors: Vectors, told: Clustering, neighbours: int) -> NDArray[np.
 
 
 def _mixture(points: NDArray[np.float64], most: int, seed: int) -> NDArray[np.float64]:
-    """Return the probability of each row under each Gaussian of the mixture whose number BIC prefers."""
+    """Return the probability of each Gaussian for each row, shape (rows, clusters); BIC chooses their number."""
     mixture: Any = _imported("sklearn.mixture").GaussianMixture
     with _quiet():
         scores = [mixture(number, random_state=seed).fit(points).bic(points) for number in range(1, max(2, most))]
@@ -102,9 +103,9 @@ def _mixture(points: NDArray[np.float64], most: int, seed: int) -> NDArray[np.fl
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hear nothing of fits that did not converge, the best that there is being taken; keep to one thread.
+    """Silence warnings of fits that did not converge (the best fit is taken), and use one thread.
 
-    Fits are many and small: with a thread a core they take several times as long.
+    The fits are many and small: with one thread per core they take several times as long.
     """
     with warnings.catch_warnings(action="ignore"), _imported("threadpoolctl").threadpool_limits(1):
         yield

@@ -1,6 +1,6 @@
-"""Stretches of talk that a model reads at once: whole turns, long ones by their passages, each line with a label.
+"""Split talk into stretches that a model reads at once: turns, or passages of long ones, as labelled lines.
 
-Their entries refer to the lines by these labels, which a reply's schema enumerates.
+Entries of a reply refer to lines by these labels; the reply's schema enumerates them.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ _BEFORE_LETTERS = 160
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What one request is about: lines, each a turn or a passage of a long one, and the turns right before them."""
+    """The talk that one request is about: lines of (turn, text of it or of its passage), and the turns `before`."""
 
     lines: tuple[tuple[Turn, str], ...]
     before: tuple[Turn, ...] = ()
 
     @property
     def labels(self) -> list[str]:
-        """What the reply calls the lines: T1, T2 ..."""
+        """The labels of the lines in a reply: T1, T2 ..."""
         return [f"T{number}" for number in range(1, len(self.lines) + 1)]
 
     @property
     def place(self) -> int:
-        """Where it begins: the ordinal of its first turn."""
+        """The ordinal of its first turn."""
         return self.lines[0][0].ordinal
 
     @property
     def name(self) -> str:
-        """What people call it: by its first and its last turn."""
+        """Its name for people: the labels of its first and last turn."""
         first, last = self.lines[0][0].label, self.lines[-1][0].label
         return f"{first} to {last}" if first != last else first
 
     @property
     def sources(self) -> tuple[Turn, ...]:
-        """The turns of its lines, each once, in the order of the conversation."""
+        """The distinct turns of its lines, in the order of the conversation."""
         return tuple({turn.id: turn for turn, _ in self.lines}.values())
 
     @property
     def told(self) -> str:
-        """What is said in it, a line each, with who says it where several do, or one quotes another."""
+        """Its text, a line each; the speaker stands before each line if several people speak or are quoted."""
         is_one = is_one_voice(self.sources)
         return "\n".join(text if is_one else f"{turn.speaker}: {text}" for turn, text in self.lines)
 
     def inputs(self, problem: str) -> dict[str, object]:
-        """Return what the prompt is filled with; `problem` says what was wrong with the last reply."""
+        """Return the inputs of the prompt; `problem` says what was wrong with the last reply."""
         lines = [
             f"{label}. {in_one_line(turn.speaker)}: {in_one_line(text)} [{_said(turn)}]"
             for label, (turn, text) in zip(self.labels, self.lines, strict=True)
@@ -64,10 +64,10 @@ class Stretch:
         return {"before": before, "lines": lines, "problem": problem}
 
     def places(self, labels: Sequence[str]) -> tuple[int, ...]:
-        """Return which of the lines the labels stand for, counted from 1, each once, in order.
+        """Return the sorted numbers of the lines that the labels name, counted from 1, each once.
 
         Raises:
-            ReplyUnusable: there is none, or one is none of the lines.
+            ReplyUnusable: there is no label, or one names no line.
         """
         known = {label: place for place, label in enumerate(self.labels, 1)}
         if unknown := [label for label in labels if label not in known]:
@@ -77,7 +77,7 @@ class Stretch:
         return tuple(sorted({known[label] for label in labels}))
 
     def turns(self, places: Sequence[int]) -> tuple[Turn, ...]:
-        """Return the turns of these lines, each once, in the order of the conversation."""
+        """Return the distinct turns of these lines, in the order of the conversation."""
         found = [self.lines[place - 1][0] for place in places]
         return tuple(sorted({turn.id: turn for turn in found}.values(), key=lambda turn: turn.ordinal))
 
@@ -92,18 +92,18 @@ def stretches_of(
     passage: int = MAX_TOKENS,
     overlap: int = 0,
 ) -> Iterator[Stretch]:
-    """Yield the turns of a session in order, as many at a time as have a size of at most `most` and so many `lines`.
+    """Yield the turns of a session in order, in stretches of at most `lines` lines and a total `size` of `most`.
 
-    A turn of more than `passage` tokens comes in passages; blank ones are left out. A stretch has at least one line,
-    and comes with so many of the turns `before` it; it begins with the last lines of the one before, as far as these
-    have a size of at most `overlap` and leave room for another. Turns that follow change the last stretch at most.
+    A turn of more than `passage` tokens is split into passages; blank ones are skipped. A stretch has at least one
+    line. Its `before` are the given number of turns before it. It repeats the last lines of the previous stretch up to
+    a size of `overlap`, if they leave room for a new line. New turns at the end change the last stretch at most.
     """
     for taken in _taken(_lines_of(turns, passage), most, size, lines, overlap):
         yield _stretch(turns, taken, before)
 
 
 def shorter(stretch: Stretch, most: int, lines: int | None = None) -> Iterator[Stretch]:
-    """Yield the lines of a stretch as stretches of at most so many letters and so many `lines`."""
+    """Yield the lines of a stretch in stretches of at most `most` letters and `lines` lines."""
     for taken in _taken(stretch.lines, most, len, lines):
         yield Stretch(tuple(taken))
 
@@ -126,7 +126,7 @@ def _taken(
 
 
 def _ending(lines: Sequence[tuple[Turn, str]], most: int, size: Callable[[str], int]) -> list[tuple[Turn, str]]:
-    """Return the last lines, as many as have a size of at most `most`."""
+    """Return the last lines whose total size is at most `most`."""
     begin = len(lines)
     while begin and size(lines[begin - 1][1]) <= most:
         begin -= 1

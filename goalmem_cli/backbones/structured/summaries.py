@@ -1,8 +1,7 @@
-"""Summaries of what several parts gave, as parts of their own (BACKBONES.md, C5).
+"""Summaries of units of several parts, kept as parts of their own (BACKBONES.md, C5).
 
-A summary's part is named by its layer and its members, so that the same members keep their summary and others ask for
-a new one. `plan` is run layer by layer, with the lines of `lines_of` alone, since it drops those that are none of its
-parts.
+A summary's part is named by its layer and its members: the same members keep their summary, others need a new one.
+Call `plan` for one layer at a time, with the ledger lines of `lines_of`, as it drops lines without a part.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ T = TypeVar("T")
 WHOLE = "whole"
 """The layer of the parts that `whole_part` returns."""
 BETWEEN = "/"
-"""What stands between a part's layer and the rest of its name."""
+"""The separator between a part's layer and the rest of its name."""
 
 
 def summary_part(layer: str, members: Sequence[Unit], turns: Mapping[str, Turn]) -> Part:
-    """Return the part that a summary of these units of one conversation is derived from.
+    """Return the part for a summary of these units of one conversation.
 
-    `turns` has those of the members by id; a part has each of them once, in the order of the conversation. The order
-    of the members does not matter.
+    `turns` has the members' turns by id. The part has each turn once, in the order of the conversation. The order of
+    the members does not matter.
     """
     sources = {turns[id_].id: turns[id_] for unit in members for id_ in unit.turns}
     ordered = sorted(sources.values(), key=lambda turn: turn.ordinal)
@@ -42,26 +41,26 @@ def named(layer: str, name: str) -> str:
 
 
 def whole_part(turns: Sequence[Turn], told: Iterable[object]) -> Part:
-    """Return all turns of a conversation as a part whose line in the ledger says that all of it was read.
+    """Return all turns of a conversation as a part; its ledger line records that the conversation was read whole.
 
-    It is another part, and so pending, where what the backbone is `told` about reading it is something else. It gives
-    no units, and goes when one of its turns is forgotten.
+    `told` are the settings that affect the reading: other settings make another part, which is pending. The part gives
+    no units. It is dropped when one of its turns is forgotten.
     """
     return Part(turns[0].conversation, named(WHOLE, content_hash(*map(str, told))), tuple(turns))
 
 
 def lines_of(layer: str, ledger: Iterable[Derived]) -> list[Derived]:
-    """Return the lines of the ledger that are about parts of this layer."""
+    """Return the ledger lines of the parts of this layer."""
     return [line for line in ledger if line.name.partition(BETWEEN)[0] == layer]
 
 
 def words_in(tokens: int) -> int:
-    """Return about how many words so many tokens are: what a model is told that is to keep to them."""
+    """Return about how many words fit in `tokens`; a prompt gives this as the limit."""
     return max(1, tokens * 3 // 4)
 
 
 def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> Iterator[list[T]]:
-    """Yield the members in order, as many at a time as have about `budget` tokens; a longer one comes alone."""
+    """Yield the members in order, in groups of about `budget` tokens; a longer member comes alone."""
     taken: list[T] = []
     full = 0
     for member in members:
@@ -76,10 +75,10 @@ def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> It
 
 
 def read_summary(build: Callable[[str], Request], text: str) -> str:
-    """Return the summary that a reply to a request gives.
+    """Return the summary in the reply `text`; `build` makes its request.
 
     Raises:
-        ReplyUnusable: the reply is of another form, or blank.
+        ReplyUnusable: the reply has another form, or is blank.
     """
     told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
     if not told:

@@ -1,7 +1,7 @@
-"""Facts as triples, and the phrases that they name: the part of a graph that all who extract openly have in common.
+"""Facts as triples, and nodes for the phrases in them: the graph that all open extraction shares.
 
-A fact is a unit that keeps its subject, predicate and object, and the three in their normal form, `keys`, by which the
-phrases are one node each. A fact is linked to its subject and to its object, and these two to each other.
+A fact is a unit that keeps its subject, predicate and object, and their normal forms in `keys`. Phrases with the same
+key are one node. A fact is linked to its subject and its object, and these two to each other.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, RELATION, SUBJECT
 
 
 def key_of(phrase: str) -> str:
-    """Return what two wordings of a name have in common; a name of signs alone stands for itself."""
+    """Return the normal form of a name, equal for its different wordings; a name of signs alone is only lower-cased."""
     return normalise(phrase) or " ".join(phrase.casefold().split())
 
 
 def triple_attributes(subject: str, predicate: str, thing: str) -> dict[str, object]:
-    """Return what a fact's unit keeps of its three parts."""
+    """Return the attributes of a fact's unit: its three parts and their keys."""
     keys = [key_of(part) for part in (subject, predicate, thing)]
     return {"subject": subject, "predicate": predicate, "object": thing, "keys": keys}
 
 
 def triple_text(subject: str, predicate: str, thing: str) -> str:
-    """Return a fact as it is read and searched."""
+    """Return the text of a fact, for reading and search."""
     return f"({subject}, {predicate}, {thing})"
 
 
 def keys_of(fact: Unit) -> tuple[str, ...]:
-    """Return the normal forms of a fact's three parts; nothing where a store made elsewhere has none."""
+    """Return the normal forms of a fact's three parts; () if a store made elsewhere lacks them."""
     keys = listed(fact, "keys")
     return tuple(keys) if len(keys) == 3 else ()
 
@@ -43,12 +43,12 @@ def ends_of(fact: Unit) -> tuple[str, ...]:
 
 
 def phrase_id(backbone: str, key: str) -> str:
-    """Return the id of the phrase of that normal form."""
+    """Return the id of the phrase node with that key."""
     return content_hash(backbone, PHRASE, key)
 
 
 def phrase_units(backbone: str, facts: Sequence[Unit]) -> list[Unit]:
-    """Return the phrases that the facts name, each once, in its normal form, with the turns of its facts."""
+    """Return a node for each subject and object of the facts, in normal form, with the turns of its facts."""
     named: dict[str, list[Unit]] = {}
     for fact in facts:
         for key in sorted(set(ends_of(fact))):
@@ -57,9 +57,9 @@ def phrase_units(backbone: str, facts: Sequence[Unit]) -> list[Unit]:
 
 
 def triple_edges(backbone: str, facts: Sequence[Unit]) -> list[Edge]:
-    """Return what links facts to the phrases of `phrase_units`, and the phrases of one fact to each other.
+    """Return the edges from facts to the phrases of `phrase_units`, and between the phrases of a fact.
 
-    A relation edge weighs as many facts as it stands for.
+    The weight of a relation edge is the number of its facts.
     """
     edges: list[Edge] = []
     relations: Counter[tuple[str, str]] = Counter()

@@ -1,4 +1,4 @@
-"""Units as backbones derive them: in the place of the last turn that they come from, and known at its time."""
+"""Make derived units and nodes, and read their attributes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goalmem_cli.backbones.scope import within_time
 from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, QUOTES, Hit, Query, Turn, Unit, content_hash
 
 IN_PLACE_OF = "in_place_of"
-"""The attribute that lists what a unit took the place of, a line each, with the day until which that held."""
+"""The attribute that lists what a unit replaced, a line each, with the day until which that held."""
 
 
 def derived_unit(
@@ -24,11 +24,11 @@ def derived_unit(
     attributes: Mapping[str, object] | None = None,
     speaker: str | None = None,
 ) -> Unit:
-    """Return a unit that was derived from these turns of one conversation, of which there is at least one.
+    """Return a unit derived from these turns of one conversation; at least one is needed.
 
-    It stands where the last of them does, so that a question as of an earlier time does not see it; it has the
-    `speaker`, or else the one whose words all of them are. Backbone, kind, text, turns and `identity` tell it from
-    others. `event` is when what it tells began and ended.
+    It has the place and time of the last turn, so that a question as of an earlier time does not see it. Its speaker is
+    `speaker`, or else the one person who said all the turns. Its id is a hash of backbone, kind, text, turns and
+    `identity`. `event` is when what it tells began and ended.
     """
     last = max(turns, key=lambda turn: turn.ordinal)
     forwarded = {turn.attributes.get(FORWARDED_FROM) for turn in turns}
@@ -54,9 +54,7 @@ def derived_unit(
 
 
 def is_one_voice(turns: Sequence[Turn]) -> bool:
-    """Say whether all words of the turns are one person's: they have one speaker, who quotes nobody, and forwards all
-    of them from one, or none.
-    """
+    """Say whether all words of the turns are one person's: one speaker, no quotes, all forwarded from one or none."""
     voices = {(turn.speaker, turn.attributes.get(FORWARDED_FROM)) for turn in turns if QUOTES not in turn.attributes}
     return len(voices) == 1 and not any(QUOTES in turn.attributes for turn in turns)
 
@@ -70,10 +68,10 @@ def node(
     *,
     identity: Sequence[str] = (),
 ) -> Unit:
-    """Return what these units, of which there is at least one, share: a phrase, say, or a label.
+    """Return a unit for what these units share, such as a phrase or a label; at least one is needed.
 
-    It comes from all of their turns and stands where the first of them does. Backbone, kind, text and `identity` alone
-    tell it from others, so that it stays the same unit whichever units are behind it.
+    It names all their turns, and has the place and time of the first unit. Its id is a hash of backbone, kind, text and
+    `identity` only, so that it stays the same when the units `behind` it change.
     """
     first = min(behind, key=lambda unit: (unit.conversation, unit.session, unit.ordinal, unit.id))
     sources = {
@@ -98,13 +96,13 @@ def node(
 
 
 def listed(unit: Unit, name: str) -> list[str]:
-    """Return the texts that an attribute lists; none where a store made elsewhere has none."""
+    """Return the texts that an attribute lists; [] if a store made elsewhere lacks it."""
     value = unit.attributes.get(name)
     return list(map(str, value)) if isinstance(value, list) else []
 
 
 def saying_what_it_replaced(hit: Hit, replaced: Sequence[str]) -> Hit:
-    """Return the hit, whose unit lists these lines as what it took the place of; as it is where there are none."""
+    """Return the hit with these lines as what its unit replaced; unchanged if there are none."""
     if not replaced:
         return hit
     attributes = {**hit.unit.attributes, IN_PLACE_OF: list(replaced)}
@@ -112,15 +110,15 @@ def saying_what_it_replaced(hit: Hit, replaced: Sequence[str]) -> Hit:
 
 
 def number(unit: Unit, name: str) -> float:
-    """Return the number that an attribute is; 0 where a store made elsewhere has none."""
+    """Return an attribute as a number; 0 if a store made elsewhere lacks it."""
     value = unit.attributes.get(name)
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def passing(query: Query) -> Callable[[Unit], bool]:
-    """Return what says whether a unit passes the query's filters, as a store has them.
+    """Return a function that says whether a unit passes the query's filters, with the same rules as a store.
 
-    Without a time, a unit passes none by time.
+    A unit without a time passes no filter by time.
     """
     is_within = within_time(query)
 

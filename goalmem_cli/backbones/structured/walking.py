@@ -1,7 +1,7 @@
-"""Backbones that go through conversations one step after the other, each step depending on those before (C4).
+"""Support for backbones that read a conversation step by step, where each step depends on those before (C4).
 
-Whoever walks hands out one thing to ask for at a time, and goes on with what was answered; several conversations are
-walked side by side, so that what is asked of them goes to the model together.
+A walk yields one question at a time, and goes on with the answer. Several conversations are walked in parallel, so that
+their questions go to the model together.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from goalmem_cli.records import Derived, Part, Turn, Unit
 R = TypeVar("R", covariant=True)
 
 Known = dict[str, tuple[Unit, ...]]
-"""What the parts of a conversation gave, by their names."""
+"""The units of the parts of a conversation, by part name."""
 
 
 class Asked(Protocol[R]):
-    """What can be asked a model, and its reply read."""
+    """A question for a model: it builds the request and parses the reply."""
 
     def request(self, kit: Kit, problem: str) -> Request:
         """Return the request."""
@@ -39,7 +39,7 @@ class Asked(Protocol[R]):
 
 
 def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
-    """Return the reply to each, all asked for in one call.
+    """Ask all in one call, and return the replies in order.
 
     Raises:
         ModelError: the model could not be used at all.
@@ -49,11 +49,11 @@ def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
 
 
 class HasPart(Protocol):
-    """A step, and the part that what it gives comes from."""
+    """A step with the part that its units are derived from."""
 
     @property
     def part(self) -> Part:
-        """All that is shown for it, which is in its name."""
+        """The part; its name depends on everything that the model is shown."""
         ...
 
 
@@ -61,27 +61,27 @@ S = TypeVar("S", bound=HasPart)
 
 
 class Walk(ABC, Generic[S]):
-    """What is gone through step by step: a step that is known is taken, one that is not is handed out to be asked for.
+    """A walk through a conversation. It takes steps that are known, and hands out the others to be asked.
 
-    `names` are the names of the parts of the steps that were taken.
+    `names` are the part names of the steps taken so far.
     """
 
     def __init__(self, known: Mapping[str, Sequence[Unit]]) -> None:
-        """Take what is known, by the names of parts."""
+        """Take the units that are known, by part name."""
         self.names: set[str] = set()
         self._known = known
         self._left = self._steps()
 
     @abstractmethod
     def _steps(self) -> Iterator[S]:
-        """Yield the steps, each after the one before was taken."""
+        """Yield the steps; each is requested only after the one before was taken."""
 
     @abstractmethod
     def take(self, step: S, units: Sequence[Unit]) -> None:
-        """Go on with what a step gave."""
+        """Update the walk with the units of a step."""
 
     def advance(self) -> S | None:
-        """Return the next step of which nothing is known yet, to be answered by `take`; None at the end."""
+        """Return the next unknown step, which the caller answers with `take`; None at the end."""
         for step in self._left:
             units = self._known.get(step.part.name)
             if units is None:
@@ -91,10 +91,10 @@ class Walk(ABC, Generic[S]):
 
 
 class Walking(Protocol):
-    """What hands out one thing to ask for after the other; each has to be answered before the next is handed out."""
+    """Anything that hands out one question at a time; each must be answered before the next."""
 
     def advance(self) -> object | None:
-        """Return the next one; None at the end."""
+        """Return the next question; None at the end."""
         ...
 
 
@@ -102,7 +102,7 @@ W = TypeVar("W", bound=Walking)
 
 
 def together(walks: Iterable[W], at_once: int) -> Iterator[list[tuple[W, Any]]]:
-    """Yield what the walks hand out, of each one thing at a time, as many as the model works on at once."""
+    """Yield batches of (walk, question) for a model that works on `at_once` requests: one per walk in each round."""
     open_ = list(walks)
     while asked := [(walk, step) for walk in open_ if (step := walk.advance()) is not None]:
         open_ = [walk for walk, _ in asked]
@@ -110,16 +110,16 @@ def together(walks: Iterable[W], at_once: int) -> Iterator[list[tuple[W, Any]]]:
 
 
 def rounds(asked: Sequence[int], at_once: int) -> int:
-    """Return in how many calls so many things are asked for, one after the other of each."""
+    """Return the number of model calls of `together` for walks with these numbers of questions."""
     return sum(-(-sum(each > done for each in asked) // at_once) for done in range(max(asked, default=0)))
 
 
 def changed(
     store: StructuredMemory, backbone: str, ledger: Sequence[Derived], told: Iterable[object]
 ) -> list[tuple[Part, Known]]:
-    """Return each conversation that was not gone through as it is now, or has a part that failed, with what is known.
+    """Return each conversation that has changed since it was walked, or has a failed part, with its known units.
 
-    A conversation is a part that all of it is; it is gone through again where what the backbone is `told` changes.
+    The conversation comes as its `whole_part`. It also counts as changed if the settings `told` differ.
 
     Raises:
         StoreError: the store cannot be read.
@@ -150,7 +150,7 @@ def stored(
     report: Callable[[PartDone], None],
     turns: Sequence[int] | None = None,
 ) -> list[PartDone]:
-    """Store what parts gave, and report them, with so many turns each.
+    """Store the units `gave` of the parts, and report each part with its number of new `turns` (default 0).
 
     Raises:
         StoreError: the store cannot be written.
@@ -170,7 +170,7 @@ def stored(
 
 
 def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set[str]]) -> None:
-    """Drop the parts of these conversations that have no such name, and all of conversations that are gone.
+    """Drop the parts of these conversations that are not in `names`, and all parts of conversations that are gone.
 
     Raises:
         StoreError: the store cannot be written.
@@ -190,9 +190,9 @@ V = TypeVar("V", bound=Walk[Any])
 
 
 class WalkingBackbone(StructuredBackbone[StructuredMemory]):
-    """A backbone that reads what is new, and then walks through its conversations side by side.
+    """A backbone that reads new turns, and then walks through its conversations in parallel.
 
-    `name` is what it stores under; walks compare units of the kinds `compared` by their vectors.
+    `name` is its name in the store. Walks compare units of the kinds `compared` by their vectors.
     """
 
     name: str
@@ -205,9 +205,9 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         report: Callable[[PartDone], None],
         turns: Callable[[Q], int] = lambda _: 0,
     ) -> list[PartDone]:
-        """Ask for what is new, store what it gave, and note that in what is known of its conversation.
+        """Ask about the `new` parts, store their units, and add these to what is known of their conversations.
 
-        `turns` says how many turns are new with each.
+        `turns` returns the number of new turns of a part, for the report.
         """
         done: list[PartDone] = []
         for group in batches(new, self._at_once(new), lambda _: 1):
@@ -227,9 +227,9 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         report: Callable[[PartDone], None],
         take: Callable[[V, Any, tuple[Unit, ...]], None] | None = None,
     ) -> list[PartDone]:
-        """Walk to the end: ask for the next step of each walk, store what it gave, and let the walk take it.
+        """Walk to the end: ask the next step of each walk, store its units, and let the walk take them.
 
-        `take` says how, where the walk's own method does not do.
+        `take` replaces the walk's own `take` if given.
         """
         done: list[PartDone] = []
         for group in together(walks, self._at_once(walks)):
@@ -245,6 +245,6 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         return ask_all(self._kit(), asked)
 
     def _vectors_of(self, units: Iterable[Unit]) -> dict[str, Vectors]:
-        """Return the vectors of those that are compared, by the units' ids."""
+        """Return by unit id the vectors of the units whose kind is compared."""
         own = [unit for unit in units if unit.kind in self.compared]
         return dict(zip((unit.id for unit in own), self._store.vectors_of(own), strict=True)) if own else {}

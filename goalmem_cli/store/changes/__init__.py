@@ -1,1 +1,1 @@
-"""What changes a store: adding, deriving, answers, forgetting, re-embedding, restoring, removal; and exporting."""
+"""Operations that change a store: adding, deriving, answers, forgetting, re-embedding, joining, removal; and export."""

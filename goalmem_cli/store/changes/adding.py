@@ -1,4 +1,4 @@
-"""Conversations on their way into the store: a batch is planned and embedded without a lock, then written at once."""
+"""Add conversations: each batch is planned and embedded without a lock, and then written in one transaction."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ Report = Callable[[Added], None]
 
 
 class Adding:
-    """Adds conversations batch by batch; what was reported is safe, whatever happens to the next batch.
+    """Adds conversations batch by batch; reported conversations stay stored if a later batch fails.
 
-    With `by_name` a conversation is the one of its name, else the one that its own id or what it says tells. `is_dry`
-    keeps the rows alone, for a scratch store that only has to tell what adding would do; `reserved` are names that it
-    gives no conversation.
+    With `by_name` the name alone decides which stored conversation one belongs to; else its own id or its turns do.
+    `is_dry` writes only rows, for a scratch store that shows what adding would do. `reserved` are names that new
+    conversations do not get.
     """
 
     def __init__(
@@ -57,9 +57,10 @@ class Adding:
         self._waiting = 0
 
     def add(self, conversations: Iterable[Conversation], report: Report) -> None:
-        """Store what is new, reporting each conversation or stretch of one when it is safe; the indexes follow.
+        """Store new turns, report each conversation or part of one once it is stored, and then update the indexes.
 
-        They also do when a later conversation fails, but not when the user interrupts: the next command does it then.
+        The indexes are updated after an error too, but not after an interruption by the user; then the next command
+        updates them.
 
         Raises:
             InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
@@ -76,16 +77,16 @@ class Adding:
             self._catch_up()
             raise
         self._catch_up()
-        if self._is_behind():  # an interrupted command left the indexes so
+        if self._is_behind():  # because of an interrupted command
             catch_up(self._parts)
 
     @property
     def stretched(self) -> str:
-        """The stored conversation that a transcript which `continues` goes on with; empty where there was none."""
+        """The name of the stored conversation that a transcript with `continues` continues; "" if there was none."""
         return self._stretched
 
     def add_batch(self, batch: Sequence[Conversation]) -> list[Added]:
-        """Store what is new of a batch (see `batches`), and return what is to be reported; the indexes stay behind.
+        """Store the new turns of a batch (see `batches`), and return the reports; the indexes are not updated.
 
         Raises:
             EmbedderMismatch, StoreError: as `Store.add_all`.
@@ -105,14 +106,14 @@ class Adding:
             return not consistency.is_current(connection, parts.indexes(connection))
 
     def _add(self, conversations: Sequence[Conversation]) -> list[Added]:
-        """Write what is one conversation each, and then what goes on with one of these."""
+        """Write the batch, in several transactions if some of its conversations turn out to be the same one."""
         done: list[Added] = []
         while len(done) < len(conversations):
             done += self._add_first(conversations[len(done) :])
         return done
 
     def _add_first(self, conversations: Sequence[Conversation]) -> list[Added]:
-        """Write if the store is still the one planned for, else plan again."""
+        """Plan the first conversations and write them; plan again if the store has changed meanwhile."""
         parts = self._parts
         for _ in range(_MAX_PLANS):
             changes, partings, meta = self._planned(conversations)
@@ -145,7 +146,7 @@ class Adding:
             parts.fingerprint.check(meta)
         vectors = parts.embed(entries)
         if meta.embedder is None or meta.fingerprint is None:
-            parts.fingerprint.text()  # once computed it is kept: no model works under the lock
+            parts.fingerprint.text()  # computed and cached here, so that no model runs under the lock
         return vectors
 
     def _done(
@@ -160,9 +161,9 @@ class Adding:
         return _reports(batch, changes, partings)
 
     def _planned(self, batch: Sequence[Conversation]) -> tuple[list[Change], list[Parting], Meta]:
-        """Return what the conversations change, also in stored forks, and the state of the store for which that is so.
+        """Return the changes by the first conversations and to stored forks, and the store's metadata at that time.
 
-        They are the first ones, up to one that is the same stored conversation as one before it.
+        It stops before a conversation that belongs to the same stored conversation as an earlier one.
         """
         parts = self._parts
         if not parts.database.exists:
@@ -181,14 +182,14 @@ class Adding:
             return changes, plan_partings(connection, batch, changes), meta
 
     def _resting(self, fresh: Conversation, said: Conversation) -> Conversation:
-        """Return a conversation of an exported store without what rests on copies that are left out of it."""
+        """Return a conversation of an exported store without what was derived from left-out copies."""
         if not (said.is_exported or said.derived or said.edges or said.ledger):
             return fresh
         kept = set(fresh.turns)
         return without_resting_on(fresh, [turn for turn in said.turns if turn not in kept], self._copied)
 
     def _shifted(self, conversation: Conversation) -> Conversation:
-        """Return a stretch with the numbers that its turns have in the conversation that it goes on with."""
+        """Return a continuing part with the session and turn numbers of the stored conversation."""
         if not conversation.continues or self._shift == (0, 0):
             return conversation
         session, ordinal = self._shift
@@ -199,12 +200,12 @@ class Adding:
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[Named]:
         named: list[Named] = []
         known.names.update(self._reserved)
-        given = replace(self._given, names=set(self._given.names))  # the plan may have to be made again
+        given = replace(self._given, names=set(self._given.names))  # a copy, as the plan may have to be made again
         for place, conversation in enumerate(batch):
             by_name = self._by_name or conversation.is_named or conversation.continues or not conversation.turns
             if conversation.continues:
                 conversation = replace(conversation, name=self._stretched)
-            elif not conversation.turns:  # what an export holds beside the turns of a conversation
+            elif not conversation.turns:  # derived units and edges of an export
                 conversation = replace(
                     conversation, name=self._renaming.conversations.get(conversation.name, conversation.name)
                 )
@@ -217,20 +218,20 @@ class Adding:
 
 @dataclass(slots=True)
 class _Given:
-    """The names that the conversations of one file have in the store: no two of them are one."""
+    """The stored names of the conversations of one file, which must all differ."""
 
     file: str | None = None
     names: set[str] = field(default_factory=set)
 
     def beside(self, conversation: Conversation) -> set[str]:
-        """Return the names of those that came before the conversation out of its file."""
+        """Return the names of the earlier conversations of the same file."""
         if conversation.file is None or conversation.file != self.file:
             self.file, self.names = conversation.file, set()
         return self.names
 
 
 def _before_repeated(named: Sequence[Named]) -> list[Named]:
-    """Return the names up to the first that was there before."""
+    """Return the items before the first repeated name."""
     first = {one.name: place for place, one in reversed(list(enumerate(named)))}
     return [one for _, one in takewhile(lambda pair: first[pair[1].name] == pair[0], enumerate(named))]
 
@@ -264,9 +265,9 @@ def _is_empty(conversation: Conversation) -> bool:
 
 
 def batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator[list[Conversation]]:
-    """Yield conversations that can be planned together: no two can be one, and none goes on with another.
+    """Yield batches of conversations that can be planned together: no two may be the same, and none continues another.
 
-    A conversation that holds nothing comes alone. Where reading fails, what was read before it comes first.
+    An empty conversation is a batch of its own. If reading fails, the conversations before the failure come first.
     """
     batch: list[Conversation] = []
     likeness = _Likeness(by_name=by_name)
@@ -291,10 +292,10 @@ def batches(conversations: Iterable[Conversation], *, by_name: bool) -> Iterator
 
 
 class _Likeness:
-    """What the conversations of a batch would have in common with another transcript of one of them.
+    """Detects whether a conversation may be the same as one in the batch.
 
-    That is a name or an own id, or turns that may be copies, whichever comes first; else the last turn of one stands in
-    the other, and they are not of one file.
+    It may if the names or own ids are equal, or if it may have copied turns, in either order. It also may if one has
+    the last turn of the other, and they are of different files.
     """
 
     def __init__(self, *, by_name: bool) -> None:
@@ -309,7 +310,7 @@ class _Likeness:
         self._file_ends: set[str] = set()
 
     def add(self, conversation: Conversation) -> None:
-        """Take in a conversation of the batch."""
+        """Add a conversation of the batch."""
         self._names |= self._names_of(conversation)
         self._sources |= _sources_named(conversation)
         if conversation.shares_ids:
@@ -321,7 +322,7 @@ class _Likeness:
             self._file_ends.add(marks[-1])
 
     def is_to(self, conversation: Conversation) -> bool:
-        """Return whether the conversation may be one of those of the batch, or copy from it."""
+        """Return whether the conversation may be the same as one in the batch, or a copy from it."""
         names = self._names_of(conversation)
         if not (self._names.isdisjoint(names | _sources_named(conversation)) and self._sources.isdisjoint(names)):
             return True
@@ -334,7 +335,7 @@ class _Likeness:
         return marks[-1] in self._turns or not self._ends.isdisjoint(marks)
 
     def _reach(self, file: str | None) -> None:
-        """Begin another file: what came before it is compared from now on."""
+        """Note the current file; turns of earlier files are compared from now on."""
         if file is None or file != self._file:
             self._turns |= self._file_turns
             self._ends |= self._file_ends
@@ -354,7 +355,7 @@ def _sources_named(conversation: Conversation) -> set[tuple[str, ...]]:
 
 
 def _marks(conversation: Conversation) -> Iterator[str]:
-    """Yield for each turn what tells it in any window of the conversation: without a time, with the turn before it."""
+    """Yield a hash for each turn that is the same in every window of a chat; without a time it uses the turn before."""
     before: Turn | None = None
     for turn in conversation.turns:
         if turn.said is not None:
@@ -367,7 +368,7 @@ def _marks(conversation: Conversation) -> Iterator[str]:
 
 
 def _until_failure(conversations: Iterable[Conversation]) -> Iterator[Conversation | InputError]:
-    """Yield the conversations, and then what is wrong with the next one, if anything is."""
+    """Yield the conversations, and the error if reading the next one fails."""
     try:
         yield from conversations
     except InputError as error:

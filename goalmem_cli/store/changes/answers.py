@@ -1,4 +1,4 @@
-"""goalmem's own answers, remembered as units of a backbone of their own, so that no ranking of turns sees them."""
+"""Store goalmem's own answers as units of a separate backbone, so that they are not ranked with turns."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _HINT = "ask again"
 
 
 def add_answer(parts: Parts, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
-    """Store an answer beside the turn that asked for it, sourced to the turns of the cited units and to that turn.
+    """Store an answer at the place of its question; its sources are the turns of the cited units and the question.
 
-    The answer is embedded without a lock; whether its sources are still there is looked up in the transaction that
-    writes it, so that no answer outlives what it was made of.
+    The answer is embedded without a lock. The transaction that writes it checks that its sources still exist, so that
+    no answer outlives them.
 
     Raises:
-        StoreError: the question or something cited is not stored any more, or the store cannot be used.
+        StoreError: the question or a cited unit is no longer stored, or the store cannot be used.
         ModelError: the embedder cannot be used.
     """
     parts.require()
@@ -55,7 +55,7 @@ def add_answer(parts: Parts, text: str, question: Turn, cited: Sequence[str], at
 
 
 def _sourced(connection: Connection, unit: Unit, question: Turn, cited: Sequence[str]) -> Unit:
-    """Return the unit in its question's place, with the turns it came from: those cited first, in order."""
+    """Return the unit with the place of its question, and with its source turns, the cited ones first."""
     places = tables.places_of_turns(connection, [question.id])
     known = {each.id: each for each in unit_rows.load_units(connection, ids=list(cited))}
     if not places or not known.keys() >= set(cited):

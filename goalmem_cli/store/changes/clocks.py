@@ -1,4 +1,4 @@
-"""Turns that are told under another clock than they are stored under: the instant says which they are."""
+"""Recognise stored turns in a transcript with another time zone, by their instants."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 
 Told = tuple[str, str | None, str, str | None]
-"""What a turn is known by, whatever its clock: its speaker, its instant, its text and its own id."""
+"""What identifies a turn in any time zone: its speaker, instant, text and own id."""
 
 
 def by_stored_clocks(connection: Connection, conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Return the conversations with the written offsets that their turns are stored with, so that they are the same.
+    """Return the conversations with the UTC offsets of the stored turns, so that equal turns compare as equal.
 
-    A chat that was exported again in another zone has its times at that zone's offset, or in UTC alone.
+    A chat that was exported again in another zone has other offsets, or times only in UTC.
     """
     written: set[int | None] = set()
     alone: set[int | None] = set()
@@ -39,15 +39,15 @@ def by_stored_clocks(connection: Connection, conversations: Sequence[Conversatio
 
 
 def under_stored_zones(turns: Iterable[Turn], stored: Mapping[str, tuple[int, int, str | None]]) -> tuple[Turn, ...]:
-    """Return the turns under the zones that they are stored under, but for those whose transcript tells their clock.
+    """Return the turns with the zones of the stored turns, except turns whose transcript gives an offset.
 
-    `stored` is what `tables.places_of_turns` says of them.
+    `stored` is the result of `tables.places_of_turns`.
     """
     return tuple(_under_stored_zone(turn, stored[turn.id][2]) if turn.id in stored else turn for turn in turns)
 
 
 def under_zones_of(stored: Sequence[Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> tuple[Turn, ...]:
-    """Return a window's turns as `under_stored_zones` does, where `places` say which stored turns they are."""
+    """As `under_stored_zones`, for a window whose `places` are the indexes of the stored turns."""
     return tuple(
         turn if index is None else _under_zone(turn, stored[index].attributes)
         for turn, index in zip(turns, places, strict=True)
@@ -77,12 +77,12 @@ def _as_stored(turn: Turn, stored: Mapping[Told, Sequence[datetime]]) -> Turn:
 
 
 def _has_offset(turn: Turn) -> bool:
-    """Say whether the transcript writes an offset behind the time; `datetime.UTC` is the sign of an instant alone."""
+    """Say whether the transcript gives an offset with the time; `datetime.UTC` means that it gives only UTC."""
     return turn.said is not None and turn.said.tzinfo is not None and turn.said.tzinfo is not UTC
 
 
 def told_as(turn: Turn) -> Told:
-    """Return what is the same of a turn in whichever time zone it was written; a time without offset is as written."""
+    """Return what identifies a turn in any time zone; a time without an offset stays as written."""
     said = turn.said
     if said is not None and said.utcoffset() is not None:
         return turn.speaker, str(Moment.from_datetime(said).instant), turn.text, turn.own_id

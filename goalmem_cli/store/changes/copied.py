@@ -1,9 +1,9 @@
-"""Turns that a transcript copies from another conversation, as a fork does: they are stored once.
+"""Store turns once that a transcript, such as a fork, copies from another conversation.
 
-A turn is a copy where its own id stands for one turn everywhere, and another conversation has it; or where it is told
-as copied, and a conversation that it may come from has it, with speaker and text: the date may be the copy's. A fork
-that is stored before its source keeps its copies until the source comes. Of each text the first copies leave, as many
-as the sources have of it, so that all orders end alike.
+A turn is a copy in two cases. Its own id is globally unique, and another conversation has it. Or the transcript says
+that it was copied, and a possible source has a turn with the same speaker and text; dates may differ. A fork that is
+stored before its source keeps its copies until the source comes. For each text, as many copies are removed, first ones
+first, as the sources have turns with it. So the order of reading does not matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Source = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """What leaves a stored fork since its source comes, which has a place in its batch."""
+    """The turns to remove from a stored fork because its source was read; `place` is the source's in the batch."""
 
     place: int
     fork: Conversation
@@ -35,9 +35,9 @@ class Parting:
 def without_copies(
     connection: Connection, by_own_id: ByOwnId, names: Sequence[str], conversations: Sequence[Conversation]
 ) -> list[Conversation]:
-    """Return the conversations, which have these names in the store, without what others there have.
+    """Return the conversations without turns that are copies of turns in other stored conversations.
 
-    What was stored of one itself stays.
+    `names` are their names in the store. Turns that are stored in the conversation itself stay.
     """
     elsewhere = overlaps.names_of_keys(connection, _keys(conversations))
     found = []
@@ -60,21 +60,21 @@ def without_copies(
 
 
 def holders(connection: Connection, by_own_id: ByOwnId, conversations: Sequence[Conversation]) -> set[str]:
-    """Return the stored conversations that the transcripts may copy from."""
+    """Return the names of the stored conversations from which the transcripts may have copied turns."""
     names = set().union(*overlaps.names_of_keys(connection, _keys(conversations)).values())
     sources = set().union(*map(sources_of, conversations))
     return names | {by_own_id[source] for source in sources if source in by_own_id}
 
 
 def sources_of(conversation: Conversation) -> set[Source]:
-    """Return format and own id of the conversations that its turns are told as copied from."""
+    """Return format and own id of the conversations from which its turns were copied."""
     return {(conversation.format, one) for turn in conversation.turns for one in turn.copied_from}
 
 
 def stored_forks(connection: Connection, conversations: Iterable[Conversation]) -> dict[str, set[Source]]:
-    """Return name -> sources, of the stored conversations with turns that are told as copied from one of these.
+    """Return name -> sources for the stored conversations with turns copied from one of these.
 
-    Whoever copies from few comes first: a fork comes before its own forks.
+    Conversations with few sources come first, so that a fork comes before its own forks.
     """
     wanted = {(said.format, said.own_id) for said in conversations if said.own_id is not None and not said.shares_ids}
     found: dict[str, set[Source]] = {}
@@ -87,7 +87,7 @@ def stored_forks(connection: Connection, conversations: Iterable[Conversation]) 
 def plan_partings(
     connection: Connection, conversations: Sequence[Conversation], changes: Sequence[Change]
 ) -> list[Parting]:
-    """Return what the conversations' changes take from stored forks of theirs, which kept it for want of a source."""
+    """Return the copied turns to remove from stored forks because the changes add their sources."""
     places = {
         (said.format, said.own_id or ""): place
         for place, (said, change) in enumerate(zip(conversations, changes, strict=True))
@@ -119,7 +119,7 @@ def plan_partings(
 
 
 def _more(connection: Connection, change: Change) -> Counter[tuple[str, str]]:
-    """Return what a conversation has more of by a change, by speaker and text; less of is below zero."""
+    """Return by how many turns a change increases each pair of speaker and text; decreases are negative."""
     moved = set(change.moved_turns)
     more = Counter(_told(turn) for turn in change.turns if turn.id not in moved)
     if change.gone_turns:

@@ -1,7 +1,7 @@
-"""What a structured backbone writes: units and edges part by part, and what several parts contribute to.
+"""Write the units and edges of structured backbones: those of single parts, and nodes shared by several parts.
 
-As with answers, texts are embedded without a lock, and whether their sources are still there is looked up in the
-transaction that writes them, so that nothing outlives what it was made of.
+As with answers, texts are embedded without a lock. The transaction that writes them checks that their sources still
+exist, so that nothing outlives its sources.
 """
 
 from __future__ import annotations
@@ -32,18 +32,16 @@ _EDGE_GONE = "what an edge leads to was forgotten or replaced meanwhile, so it w
 
 
 def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> None:
-    """Write what the parts gave in place of what they gave before, with their lines of the ledger, all or nothing.
+    """Replace the units and edges derived from these parts, and their ledger lines, in one transaction.
 
-    Edges from or to a unit that is replaced go with it: those of `share` are for the backbone to bring back.
-
-    A part that failed and gave nothing keeps what it gave before, as far as it has only grown since. Parts that follow
-    from one that has changed go with what they gave.
+    Edges of replaced units are deleted; the backbone has to call `share` again for edges of shared nodes. A part that
+    failed without units keeps its former units if it has only grown since. Parts that follow from a changed part are
+    deleted with their units.
 
     Raises:
-        StoreError: a turn, a part that one follows from, or what an edge leads to, is not stored any more, or the store
-            cannot be used.
+        StoreError: a turn, a preceding part, or the end of an edge is no longer stored, or the store cannot be used.
         ModelError: the embedder cannot be used.
-        ValueError: a unit or an edge is not of the part and backbone that it comes with.
+        ValueError: a unit or an edge does not belong to its part and backbone.
     """
     if not derivations:
         return
@@ -72,7 +70,7 @@ def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> No
 
 
 def drop_parts(parts: Parts, lines: Sequence[Derived]) -> None:
-    """Delete the lines of parts that there are no more, with the units that they gave.
+    """Delete the lines of parts that no longer exist, with the units derived from them.
 
     Raises:
         StoreError: the store cannot be used.
@@ -92,10 +90,10 @@ def drop_parts(parts: Parts, lines: Sequence[Derived]) -> None:
 def share(
     parts: Parts, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], links: Sequence[str]
 ) -> None:
-    """Bring the backbone's nodes of a kind, and its edges of the kinds `links`, to exactly these; write what differs.
+    """Replace the backbone's nodes of a kind, and its edges of the kinds `links`, by these; write only differences.
 
     Raises:
-        StoreError: a turn, or what an edge leads to, is not stored any more, or the store cannot be used.
+        StoreError: a turn, or the end of an edge, is no longer stored, or the store cannot be used.
         ModelError: the embedder cannot be used.
         ValueError: a unit is of another backbone or kind, or an edge of none of the kinds.
     """
@@ -134,7 +132,7 @@ def share(
 
 
 def vectors_of(parts: Parts, units: Sequence[Unit]) -> Vectors:
-    """Return the vector of each unit's text, shape (units, dimension): as stored, else from the embedder.
+    """Return the vectors of the units' texts, shape (units, dimension), as stored or else from the embedder.
 
     Raises:
         StoreError: the store cannot be used.
@@ -156,7 +154,7 @@ def vectors_of(parts: Parts, units: Sequence[Unit]) -> Vectors:
 
 
 def _storable(derivation: Derivation) -> Derivation:
-    """Return the derivation with each unit and edge once: a model may say the same twice."""
+    """Return the derivation with each unit and edge once, as a model may repeat itself."""
     units = {unit.id: unit for unit in map(storable_unit, derivation.units)}
     return replace(derivation, units=tuple(units.values()), edges=_each_once(derivation.edges))
 
@@ -166,12 +164,16 @@ def _each_once(edges: Sequence[Edge]) -> tuple[Edge, ...]:
 
 
 def _as_stored(unit: Unit) -> Unit:
-    """Return the unit as it is read again: attributes are JSON."""
+    """Return the unit as the database returns it, with attributes that went through JSON."""
     return replace(unit, attributes=json.loads(json.dumps(dict(unit.attributes)))) if unit.attributes else unit
 
 
 def _check(backbone: str, derivations: Sequence[Derivation]) -> None:
-    """Refuse what a backbone must not hand in: it would be neither replaced nor forgotten with its part."""
+    """Refuse units and edges that would be neither replaced nor forgotten with their part.
+
+    Raises:
+        ValueError: there is one.
+    """
     ids = [unit.id for derivation in derivations for unit in derivation.units]
     names = [(derivation.part.conversation, derivation.part.name) for derivation in derivations]
     if len(set(ids)) < len(ids) or len(set(names)) < len(names):
@@ -188,20 +190,20 @@ def _check(backbone: str, derivations: Sequence[Derivation]) -> None:
 
 
 def _check_sources(connection: Connection, turns: Sequence[str]) -> None:
-    """Refuse to write what comes from turns that are gone.
+    """Check that the source turns still exist.
 
     Raises:
-        StoreError: one of them is.
+        StoreError: one of them is gone.
     """
     if not tables.places_of_turns(connection, turns).keys() >= set(turns):
         raise StoreError("what a part came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
 
 
 def _check_followed(connection: Connection, lines: Sequence[Derived]) -> None:
-    """Refuse to write what follows from a part that is gone.
+    """Check that the parts from which these follow still exist.
 
     Raises:
-        StoreError: one of them is.
+        StoreError: one of them is gone.
     """
     wanted = {ledger.part_id(line.backbone, line.conversation, line.follows) for line in lines if line.follows}
     if len(ledger.load_ledger(connection, ids=sorted(wanted))) < len(wanted):
@@ -209,7 +211,7 @@ def _check_followed(connection: Connection, lines: Sequence[Derived]) -> None:
 
 
 def _outdated(connection: Connection, lines: Sequence[Derived]) -> list[str]:
-    """Return the parts that follow from one of these that has changed, but for these themselves."""
+    """Return the parts that follow from a changed one of these, without these themselves."""
     own = {ledger.id_of(line): line for line in lines}
     before = ledger.load_ledger(connection, ids=list(own))
     changed = [ledger.id_of(line) for line in before if line.digest != own[ledger.id_of(line)].digest]

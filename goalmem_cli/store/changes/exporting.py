@@ -1,4 +1,4 @@
-"""A store as JSON documents that the format ``goalmem`` reads back: all turns, then what was derived from them."""
+"""Export a store as JSON documents, which the format ``goalmem`` reads back: all turns, then derived units."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONTENT_TABLES = (
 
 
 def documents(parts: Parts) -> Iterator[dict[str, object]]:
-    """Yield the documents; units that come straight from turns, vectors and indexes are derived again when read.
+    """Yield the documents, without turn units, vectors and indexes, which are made again when read.
 
     Raises:
         StoreError: there is no store, or it cannot be used.
@@ -49,7 +49,7 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
                     current = turn.conversation
                     yield heads[current]
                 yield {"turn": turn_document(turn)}
-        # a unit may come from turns of several conversations, and an edge lead from one to another
+        # a unit may come from turns of several conversations, and an edge may connect two
         with_units = unit_rows.conversations_with_derived(connection, FLAT)
         for name in sorted({*with_units, *ledger.conversations_with_parts(connection)}):
             yield heads[name]
@@ -64,7 +64,7 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
 
 
 def heading(folder: Path) -> dict[str, object]:
-    """Return the first document, which says what the others are, and what the user said of people."""
+    """Return the first document, with the schema's version and the user's notes on people."""
     people = People.of_folder(folder).documents()
     return {"goalmem": SCHEMA_VERSION} | ({"people": people} if people else {})
 
@@ -80,9 +80,9 @@ def _order(turn: Turn) -> tuple[str, int, int, str]:
 
 
 def write_lines(found: Iterable[dict[str, object]], file: Path, *, is_private: bool = False) -> int:
-    """Write the documents a line each and return how many; the file gets its name only when it is whole.
+    """Write the documents, one a line, and return how many; the file is written atomically.
 
-    With `is_private` only its owner can read it.
+    With `is_private` only the owner can read it.
 
     Raises:
         StoreError: the file cannot be written.
@@ -109,7 +109,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def turn_document(turn: Turn) -> dict[str, object]:
-    """Return a turn as a document has it."""
+    """Return a turn as a JSON object."""
     said = None if turn.said is None else turn.said.isoformat()
     shown = {key: value for key, value in (asdict(turn) | {"said": said}).items() if key != "conversation"}
     return shown if turn.attributes else {key: value for key, value in shown.items() if key != "attributes"}
@@ -121,7 +121,7 @@ def _part(line: Derived) -> dict[str, object]:
 
 
 def unit_document(unit: Unit) -> dict[str, object]:
-    """Return a derived unit as a document has it."""
+    """Return a derived unit as a JSON object."""
     times = {key: getattr(unit, key) for key in ("said", "event_from", "event_to")}
     written = {key: None if time is None else time.isoformat() for key, time in times.items()}
     shown = asdict(unit) | written | {"turns": list(unit.turns), "labels": list(unit.labels)}

@@ -1,10 +1,9 @@
-"""Forgetting: turns go with all that came from them, out of the rows and out of every file.
+"""Forget turns: delete them and all that came from them, from the rows and from every file.
 
-One transaction deletes the rows and notes in the table `forgetting` what it deleted, as hashes. As long as anything is
-noted there, texts may still be in some file: traces are deleted, the database is rewritten without its deleted blocks,
-the indexes are written anew, and who does not speak any more leaves the file with what the user said of people. Each of
-these may be cut off at any point; whoever next searches, asks, reads transcripts, forgets, rebuilds or changes the
-embedder finishes it.
+One transaction deletes the rows and notes hashes of what it deleted in the table `forgetting`. While that table has
+entries, texts may still be in some file. So the next steps delete traces, rewrite the database without deleted blocks,
+rebuild the indexes, and remove people without turns from the notes on people. Any step may be interrupted; the next
+command that uses the indexes or changes the store finishes them.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from goalmem_cli.store.units import UnitEntry
 _MAX_PLANS = 8
 _INSTANT = timedelta(microseconds=1)
 _REWRITTEN = "rewritten"
-"""What the table holds between the rewriting of the database and that of the indexes."""
+"""The table's entry after the database was rewritten, until the indexes are rebuilt too."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """What leaves: turns, units, whole conversations, and the conversations that lose some turns.
+    """What will be deleted: turns, units, ledger lines (`parts`) and whole conversations.
 
-    `parts` are lines of the ledger: their conversations' turns have to be derived from again.
+    `parted` are conversations that lose only some turns. Backbones have to process the turns of `parts` again.
     """
 
     turns: tuple[str, ...]
@@ -53,7 +52,7 @@ class _Leaving:
 
 
 class Forgetting:
-    """Deletes what a selection names, and finishes what an earlier process did not."""
+    """Deletes the selected turns, and finishes interrupted deletions of earlier processes."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -67,11 +66,11 @@ class Forgetting:
         return self._planned(selection)[2]
 
     def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
-        """Delete the turns and all that came from them; with the ids of those that were `shown`, only these.
+        """Delete the turns and all that came from them; `shown` are the ids that the user saw.
 
         Raises:
-            StoreError: there is no store, it cannot be used, or other turns would go than were shown.
-            ModelError: the embedder, which has to read what stood beside them again, cannot be used.
+            StoreError: there is no store, it cannot be used, or the turns differ from those that were `shown`.
+            ModelError: the embedder, which is needed for the contexts of neighbouring turns, cannot be used.
         """
         parts = self._parts
         for _ in range(_MAX_PLANS):
@@ -90,7 +89,7 @@ class Forgetting:
         return counts
 
     def finish(self) -> bool:
-        """Do what an interrupted forgetting left to do; return whether there was any, and the indexes are current then.
+        """Finish an interrupted forgetting; return whether there was one, after which the indexes are current.
 
         Raises:
             StoreError: the store cannot be used.
@@ -106,7 +105,7 @@ class Forgetting:
         with parts.database.writing() as connection:
             indexes = parts.indexes(connection)
             consistency.rebuild(connection, indexes)
-            if parts.vectors not in indexes and parts.vectors.folder.is_dir():  # another embedder brings them back
+            if parts.vectors not in indexes and parts.vectors.folder.is_dir():  # the matching embedder rebuilds them
                 with reporting(parts.vectors.folder):
                     shutil.rmtree(parts.vectors.folder)
             prune(parts.path, partial(tables.voices, connection), parts.written)
@@ -114,7 +113,7 @@ class Forgetting:
         return True
 
     def _planned(self, selection: Selection) -> tuple[Meta, _Leaving, Forgotten]:
-        """Return what would leave, as counts too, and the state of the store for which that is so."""
+        """Return the store's metadata, what would be deleted, and its counts."""
         self._parts.require()
         with self._parts.database.reading() as connection:
             leaving = _leaving(connection, selection)
@@ -133,9 +132,10 @@ class Forgetting:
             return tables.load_meta(connection), leaving, counts
 
     def _renew(self, connection: Connection) -> None:
-        """Delete the traces about what the old database still names, and make the new one ready for new indexes.
+        """Delete the traces that show forgotten texts, and prepare the rewritten database for new indexes.
 
-        It is put a generation ahead of both, with nothing to replay; the mark goes when they are written.
+        Its generation is one ahead of both indexes, with an empty outbox, so that they are rebuilt. The entry
+        `_REWRITTEN` is deleted after that.
         """
         traces = self._parts.traces
         traces.remove_leftovers()
@@ -146,7 +146,7 @@ class Forgetting:
         connection.insert("forgetting", {"unit": ("VARCHAR", [_REWRITTEN])})
 
     def _beside(self, leaving: _Leaving, meta: Meta) -> dict[str, VectorPair]:
-        """Return new vectors of the units that stay and were read together with one that leaves."""
+        """Return new vectors for the units that stay and had a deleted unit in their context."""
         if not leaving.parted:
             return {}
         check_embedder(meta, self._parts.embedder)
@@ -164,7 +164,7 @@ class Forgetting:
 
 
 def catch_up(parts: Parts) -> None:
-    """Bring the indexes to the database's generation, after finishing what was left to forget.
+    """Finish an interrupted forgetting, and update the indexes to the database's generation.
 
     Raises:
         StoreError: the store cannot be used.
@@ -209,6 +209,6 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         part(connection, leaving.conversations)
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])
         unit_rows.replace_vectors(connection, vectors)
-        for page in pages(connection) if leaving.parted else ():  # a time may have been told by what leaves
+        for page in pages(connection) if leaving.parted else ():  # times may depend on a deleted turn
             renew_page(connection, [span for span in page if span.conversation in leaving.parted])
         consistency.record_change(connection, [*leaving.units, *vectors])

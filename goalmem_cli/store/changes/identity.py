@@ -1,4 +1,4 @@
-"""Which stored conversation a transcript is, and what it changes there (DESIGN section 7)."""
+"""Decide which stored conversation a transcript belongs to, and what it changes there (DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from goalmem_cli.store.database.overlaps import Overlap
 from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
-"""What the conversation with goalmem itself is called, and the format of turns that came in no transcript."""
+"""The name of the conversation with goalmem itself, and the format of turns without a transcript."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a transcript changes in the conversation `name`.
 
-    `gone_turns` and `gone_units` are ids that leave; `turns` and `units` are rows to write, new or moved, and
-    `moved_turns` and `moved_units` the ids whose rows they replace; `entries` are the units whose indexed texts are new
-    or differ, and `unindexed` the ids of those that stay and have no entry any more, since passages stand for the turn
-    now; `derived`, `edges` and `ledger` came with the turns from an exported store, and so did `joined`, which is what
-    was joined with the conversation there. `beside` is the conversation that says the same in part, where that is not
-    enough to tell that the two are one; with `is_joined` it was enough,
-    though neither begins the other. `shift` is by how much the sessions and ordinals of the transcript's next stretch
-    count less than the stored ones. With `is_gone` no turn is left, and the conversation leaves too.
+    `gone_turns` and `gone_units` are ids to delete. `turns` and `units` are rows to write, new or moved. `moved_turns`
+    and `moved_units` are the ids whose rows they replace. `entries` are units with new or changed texts to index.
+    `unindexed` are ids of turns that lose their index entry because passages replace it. `derived`, `edges` and
+    `ledger` come from an exported store, and so does `joined`: what was joined by command there. `beside` is a
+    conversation that overlaps, but not enough to be the same one.
+    `is_joined` says that a window overlapped enough to be joined. `shift` is to be added to the session and ordinal of
+    the transcript's next part. `is_gone` says that no turn is left, and that the conversation is to be deleted.
     """
 
     name: str
@@ -57,7 +56,7 @@ class Change:
 
     @property
     def is_empty(self) -> bool:
-        """True where the store already holds all of it."""
+        """Whether the store already holds all of it."""
         is_same = not (self.is_new or self.gone_turns or self.turns or self.entries)
         return is_same and not (self.derived or self.edges or self.ledger or self.joined)
 
@@ -68,9 +67,9 @@ def _under(name: str, turn: Turn) -> Turn:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a transcript is called in the store, whether it is new there, and which other one it is much like.
+    """The name of a transcript in the store, whether it is new there, and an overlapping conversation (`beside`).
 
-    `places` says which stored turn, by number, each of its turns is, where windows of one conversation overlap.
+    If windows of one conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
     """
 
     name: str
@@ -81,13 +80,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the store holds that the transcripts of a batch could be.
+    """The stored conversations that the transcripts of a batch may belong to.
 
-    `names` are those taken; `by_own_id` maps format and own id to the name; `overlaps` are the conversations without
-    own id that share turns with a transcript, which is named by its place in the batch; `proved` are the places and
-    names of those that share so much with it, and with nothing else, that they are one; `begins` maps format and name
-    of those called alike, of which the beginning was forgotten, to their first ordinal; `windows` are others that
-    overlap with what none of them is.
+    `names` are all names in use. `by_own_id` are format and own id -> name. `overlaps` are conversations without an own
+    id that share turns with a transcript, given by its place in the batch. `proved` are (place, name) of those that
+    share enough turns, which no third one has, to be the same. `begins` are format and name -> first ordinal, for
+    conversations of a transcript's name whose beginning was forgotten. `windows` are overlapping conversations for the
+    transcripts that match none of these.
     """
 
     names: set[str]
@@ -99,9 +98,7 @@ class Known:
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = "") -> Known:
-        """Look up what matters for these conversations; `stretched` is the stored one that those go on with which
-        `continue`.
-        """
+        """Look up the stored conversations for this batch; `stretched` is the one that a `continues` part continues."""
         nameless = {
             place: conversation
             for place, conversation in enumerate(conversations)
@@ -120,7 +117,7 @@ class Known:
 
 
 def _is_unknown(known: Known, place: int, conversation: Conversation) -> bool:
-    """Say whether nothing tells yet that a transcript is a stored conversation."""
+    """Say whether no stored conversation was found yet that a transcript belongs to."""
     if not conversation.turns or conversation.is_exported or conversation.is_named or conversation.shares_ids:
         return False
     if conversation.own_id is not None:
@@ -129,7 +126,7 @@ def _is_unknown(known: Known, place: int, conversation: Conversation) -> bool:
 
 
 def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversation) -> bool:
-    """Say whether what a transcript of another file shares with a stored conversation is enough to be that one."""
+    """Say whether a transcript of another file shares enough with a stored conversation to be the same one."""
     if conversation.is_apart or overlap.shared < LEAST_TURNS or not _may_be_another_file(overlap, conversation):
         return False
     texts = {turn.content_key: turn.text for turn in conversation.turns}
@@ -138,9 +135,9 @@ def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversat
 
 
 def _may_be_another_file(overlap: Overlap, conversation: Conversation) -> bool:
-    """Say whether the transcript is known to be of a file, and not known to be of the stored conversation's.
+    """Say whether the transcript has a file that may differ from the stored conversation's file.
 
-    Of conversations stored before their files were noted, the name stands for it, with the number that it may have got.
+    Conversations of older versions have no file; their names are compared instead, without an added number.
     """
     if conversation.file is None or conversation.is_exported:
         return False
@@ -152,11 +149,11 @@ def _may_be_another_file(overlap: Overlap, conversation: Conversation) -> bool:
 def resolve_name(
     known: Known, place: int, conversation: Conversation, *, by_name: bool, given: Set[str] = frozenset()
 ) -> Named:
-    """Return the name the conversation has in the store, or will have, and whether it is new there.
+    """Return the present or future name of the conversation in the store, and whether it is new there.
 
-    `place` is the conversation's in the batch. With `by_name` the name alone decides; else its own id does, or what it
-    says. What comes from an exported store takes its old name where that is free. `given` are the names of the other
-    conversations of its file, none of which it can be by what it says.
+    `place` is its place in the batch. With `by_name` the name alone decides; else its own id or its turns do. A
+    conversation of an exported store keeps its old name if that is free. `given` are the names of other conversations
+    of the same file, which cannot be the same by their turns.
     """
     if by_name:
         beside = next(iter(known.windows.beside.get(place, ())), "")
@@ -183,20 +180,19 @@ def resolve_name(
 
 
 def _alike(known: Known, place: int, conversation: Conversation) -> str:
-    """Return a stored conversation of another file that is the transcript's beginning, or begins with it."""
+    """Return a stored conversation of another file that begins the transcript or begins with it, "" if none."""
     whole = len(conversation.turns)
     mine = [one for one in known.overlaps if (one.place, one.format) == (place, conversation.format)]
     return min((one.name for one in mine if one.shared in (one.begun, whole)), default="")
 
 
 def _best_match(known: Known, place: int, conversation: Conversation, given: Set[str]) -> str | None:
-    """Return the conversation that the transcript holds all of, the longest of them, else one that holds all of it.
+    """Return the longest conversation that the transcript contains, else one that contains the transcript.
 
-    It is of the same file, or shares so much with the transcript that it cannot be another one.
-
-    Of a stored conversation only the turns up to the transcript's last ordinal count: the transcript may be the first
-    stretch of a longer one. What was forgotten of either is no difference; one that only begins behind a
-    stretch is its continuation if it has its name. Of equals the one of its name is taken, else the one named first.
+    It must be of the same file, or share enough turns to be the same one. Only its turns up to the transcript's last
+    ordinal count, as the transcript may be the first part of a longer one. Forgotten turns make no difference. A stored
+    conversation of the same name that begins after the transcript is its continuation. Among equals, the same name
+    wins, then the shortest and first name.
     """
     looked_for = (place, conversation.format)
     mine = [
@@ -223,7 +219,7 @@ def plan_changes(
     conversations: Sequence[Conversation],
     renaming: Renaming,
 ) -> list[Change]:
-    """Return what each conversation changes under its name, which is new or not; without a store all are new."""
+    """Return the change by each conversation under its name; without a store all are new."""
     turns = [
         tuple(_under(one.name, turn) for turn in conversation.turns)
         for one, conversation in zip(named, conversations, strict=True)
@@ -246,7 +242,7 @@ def plan_changes(
                 group = _behind(connection, one.name, group)
             change = _plan_more(connection, one.name, group, stored, has_gaps=conversation.is_exported)
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
-        if not (conversation.turns or conversation.is_exported):  # all of them copies
+        if not (conversation.turns or conversation.is_exported):  # all turns were copies
             change = replace(change, is_new=False)
         told = newly_joined(connection, conversation)
         changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told))
@@ -254,7 +250,7 @@ def plan_changes(
 
 
 def _behind(connection: Connection, name: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Return the turns as they go on with the stored conversation, if they do not begin as it does or have ids."""
+    """Return the turns numbered after the stored ones, unless they overlap with its beginning or have own ids."""
     stored = {turn.content_key for turn in tables.load_turns(connection, [name], last=turns[-1].ordinal).values()}
     incoming = {turn.content_key for turn in turns}
     if stored <= incoming or incoming <= stored or any(turn.own_id is not None for turn in turns):
@@ -273,10 +269,10 @@ def _plan_more(
     *,
     has_gaps: bool,
 ) -> Change:
-    """Return what the turns change in a stored conversation, of which no more is read than is needed to tell.
+    """Return what the turns change in a stored conversation, and read no more of it than needed.
 
-    Most transcripts are what is stored, or go on where it ends; for any other the whole conversation is compared. In
-    what comes from an exported store, turns may be missing that were forgotten there.
+    Most transcripts are stored already or continue at the end; for others the whole conversation is compared. With
+    `has_gaps`, for exported stores, forgotten turns may be missing.
     """
     fresh = [turn for turn in turns if stored.get(turn.id) != tables.place_and_attributes(turn)]
     if not fresh:
@@ -298,8 +294,8 @@ def _plan_more(
 def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequence[Turn]) -> Change:
     """Return what the transcript's turns change in the stored ones (stored id -> turn, in order).
 
-    Turns are the same where their own id is, or their ordinal where they have none; text that differs there replaces
-    the stored one. Nothing is deleted because a transcript lacks it: an earlier copy of a chat is not a wish to forget.
+    Turns are the same if their own ids are equal or, without own ids, their ordinals. A different text replaces the
+    stored one. Turns that the transcript lacks are kept, as it may be an older copy.
     """
     incoming = {place_of(turn): _under(name, turn) for turn in turns}
     before = list(stored.values())
@@ -311,10 +307,10 @@ def plan_change(name: str, is_new: bool, stored: Mapping[str, Turn], turns: Sequ
 
 
 def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], places: Sequence[int | None]) -> Change:
-    """Return what turns change that overlap with the stored ones; `places` says which of these each of them is.
+    """Return the change by turns that overlap with the stored ones; `places` has the index of each turn's stored turn.
 
-    What each side alone has is kept in its place. Stored turns without ids of their own that others now come before
-    count on from there, and are other turns by that.
+    Turns that only one side has are kept in their places. Stored turns without own ids get new ordinals, and so new
+    ids, if new turns come before them.
     """
     after, last = joined(list(stored.values()), turns, places)
     change = _changed(name, stored, after)
@@ -323,13 +319,13 @@ def plan_joined(name: str, stored: Mapping[str, Turn], turns: Sequence[Turn], pl
 
 
 def plan_without(name: str, stored: Mapping[str, Turn], gone: Set[str]) -> Change:
-    """Return what leads from the stored turns (stored id -> turn, in order) to those that are not `gone`."""
+    """Return the change that removes the `gone` turns from the stored ones (stored id -> turn, in order)."""
     after = [turn for id_, turn in stored.items() if id_ not in gone]
     return replace(_changed(name, stored, after), is_gone=not after)
 
 
 def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Change:
-    """Return what leads from the stored turns (stored id -> turn, in order) to those afterwards."""
+    """Return the change from the stored turns (stored id -> turn, in order) to those in `after`."""
     before = list(stored.values())
     after_ids = {turn.id for turn in after}
     unchanged = set(before)
@@ -360,9 +356,9 @@ def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Ch
 
 
 def _merged(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
-    """Return the conversation's turns afterwards, in order.
+    """Return the merged turns of the conversation, in order.
 
-    A transcript that has every stored turn decides the order; into one that lacks some, its new turns are fitted.
+    A transcript that has every stored turn decides the order. Otherwise its new turns are fitted into the stored order.
     """
     if all(place_of(turn) in incoming for turn in stored):
         return sorted(incoming.values(), key=_order)
@@ -381,6 +377,6 @@ def _is_same(entry: UnitEntry, old: Mapping[str, UnitEntry]) -> bool:
 
 
 def _indexed(entry: UnitEntry) -> tuple[str, str, str | None]:
-    """Return what the indexes hold of an entry that may change; a time as written, as its clock counts too."""
+    """Return the content of an entry in the indexes that may change; its time is compared as written, with offset."""
     said = entry.unit.said
     return entry.text, entry.context, None if said is None else said.isoformat()

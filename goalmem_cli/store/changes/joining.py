@@ -1,4 +1,4 @@
-"""Joining two stored conversations into one, because somebody says that they are: in one transaction."""
+"""Join two stored conversations into one at the user's command, in one transaction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def joinable(parts: Parts, name: str, other: str) -> Joined:
     """Return what `join` would do.
 
     Raises:
-        StoreError: there is no such conversation, or nothing tells where the turns of one go in the other.
+        StoreError: there is no such conversation, or the order of the turns of both cannot be determined.
     """
     parts.require()
     with parts.database.reading() as connection:
@@ -46,13 +46,13 @@ def joinable(parts: Parts, name: str, other: str) -> Joined:
 
 
 def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
-    """Take the turns of the other conversation into the named one, each once, as they were said; the other one goes.
+    """Move the turns of the other conversation into the named one, shared turns once; the other one is deleted.
 
-    What a file holds that was read into the other goes to the named one from now on.
+    The other conversation's file is read into the named one from now on.
 
     Raises:
-        StoreError: as `joinable`; or the turns are others by now than were shown.
-        EmbedderMismatch, ModelError: the embedder, which reads moved turns again, cannot be used.
+        StoreError: as `joinable`, or the turns differ from those that were `shown`.
+        EmbedderMismatch, ModelError: the embedder, which embeds moved turns again, cannot be used.
     """
     parts.require()
     catch_up(parts)
@@ -74,7 +74,7 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
 
 
 def join_rows(parts: Parts, name: str, other: str, shown: Joined) -> None:
-    """As `join`, of the rows alone: in a scratch store, which only has to tell what the two conversations become.
+    """As `join`, but only for the rows of a scratch store, to see the result.
 
     Raises:
         StoreError: as `join`.
@@ -137,7 +137,7 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
     here = target_of(name)
     before = overlaps.load_joined(connection)
     joined = {key: here if there == target_of(other) else there for key, there in before.items()}
-    # Both files: with turns of the other between them, those of the one that stays are no run of its turns any more.
+    # Both files: the kept file's turns are no longer one run, as turns of the other are between them.
     aliases = [alias_of(form, own_id, file, each) for each, form, own_id, file in (rows[name], rows[other])]
     joined |= {alias: here for alias in aliases if alias is not None}
     conversation = Conversation(*rows[name][:2], (), rows[name][2])
@@ -145,5 +145,5 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
 
 
 def _as_stored(turn: Turn, stored: Turn) -> Turn:
-    """Return the stored turn with the numbers that the other conversation gives it."""
+    """Return the stored turn with the session and ordinal of the other conversation's turn."""
     return replace(stored, session=turn.session, ordinal=turn.ordinal)

@@ -1,8 +1,8 @@
-"""Two windows of one chat, of which one ends as the other begins: which turns they share, and whether that is enough.
+"""Find overlapping windows of one chat, and decide whether they share enough turns to be joined.
 
-Eight shared turns with 200 words are, unless one of several people says them all; of two files of one name, also all
-turns of a day, two or more. Turns that a third conversation has too do not count. Two turns are the same with speaker,
-time, text and own id, wherever they stand.
+Eight shared turns with 200 words are enough, unless one of several speakers says them all. For files of the same name,
+all turns of one day are enough too, if there are at least two. Turns that a third conversation also has do not count.
+Two turns are the same if speaker, time, text and own id are equal, at any place.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
 
 LEAST_TURNS, LEAST_WORDS = 8, 200
-"""So many turns with so many words, shared by no third conversation, make two transcripts one conversation."""
+"""The fewest shared turns and words that make two transcripts one conversation."""
 _LEAST_OF_A_DAY = 2
 _NUMBERED = re.compile(r"-\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Stored conversations that overlap with the transcripts of a batch, each by its place there.
+    """Stored conversations that overlap with the transcripts of a batch, by the transcript's place in the batch.
 
-    `joining` maps a place to those names that are one with it, the one with the longest run first, and the stored turn,
-    by number, that each of its turns is. `beside` maps it to those that are not, or not for sure; `near` are all names
-    that had a say.
+    `joining` are place -> names of conversations to join, longest run first -> the index of the stored turn for each
+    turn. `beside` are place -> names of conversations that overlap too little. `near` are all names that were compared.
     """
 
     joining: Mapping[int, Mapping[str, Sequence[int | None]]] = field(default_factory=dict)
@@ -41,7 +40,7 @@ class Windows:
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Mapping[int, Conversation], stretched: str) -> Windows:
-        """Look for the conversations, by their places; the stored one that a stretch goes on with is none."""
+        """Find overlaps for the conversations, by place; a part is not compared with its own `stretched`."""
         transcripts = {place: said.turns for place, said in conversations.items()}
         found = overlaps.load_neighbours(connection, transcripts) if transcripts else []
         pairs = [(place, name) for place, name in found if name != stretched or not conversations[place].continues]
@@ -82,14 +81,14 @@ class Windows:
 
 
 def alias_of(form: str, own_id: str | None, file: str | None, name: str) -> str | None:
-    """Return what stands for a conversation that is joined with another; None where it cannot be known again."""
+    """Return a hash by which a joined conversation is recognised later; None if it cannot be."""
     if own_id is not None:
         return content_hash("id", form, own_id)
     return None if file in (None, STANDARD_INPUT) else content_hash("file", form, file, _NUMBERED.sub("", name))
 
 
 def part(connection: Connection, names: Sequence[str]) -> None:
-    """Note of nothing any more that it is joined with these conversations, which leave."""
+    """Delete the notes of what was joined with these conversations, which are deleted."""
     before, gone = overlaps.load_joined(connection), set(map(target_of, names))
     if not gone.isdisjoint(before.values()):
         overlaps.write_joined(connection, {alias: target for alias, target in before.items() if target not in gone})
@@ -109,12 +108,12 @@ def note_joined(connection: Connection, joined: Mapping[str, Sequence[str]]) -> 
 
 
 def target_of(name: str) -> str:
-    """Return what stands for the one that it is joined with."""
+    """Return the hash of a conversation with which others are joined."""
     return content_hash("joined", name)
 
 
 def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversation]) -> dict[int, str]:
-    """Return the stored conversations with which somebody has joined these before, by their places."""
+    """Return place -> the stored conversation with which a command joined this one before."""
     joined = overlaps.load_joined(connection)
     if not joined:
         return {}
@@ -128,8 +127,9 @@ def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversa
 
 
 def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
-    """Return for each incoming turn the number of the stored one that it is, in windows of which it is known that they
-    are of one conversation: in the longest run, else whatever was said at the same time with the same words.
+    """Return for each incoming turn the index of the equal stored turn, for windows known to be of one conversation.
+
+    It takes the longest run of equal turns or, if there is none, single turns with the same speaker, time and text.
     """
     places = run_of(stored, incoming)
     if any(index is not None for index in places):
@@ -146,8 +146,9 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 
 
 def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:
-    """Return for each incoming turn the number of the stored one that it is, in the longest run of the same turns that
-    one of the two begins with, and one of them ends with; None where it is in no such run.
+    """Return for each incoming turn the index of the equal stored turn in the longest run of equal turns, else None.
+
+    The run has to be at the beginning of one of the two and at the end of one of them.
     """
     theirs, mine = list(map(told_as, stored)), list(map(told_as, incoming))
     best = (0, 0, 0)
@@ -167,7 +168,7 @@ def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
 
 
 def _is_known_again(places: Sequence[int | None]) -> bool:
-    """Say whether a file still holds what was joined: another chat may have been written into it."""
+    """Say whether a file still has the joined turns, as another chat may have been written into it."""
     return len(places) - places.count(None) >= min(LEAST_TURNS, (len(places) + 1) // 2)
 
 
@@ -176,7 +177,7 @@ def _is_worth_saying(shared: Sequence[Turn]) -> bool:
 
 
 def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[int | None]) -> bool:
-    """Say whether a transcript may be a stored conversation by what it says, and no two turns have one id."""
+    """Say whether a transcript may be joined by its turns, and no own id is used for two different turns."""
     if said.own_id is not None or said.file is None or said.is_exported or said.continues or said.is_apart:
         return False
     alone = {place_of(turn) for turn, index in zip(said.turns, places, strict=True) if index is None and turn.own_id}
@@ -188,13 +189,13 @@ def _is_much(shared: Sequence[Turn]) -> bool:
 
 
 def _is_talk(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
-    """Say whether what is shared is more than what one person, or a bot, sends into several groups at the same time."""
+    """Say whether the shared turns are more than one person's, or a bot's, broadcast to several groups."""
     speakers = {turn.speaker for turn in shared}
     return len(speakers) > 1 or {turn.speaker for turn in (*said.turns, *stored)} <= speakers
 
 
 def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:
-    """Say whether the files have one name, or the conversations, which may have got a number here."""
+    """Say whether the files or the conversations have the same name, apart from an added number."""
     if STANDARD_INPUT in (said.file, file):
         return False
     is_file_alike = None not in (said.file, file) and PurePath(said.file or "").name == PurePath(file or "").name
@@ -202,7 +203,7 @@ def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:
 
 
 def _has_whole_day(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
-    """Say whether all that both have of a day is shared, two turns or more."""
+    """Say whether there is a day of which both have the same two or more turns and no others."""
     if any(turn.said is None for turn in shared):
         return False
     own, here, there = (Counter(_day_of(turn) for turn in turns) for turns in (shared, said.turns, stored))

@@ -1,4 +1,4 @@
-"""What a store is made of, for everything that works on it."""
+"""The parts of a store, which all its operations share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EMBED_BATCH = 1024
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A store's folder, its database and indexes, and the embedder that its vectors come from."""
+    """A store's folder, its database and indexes, and the embedder of its vectors."""
 
     path: Path
     database: Database
@@ -60,26 +60,26 @@ class Parts:
         )
 
     def over(self, embedder: Embedder) -> Parts:
-        """Return the same parts for vectors of another embedder."""
+        """Return the same parts with another embedder."""
         vectors = VectorIndex(self.path / VECTORS, embedder.dimension, self.written)
         return replace(self, vectors=vectors, embedder=embedder, fingerprint=Fingerprint(embedder))
 
     def require(self) -> None:
-        """Refuse to go on where nothing was stored yet.
+        """Check that the store exists.
 
         Raises:
-            StoreError: there is no store.
+            StoreError: nothing was stored yet.
         """
         if not self.database.is_there():
             raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
 
     def indexes(self, connection: Connection) -> tuple[TextIndex | VectorIndex, ...]:
-        """Return the indexes that this embedder's store can use: words need none, vectors need their own."""
+        """Return the usable indexes: the text index, and the vector index if its embedder is this one."""
         is_ours = is_embedded_with(tables.load_meta(connection), self.embedder)
         return (self.text, self.vectors) if is_ours else (self.text,)
 
     def catch_up(self) -> None:
-        """Bring both indexes to the database's generation: replay what they lack, rebuild what cannot be replayed.
+        """Update both indexes to the database's generation: replay missing changes, or rebuild.
 
         Raises:
             StoreError: the store cannot be used.
@@ -88,7 +88,7 @@ class Parts:
             consistency.catch_up(connection, self.indexes(connection), self.announce)
 
     def rebuild(self) -> None:
-        """Write the indexes anew from the database, and first whatever today's rules would derive otherwise from turns.
+        """Write the units again that this version derives differently from turns, and rebuild the indexes.
 
         Raises:
             StoreError: the store cannot be used.
@@ -101,7 +101,7 @@ class Parts:
         """Return unit id -> vectors of the entries, embedded a batch at a time.
 
         Raises:
-            ModelError: the embedder cannot be loaded, or makes nothing of a text.
+            ModelError: the embedder cannot be loaded, or fails on a text.
         """
         vectors: dict[str, VectorPair] = {}
         for start in range(0, len(entries), _EMBED_BATCH):
@@ -113,7 +113,7 @@ class Parts:
         return vectors
 
     def record_embedder(self, connection: Connection) -> None:
-        """Record the embedder in a store that has none yet; the caller holds the database for writing."""
+        """Record the embedder if the store has none yet; the caller holds the database for writing."""
         meta = tables.load_meta(connection)
         if meta.embedder is None or meta.fingerprint is None:
             tables.update_meta(

@@ -1,8 +1,8 @@
-"""Where the new turns of a transcript go in a conversation of which the transcript has only a part.
+"""Place the new turns of a transcript in a stored conversation of which the transcript has only a part.
 
-The stored turns keep their order. A new turn comes after the nearest turn before it in the transcript that is stored,
-and before the nearest such turn after it; between those two, and where the transcript shares no turn with the store,
-the times decide.
+The stored turns keep their order. In the transcript, a new turn lies between two stored turns, the nearest before it
+and the nearest after it; it is placed between these. Its time decides where in between, and also if there are no
+such turns.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from goalmem_cli.records import Turn
 
 
 def place_of(turn: Turn) -> str:
-    """Return what tells a turn from the others of its conversation, whatever it says."""
+    """Return a key that identifies a turn in its conversation regardless of its text."""
     return f"id {turn.own_id}" if turn.own_id is not None else f"turn {turn.ordinal + 1}"
 
 
 def are_numbered_alike(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> bool:
-    """Return whether transcript and store count sessions and turns alike, so that each turn knows its own place.
+    """Return whether transcript and store number sessions and turns alike, so that each turn's number is its place.
 
-    It is so where something was forgotten of a conversation and comes back. `incoming` maps places to turns; turns
-    with ids of their own have to share one with the store, or to come before all it has, since any transcript counts
-    from 0.
+    That is so if forgotten turns of a conversation come back. `incoming` are `place_of` -> turn. Turns with own ids
+    have to share one with the store, or come before all stored turns, since every transcript counts from 0.
     """
     known = {place_of(turn): turn for turn in stored}
     new = [turn for place, turn in incoming.items() if place not in known]
@@ -39,10 +38,10 @@ def are_numbered_alike(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> 
 
 
 def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
-    """Return the conversation's turns in order, with fresh session and ordinal numbers where turns were added.
+    """Return the merged turns in order, with new session and ordinal numbers if turns were added.
 
-    `stored` is in order; of a turn that both have, the incoming text counts. A turn without an id of its own is known
-    by its ordinal, which it therefore keeps.
+    `stored` is in order. For shared turns, the incoming text is used. A turn without an own id keeps its ordinal, since
+    the ordinal identifies it.
     """
     known = {place_of(turn): index for index, turn in enumerate(stored)}
     order = _woven(stored, incoming, [known.get(place_of(turn)) for turn in incoming])
@@ -56,11 +55,10 @@ def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Tur
 
 
 def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> tuple[list[Turn], Turn]:
-    """Return two windows of one conversation as one, and what the last incoming turn is there.
+    """Return two windows of one conversation merged, and the last incoming turn as it is there.
 
-    `places` say which stored turn each of the incoming ones is.
-
-    The stored turns keep their ordinals unless new ones come before them.
+    `places` has the index of the stored turn for each incoming one. Stored turns keep their ordinals, unless new turns
+    come before them.
     """
     incoming = [
         turn if index is None or turn.said != stored[index].said else replace(turn, said=stored[index].said)
@@ -99,7 +97,7 @@ def _woven(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[in
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A turn in its place, its stored session (None where it is new), and the transcript's turn, if it has it."""
+    """A turn in its place, its stored session (None if the turn is new), and the transcript's turn, if any."""
 
     turn: Turn
     session: int | None
@@ -111,7 +109,7 @@ def _with_text_of(turn: Turn, incoming: Turn | None) -> Turn:
 
 
 def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[tuple[Turn, int]]:
-    """Return each new turn with the index of the stored turn that it comes after; -1 where it comes first of all."""
+    """Return each new turn with the index of the stored turn that it comes after, -1 if it comes first."""
     moments = [None if turn.said is None else Moment.from_datetime(turn.said) for turn in stored]
     found: list[tuple[Turn, int]] = []
     last: int | None = None
@@ -128,7 +126,7 @@ def _anchors(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[
 
 
 def _next_known(places: Sequence[int | None], end: int) -> list[int]:
-    """Return for each turn of the transcript the index of the stored one that it comes before; `end` for none."""
+    """Return for each turn of the transcript the index of the next stored turn, `end` if there is none."""
     found: list[int] = []
     for index in reversed(places):
         end = end if index is None else index
@@ -145,7 +143,7 @@ def _is_before(one: Turn, other: Turn) -> bool:
 
 
 def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ceiling: int) -> int:
-    """Return the index of the last turn before the first later one; the floor where the next one is later already."""
+    """Return the index of the last turn before the first one later than `said`, `floor` if the next one is later."""
     found = floor
     for index in range(floor + 1, ceiling):
         moment = moments[index]
@@ -158,7 +156,7 @@ def _last_said_by(said: Moment, moments: Sequence[Moment | None], floor: int, ce
 
 
 def _renumbered(order: Sequence[_Placed], numbers: Sequence[int]) -> list[Turn]:
-    """Return the turns with these ordinals, and with sessions that count on."""
+    """Return the turns with these ordinals, and with consecutive session numbers."""
     before = _nearest_sessions(order)
     behind = _nearest_sessions(order[::-1])[::-1]
     turns: list[Turn] = []
@@ -180,8 +178,10 @@ def _nearest_sessions(order: Sequence[_Placed]) -> list[int | None]:
 
 
 def _starts_session(one: _Placed, other: _Placed, *, is_within: bool) -> bool:
-    """Return whether a session starts between two neighbours: as stored, else as the transcript has it, else as a
-    stored session around both says; a new turn that nothing ties to its neighbour starts one.
+    """Return whether a new session starts between two neighbours.
+
+    The stored sessions decide, else the transcript's. If neither has both turns, a session starts unless both lie
+    within one stored session.
     """
     if one.session is not None and other.session is not None:
         return one.session != other.session

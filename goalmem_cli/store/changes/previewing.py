@@ -1,4 +1,4 @@
-"""What adding conversations would report: they are added to a scratch store that holds what they may continue."""
+"""Preview adding conversations: add them to a scratch store that has the conversations they may belong to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from goalmem_cli.store.queries.reader import check_embedder
 
 
 def preview(parts: Parts, conversations: Iterable[Conversation], report: Callable[[Added], None]) -> None:
-    """Report what `Adding.add` would, batch by batch, and change nothing.
+    """Report what `Adding.add` would report, batch by batch, and change nothing.
 
     Raises:
         InputError, EmbedderMismatch, StoreError: as `Store.add_all`.
@@ -36,7 +36,7 @@ def preview(parts: Parts, conversations: Iterable[Conversation], report: Callabl
 
 
 class _Previewing:
-    """One preview: the scratch store fills with what was previewed, so that later conversations may continue it."""
+    """One preview; the scratch store keeps previewed conversations, so that later ones may continue them."""
 
     def __init__(self, parts: Parts, scratch: Parts) -> None:
         self._parts = parts
@@ -46,7 +46,7 @@ class _Previewing:
         self._adding = Adding(scratch, is_dry=True, reserved=self._reserved)
 
     def batch(self, batch: Sequence[Conversation]) -> list[Added]:
-        """Return what would be reported of a batch."""
+        """Return the reports for a batch."""
         if self._parts.database.exists:
             with self._parts.database.reading() as connection:
                 check_embedder(tables.load_meta(connection), self._parts.embedder)
@@ -54,15 +54,18 @@ class _Previewing:
         return self._adding.add_batch(batch)
 
     def _bring(self, connection: Connection, batch: Sequence[Conversation]) -> None:
-        """Copy the stored conversations that one of the batch may be into the scratch store."""
+        """Copy the stored conversations that the batch may belong to into the scratch store."""
         known = Known.from_store(connection, batch, self._adding.stretched)
-        self._reserved |= known.names
         own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
         named = {said.name for said in batch} & known.names
         alike = {one.name for one in known.overlaps} | known.windows.near | holders(connection, known.by_own_id, batch)
         alike |= stored_forks(connection, batch).keys()
         wanted = sorted((named | alike | {name for name in own if name}) - self._brought)
         joined = overlaps.load_joined(connection)
+        self._brought |= set(wanted)
+        # The scratch store itself knows the names of what it holds; that of a fork which leaves is free again.
+        self._reserved.update(known.names)
+        self._reserved -= self._brought
         if not wanted:
             return
         rows, turns = tables.load_conversation_rows(connection, wanted), tables.load_turns(connection, wanted)
@@ -71,4 +74,3 @@ class _Previewing:
             tables.insert_turns(scratch, list(turns.values()))
             tables.rewrite_sessions(scratch, wanted)
             overlaps.write_joined(scratch, overlaps.load_joined(scratch) | joined)
-        self._brought |= set(wanted)

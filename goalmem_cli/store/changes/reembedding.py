@@ -1,4 +1,4 @@
-"""Changing a store's embedder: new vectors grow beside the old, and take their place once every unit has one."""
+"""Change a store's embedder: write new vectors beside the old ones, and replace these once every unit has one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ Progress = Callable[[int, int], None]
 class Reembedding:
     """Embeds all units with another embedder, a page at a time, without holding a lock while it embeds.
 
-    The store answers with its old vectors until the new ones are complete. What changes meanwhile loses its new vector
-    and gets another.
+    Searches use the old vectors until the new ones are complete. A unit that changes meanwhile is embedded again.
     """
 
     def __init__(self, parts: Parts, embedder: Embedder) -> None:
@@ -36,7 +35,7 @@ class Reembedding:
         )
 
     def run(self, progress: Progress) -> int:
-        """Embed what has no new vector yet, exchange the vectors, and return how many units there are.
+        """Embed the units without a new vector, replace the old vectors, and return how many units there are.
 
         Raises:
             ModelError: the embedder cannot be used.
@@ -60,7 +59,7 @@ class Reembedding:
         raise StoreLocked(f"{self._old.path} keeps being changed by another process", "try again when it is done")
 
     def _begin(self) -> bool:
-        """Make room for the new vectors, or go on with those that are there; False where the store has them already."""
+        """Prepare for new vectors, or continue an earlier run; return False if the store has these vectors already."""
         ours = (self._new.embedder.name, str(self._new.embedder.dimension), self._new.fingerprint.text())
         with self._old.database.reading() as connection:
             meta, under_way = tables.load_meta(connection), tables.next_embedder(connection)
@@ -81,7 +80,7 @@ class Reembedding:
         return is_named and fingerprint is not None and self._new.fingerprint.matches(fingerprint)
 
     def _embed(self, spans: list[Span]) -> int:
-        """Give the units of the spans their new vectors, and return how many units that are."""
+        """Write the new vectors of the units in the spans, and return how many units there are."""
         database = self._old.database
         for _ in range(_MAX_ROUNDS):
             with database.reading() as connection:
@@ -99,7 +98,7 @@ class Reembedding:
         return 0
 
     def _exchange(self) -> bool:
-        """Put the new vectors in the old ones' place if there is one for every unit."""
+        """Replace the old vectors if every unit has a new one, and return whether it did."""
         with self._old.database.writing() as connection:
             if not unit_rows.are_next_vectors_complete(connection):
                 return False
@@ -109,7 +108,7 @@ class Reembedding:
 
 
 def _exchange(connection: Connection) -> None:
-    """Exchange the vectors, a generation ahead of both indexes and with nothing to replay: they are written anew."""
+    """Replace the vectors, and set a new generation with an empty outbox, so that both indexes are rebuilt."""
     names = tables.next_embedder(connection)
     generation = tables.load_meta(connection).generation + 1
     connection.rows("DELETE FROM vectors")

@@ -1,4 +1,4 @@
-"""Reading again what the times in stored turns mean, by today's rules."""
+"""Parse the time expressions in stored turns again with the rules of this version."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from goalmem_cli.store.indexes import consistency
 
 
 def refresh(parts: Parts) -> int:
-    """Write the units anew whose times are read otherwise today, and return how many these were.
+    """Write the units again whose times this version parses differently, and return how many there were.
 
-    Whoever keeps what was read of the store learns of it by the generation; the indexes have nothing to replay.
+    The generation increases, so that caches are refreshed; the indexes have nothing to replay.
 
     Raises:
         StoreError: the store cannot be used.

@@ -1,4 +1,4 @@
-"""Removing a store: everything that goalmem wrote into the folder, and the folder where nothing else is in it."""
+"""Remove a store: everything that goalmem wrote into the folder, and the folder if nothing else is in it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creati
 
 
 def remove_store(parts: Parts) -> None:
-    """Delete the store while nobody else uses it; the database goes last, so that until then it can be removed again.
+    """Delete the store under an exclusive lock; the database goes last, so that an interrupted removal can be repeated.
 
-    One whose database cannot be read is removed all the same.
+    A store with an unreadable database is removed too.
 
     Raises:
         StoreLocked: another process uses it.
@@ -37,7 +37,7 @@ def remove_store(parts: Parts) -> None:
                     shutil.rmtree(path)
                 else:
                     path.unlink(missing_ok=True)
-    with suppress(OSError):  # something else is in it
+    with suppress(OSError):  # the folder has other files
         parts.path.rmdir()
 
 

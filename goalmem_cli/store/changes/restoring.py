@@ -1,4 +1,4 @@
-"""What an exported store gives back beside turns: what was derived from them, under the names that it has here."""
+"""Restore derived units, edges and ledger lines of an exported store, under the names of this store."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from goalmem_cli.store.units import passage_id
 
 @dataclass(slots=True)
 class Renaming:
-    """Which exported conversations are called otherwise here, because another one has their name.
+    """Exported conversations that have another name here, because their old name was taken.
 
-    Their turns have other ids than they had, and so have their units: one of the old id may belong to the conversation
-    that has the old name. `conversations` maps names there to names here, `units` the ids of derived units.
+    Their turns and units get new ids, since the old ids may belong to the conversation with the old name.
+    `conversations` are old name -> new name. `units` are old id -> new id of derived units.
     """
 
     conversations: dict[str, str] = field(default_factory=dict)
@@ -25,9 +25,9 @@ class Renaming:
     def restored(
         self, connection: Connection | None, name: str, conversation: Conversation
     ) -> tuple[tuple[Unit, ...], tuple[Edge, ...], tuple[Derived, ...]]:
-        """Return the conversation's derived units, edges and ledger, but what the store, if there is one, holds so.
+        """Return the conversation's derived units, edges and ledger lines, without those that the store has already.
 
-        `name` is what the conversation is called here.
+        `name` is the conversation's name here; `connection` is None if there is no store yet.
         """
         has_derived = bool(conversation.derived or conversation.edges or conversation.ledger)
         if name != conversation.name and (conversation.is_exported or has_derived):
@@ -54,7 +54,7 @@ class Renaming:
         )
 
     def _ids(self, connection: Connection | None, conversation: Conversation) -> Mapping[str, str]:
-        """Return the ids there -> the ids here, of the turns and passages of conversations called otherwise."""
+        """Return old id -> new id for the turns and passages of renamed conversations."""
         ids: dict[str, str] = {}
         for there, here in self.conversations.items():
             keys = {turn.content_key: 0 for turn in conversation.turns if turn.conversation == there}

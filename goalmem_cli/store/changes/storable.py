@@ -1,4 +1,4 @@
-"""What can be stored of a conversation: texts that UTF-8 can hold, and turns whose own ids differ."""
+"""Make a conversation storable: replace what UTF-8 cannot encode, and refuse duplicate own ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def storable(conversation: Conversation) -> Conversation:
     """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
 
     Raises:
-        InputError: two turns have one own id.
+        InputError: two turns have the same own id.
     """
     counts = Counter(place_of(turn) for turn in conversation.turns)
     if len(counts) < len(conversation.turns):

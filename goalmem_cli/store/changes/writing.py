@@ -1,4 +1,4 @@
-"""What several conversations change, as one transaction."""
+"""Write the changes of several conversations in one transaction."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def write_changes(
     vectors: Mapping[str, VectorPair],
     indexes: Sequence[DerivedIndex],
 ) -> None:
-    """Write rows, vectors, generation and outbox; the caller holds the transaction, and the indexes follow afterwards.
+    """Write rows, vectors, generation and outbox; the caller holds the transaction, and updates the indexes later.
 
-    What other backbones derived from a turn that leaves goes with it: it would state what nobody said.
+    Whatever backbones derived from a deleted turn is deleted too.
     """
     each = [change for _, change in changes]
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
@@ -60,13 +60,13 @@ def write_changes(
 
 
 def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:
-    """Return what the lines' parts gave here that, by the lines, they do not give any more."""
+    """Return the stored units of the lines' parts that the new lines no longer have."""
     before = ledger.own_units(connection, [ledger.id_of(line) for line in lines])
     return set(before).difference(unit for line in lines for unit in line.units)
 
 
 def write_derived(connection: Connection, units: Sequence[Unit]) -> None:
-    """Write units that a backbone derived, each in place of an earlier one of its id, among these units as well."""
+    """Write derived units; each replaces an earlier one with the same id, also an earlier one in `units`."""
     last = {unit.id: unit for unit in units}
     unit_rows.delete_units(connection, list(last))
     unit_rows.insert_units(connection, list(last.values()))
@@ -81,9 +81,9 @@ def remove_units(connection: Connection, ids: Sequence[str]) -> None:
 
 
 def renew_units(connection: Connection) -> int:
-    """Write the units anew that today's rules derive otherwise from their turns: their times, above all.
+    """Write the units again that this version derives differently from turns, mostly their times; return how many.
 
-    Return how many these were. Each page is a transaction of its own.
+    Each page is a transaction of its own.
     """
     count = 0
     for page in pages(connection):
@@ -93,7 +93,7 @@ def renew_units(connection: Connection) -> int:
 
 
 def renew_page(connection: Connection, page: Sequence[Span]) -> int:
-    """As `renew_units`, of the spans; the caller holds the transaction."""
+    """As `renew_units`, for these spans; the caller holds the transaction."""
     places = [(span.conversation, span.first, span.last) for span in page]
     present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
     stale = [unit for unit in turns_and_units(connection, page)[1] if present.get(unit.id, unit) != unit]

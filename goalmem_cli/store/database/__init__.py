@@ -1,1 +1,1 @@
-"""The truth: connections to DuckDB, the migrations, and every SQL statement over the tables."""
+"""The database: connections to DuckDB, the migrations, and all SQL statements."""

@@ -1,4 +1,4 @@
-"""Opening the database late, closing it early, waiting for locks: with `opening` and `faults` all that knows DuckDB."""
+"""Open the database for short pieces of work, and wait for locks; only this, `opening` and `faults` call DuckDB."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _POLL_SECONDS = 0.05
 
 
 class Connection:
-    """One open connection. Rows are always fetched whole, so that no cursor outlives its statement."""
+    """One open connection; all rows of a statement are fetched at once, so that no cursor stays open."""
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, path: Path, written: Written = unwatched, *, is_fixed: bool = False
     ) -> None:
-        """Take an open database; it `is_fixed` where nobody can write it as long as it is open."""
+        """Wrap an open database; `is_fixed` says that nobody can write to it while it is open."""
         self._connection = connection
         self._path = path
         self._written = written
@@ -45,7 +45,7 @@ class Connection:
         """Run one statement and return all of its rows.
 
         Raises:
-            StoreError: the database could not carry it out; a wrong statement is a bug and stays DuckDB's error.
+            StoreError: the database failed; a wrong statement is a bug and stays DuckDB's error.
         """
         try:
             with _interruptible():
@@ -59,7 +59,7 @@ class Connection:
         return rows
 
     def rows_once(self, sql: str) -> list[Row]:
-        """As `rows`, of a question that is asked again and again: it is answered once where nothing can change.
+        """As `rows`, for a repeated statement; the result is cached if the database is fixed.
 
         Raises:
             StoreError: as `rows`.
@@ -75,9 +75,9 @@ class Connection:
         return self.rows(sql, parameters)[0][0]
 
     def insert(self, table: str, columns: Mapping[str, tuple[str, Sequence[object]]]) -> None:
-        """Insert rows given as columns: name -> (SQL type, values). One statement, however many rows.
+        """Insert rows in one statement; they are given as columns: name -> (SQL type, values).
 
-        The columns are handed over as arrays of objects, which DuckDB reads several times faster than parameters.
+        The columns are passed as arrays of objects, which DuckDB reads several times faster than parameters.
         """
         if not any(values for _, values in columns.values()):
             return
@@ -95,12 +95,12 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commit what the block did, or nothing of it."""
+        """Commit all changes of the block, or none if it raises."""
         self.rows("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
-            with suppress(StoreError, duckdb.Error):  # where the database itself failed there is nothing to roll back
+            with suppress(StoreError, duckdb.Error):  # if the database itself failed, there is nothing to roll back
                 self.rows("ROLLBACK")
             raise
         self.rows("COMMIT")
@@ -109,8 +109,8 @@ class Connection:
 class Database:
     """The file `memory.duckdb`, opened for one piece of work at a time.
 
-    DuckDB lets a writing process exclude all others. Whoever meets a lock waits up to `patience` seconds, says so
-    once through `announce`, and then fails naming the holder.
+    In DuckDB a writing process excludes all others. If the file is locked, this waits up to `patience` seconds, says so
+    once through `announce`, and then fails with the name of the holder.
     """
 
     def __init__(
@@ -125,31 +125,31 @@ class Database:
 
     @property
     def exists(self) -> bool:
-        """True once something was written."""
+        """Whether anything was written yet."""
         return self.path.is_file()
 
     def is_there(self) -> bool:
-        """True once something was written; waits while another process is making the database.
+        """Return whether anything was written yet; waits while another process makes the database.
 
         Raises:
-            StoreLocked: that took longer than the patience.
+            StoreLocked: that took longer than `patience` seconds.
         """
         if not self.exists and self._creating.exists():
             try:
                 self._patiently(partial(opened, str(self._creating), read_only=True)).close()
             except StoreLocked:
                 raise
-            except StoreError:  # it has its own name by now, or a killed process left it half made
+            except StoreError:  # it was renamed meanwhile, or a killed process left it half made
                 pass
         return self.exists
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open for reading; other readers are welcome meanwhile, writers wait.
+        """Open for reading; other readers can open it too, writers wait.
 
         Raises:
-            StoreLocked: a writer held the file for longer than the patience.
-            StoreDamaged, StoreNewer: the file is not one that this goalmem can read.
+            StoreLocked: a writer held the file for longer than `patience` seconds.
+            StoreDamaged, StoreNewer: this goalmem cannot read the file.
             StoreError: there is no such file, or the system refuses.
         """
         with self._read() as connection:
@@ -163,7 +163,7 @@ class Database:
                 yield connection
 
     def _is_current(self, connection: Connection) -> bool:
-        """Return whether nothing is pending, as is known of a file that nobody changed."""
+        """Return whether no migration is pending; the answer is cached while the file is unchanged."""
         state = _state(self.path)
         if state is None or state != self._known_current:
             self._known_current = state if _is_current(connection) else None
@@ -171,7 +171,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open for writing, alone, creating the file and bringing its tables up to date first.
+        """Open for writing, exclusively; the file is created and its tables are migrated first if needed.
 
         Raises:
             As `reading`.
@@ -180,24 +180,24 @@ class Database:
             self._create()
         with self._write() as connection:
             fresh = self._fresh
-            if fresh.exists():  # a whole copy, left by a killed process: nobody rewrites what we have open
+            if fresh.exists():  # a whole copy, left by a killed process; no other process can rewrite an open file
                 _remove_with_log(fresh)
             _bring_up_to_date(connection)
             yield connection
 
     @property
     def _creating(self) -> Path:
-        """Where the database is made."""
+        """The path at which the database is made."""
         return self.path.with_name(f"{self.path.name}.creating")
 
     @property
     def _fresh(self) -> Path:
-        """Where the database is rewritten."""
+        """The path at which the database is rewritten."""
         return self.path.with_name(f"{self.path.name}.rewriting")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep everyone else out while the block runs, and leave the file as it is.
+        """Hold the file exclusively while the block runs, without changing it.
 
         Raises:
             As `reading`.
@@ -226,7 +226,7 @@ class Database:
         return files
 
     def rewrite(self, leave_out: Sequence[str], finish: Callable[[Connection], None]) -> None:
-        """Copy the living rows into a new file and put it in the old one's place, so that no deleted byte stays.
+        """Copy the rows into a new file that replaces the old one, so that no deleted byte stays.
 
         DuckDB only marks what is deleted. The rows of the tables in `leave_out` are not copied; `finish` may change
         the copy. The old file stays locked until the new one has its name.
@@ -261,7 +261,7 @@ class Database:
             with suppress(StoreError, duckdb.Error):
                 connection.rows("USE memory")
                 connection.rows("DETACH fresh")
-            with suppress(StoreError):  # what is not removed now is when it is tried again
+            with suppress(StoreError):  # the next try removes what is left
                 _remove_with_log(fresh)
             raise
         finally:
@@ -269,14 +269,14 @@ class Database:
             keep_private(self.path.parent)
 
     def _create(self) -> None:
-        """Make the database under another name, and give it its own once its tables are there.
+        """Make the database under another name, and rename it once its tables exist.
 
-        Whoever is stopped meanwhile leaves nothing that looks like a store.
+        An interruption leaves nothing that looks like a store.
         """
         make_private(self.path.parent)
         try:
             self._create_as(self._creating)
-        except StoreDamaged:  # left half made; else whoever is making it would have it locked
+        except StoreDamaged:  # left half made; a process that is making it would have it locked
             _remove_with_log(self._creating)
             self._create_as(self._creating)
 
@@ -321,7 +321,7 @@ class Database:
         opening: Callable[[], duckdb.DuckDBPyConnection],
         closing: Callable[[duckdb.DuckDBPyConnection], None] = duckdb.DuckDBPyConnection.close,
     ) -> duckdb.DuckDBPyConnection:
-        """Return what is opened, once nobody else holds the database."""
+        """Open the database, and wait while another process holds it."""
         if encodable(str(self.path)) != str(self.path):  # DuckDB and tantivy take paths as UTF-8 only
             raise StoreError(f"{self.path} is not UTF-8, which a store's path has to be", "choose another --store")
         deadline = time.monotonic() + self._patience
@@ -333,7 +333,7 @@ class Database:
                     connection = opening()
                 if _identity(self.path) == before:
                     return connection
-                closing(connection)  # rewritten or created meanwhile: this may be the file that was there before
+                closing(connection)  # rewritten or created meanwhile: this may be the old file
                 continue
             except duckdb.Error as error:
                 found = translated(error, self.path)
@@ -353,7 +353,7 @@ def _array(values: Sequence[object]) -> NDArray[np.object_]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Give back the user's interruption as what it is: DuckDB makes an error of its own of it."""
+    """Raise `KeyboardInterrupt` where DuckDB turned it into an error of its own."""
     try:
         yield
     except RuntimeError as error:
@@ -363,7 +363,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Return whether nothing is pending; the steps' own table says so sooner than DuckDB lists all tables."""
+    """Return whether no migration is pending; the migrations' table is faster to read than DuckDB's list of tables."""
     with suppress(duckdb.CatalogException):
         done = {name for (name,) in connection.rows("SELECT name FROM migrations")}
         if done == {name for name, _ in MIGRATIONS}:
@@ -378,13 +378,13 @@ def _bring_up_to_date(connection: Connection) -> None:
 
 
 def _identity(path: Path) -> int | None:
-    """Return what tells a file from another that later has its name."""
+    """Return an identity that differs for another file of the same name."""
     state = _state(path)
     return None if state is None else state[0]
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """Return what tells a file from itself as it was before somebody changed it."""
+    """Return a state that differs once the file is changed."""
     try:
         found = path.stat()
     except OSError:
@@ -393,7 +393,7 @@ def _state(path: Path) -> tuple[int, int, int] | None:
 
 
 def _remove_with_log(path: Path) -> None:
-    """Remove a database that nobody has open, with the log of its last changes, where they are there."""
+    """Remove a closed database and its log, if they exist."""
     with reporting(path):
         for leftover in (path, path.with_name(f"{path.name}.wal")):
             leftover.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How values stand in columns: times and their moments, and filters as conditions."""
+"""Convert values to columns and back: times and their moments, and filters to SQL conditions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ WITHIN_SPANS = """SEMI JOIN (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::INTE
 
 
 def span_columns(spans: Sequence[tuple[str, int, int]]) -> list[object]:
-    """Return the parameters of `WITHIN_SPANS`; a span is a conversation, its first and its last ordinal."""
+    """Return the parameters of `WITHIN_SPANS`; a span is a conversation with a first and a last ordinal."""
     return [list(column) for column in zip(*spans, strict=True)] if spans else [[], [], []]
 
 
 def conditions_of(query: Query) -> tuple[list[str], list[object]]:
-    """Return what a row of a turn or unit has to fulfil to pass the query's filters, and the parameters of that."""
+    """Return the conditions that a turn's or unit's row passes the query's filters, and their parameters."""
     conditions: list[str] = []
     parameters: list[object] = []
     for column, values in (("conversation", query.conversations), ("speaker", query.speakers)):
@@ -38,9 +38,7 @@ def conditions_of(query: Query) -> tuple[list[str], list[object]]:
 
 
 def derived_conditions_of(query: Query) -> tuple[list[str], list[object]]:
-    """Return `conditions_of` for rows of derived units: none of the turns that one came from is before the query's
-    time, as `said` is that of the last.
-    """
+    """As `conditions_of`, for derived units: none of a unit's turns is before `since` (`said` is the last turn's)."""
     conditions, parameters = conditions_of(query)
     if query.since is not None:
         condition, values = _compared(Moment.from_datetime(query.since), ">=")
@@ -53,7 +51,7 @@ def derived_conditions_of(query: Query) -> tuple[list[str], list[object]]:
 
 
 def _compared(moment: Moment, comparison: str) -> tuple[str, list[object]]:
-    """Return the condition that a row's time compares so with the moment, and its parameters."""
+    """Return the condition that compares a row's time with the moment, and its parameters."""
     if moment.instant is None:
         return f"clock {comparison} ?", [moment.clock]
     condition = f"CASE WHEN instant IS NULL THEN clock {comparison} ? ELSE instant {comparison} ? END"
@@ -69,7 +67,7 @@ def moment_columns(time: datetime | None) -> tuple[int | None, int | None]:
 
 
 def time_from_moment(clock: int | None, instant: int | None) -> datetime | None:
-    """Return the time of which `moment_columns` gave these columns."""
+    """Return the time of these columns, the inverse of `moment_columns`."""
     if clock is None:
         return None
     time = _EPOCH + timedelta(microseconds=clock)
@@ -77,10 +75,10 @@ def time_from_moment(clock: int | None, instant: int | None) -> datetime | None:
 
 
 def iso_of(time: datetime | None) -> str | None:
-    """Return a time as it is stored."""
+    """Return the stored text of a time."""
     return None if time is None else time.isoformat()
 
 
 def time_of(text: Any) -> datetime | None:
-    """Return a time from how it is stored."""
+    """Return the time of a stored text."""
     return None if text is None else datetime.fromisoformat(text)

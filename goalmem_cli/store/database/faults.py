@@ -1,4 +1,4 @@
-"""DuckDB's errors as goalmem's, each with what to do about it."""
+"""Translate DuckDB's errors into goalmem's, with hints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL f
 
 
 def translated(error: duckdb.Error, path: Path) -> StoreError:
-    """Return DuckDB's error as one of ours, with what to do about it."""
+    """Return goalmem's error for DuckDB's error, with a hint."""
     text = " ".join(str(error).split())
     if any(mark in text for mark in _LOCKED):
         holder = _HOLDER.search(text)

@@ -1,6 +1,6 @@
-"""Numbers that stand for ids and for places in conversations: the database finds them sooner than the texts.
+"""Numeric keys of ids and of places in conversations, which the database finds faster than texts.
 
-Different texts may have the same number, so whoever looks one up compares the texts as well.
+Different texts may have the same key, so lookups have to compare the texts too.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import hashlib
 
 _RANGE = 2**32
 SQL_KEY = f"(md5_number_lower({{}}) % {_RANGE})"
-"""What `key_of` gives, of the column put in; `place_key` adds the ordinal to it and takes the rest again."""
+"""The SQL of `key_of` for a column that is put in; `place_key` adds the ordinal and applies the modulus again."""
 SQL_PLACE_KEY = f"(({SQL_KEY} + ordinal) % {_RANGE})"
 
 
 def key_of(text: str) -> int:
-    """Return a number below 2**32 that stands for the text."""
+    """Return the text's key, a number below 2**32."""
     digest = hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()
     return int.from_bytes(digest[8:12], "little")
 
 
 def place_key(conversation: int, ordinal: int) -> int:
-    """Return a number that stands for the turn of that ordinal, from the conversation's key."""
+    """Return the key of a turn from its conversation's key and its ordinal."""
     return (conversation + ordinal) % _RANGE

@@ -1,4 +1,4 @@
-"""The statements over the ledger: which parts of conversations a backbone has derived from, and what each gave."""
+"""The SQL statements on the ledger: the parts of conversations that a backbone has processed, with their units."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _IDS = "(SELECT unnest($parts::VARCHAR[]))"
 
 
 def part_id(backbone: str, conversation: str, name: str) -> str:
-    """Return what the rows of a part are known by."""
+    """Return the id of a part in the tables."""
     return content_hash("part", backbone, conversation, name)
 
 
 def id_of(line: Derived) -> str:
-    """Return the id of the part that the line is about."""
+    """Return the id of the line's part."""
     return part_id(line.backbone, line.conversation, line.name)
 
 
@@ -27,7 +27,7 @@ def load_ledger(
     conversations: Sequence[str] | None = None,
     ids: Sequence[str] | None = None,
 ) -> list[Derived]:
-    """Return the lines of a backbone, of conversations or of parts, or all of them, by conversation and name."""
+    """Return the lines of a backbone, of conversations or of parts (None: all), sorted by conversation and name."""
     conditions = ["true"]
     parameters: list[object] = []
     if backbone is not None:
@@ -52,7 +52,7 @@ def load_ledger(
 
 
 def has_parts(connection: Connection, backbone: str) -> bool:
-    """Return whether the backbone has derived from anything that is stored."""
+    """Return whether the backbone has processed any stored turns."""
     return bool(connection.value("SELECT count(*) FROM parts WHERE backbone = ?", [backbone]))
 
 
@@ -62,7 +62,7 @@ def conversations_with_parts(connection: Connection) -> list[str]:
 
 
 def replace_parts(connection: Connection, lines: Sequence[Derived]) -> None:
-    """Write the lines, each in place of an earlier one about the same part."""
+    """Write the lines; each replaces an earlier one of the same part."""
     delete_parts(connection, [id_of(line) for line in lines])
     connection.insert("parts", {
         "id": ("VARCHAR", [id_of(line) for line in lines]),
@@ -85,18 +85,17 @@ def replace_parts(connection: Connection, lines: Sequence[Derived]) -> None:
 
 
 def delete_parts(connection: Connection, ids: Sequence[str]) -> None:
-    """Delete the lines about these parts; what the parts gave stays."""
+    """Delete the lines of these parts; their units stay."""
     for table, column in (("parts", "id"), ("part_turns", "part"), ("part_units", "part")):
         connection.delete(table, column, ids)
 
 
 def leaving_with(connection: Connection, turns: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the units and the parts that leave with these turns.
+    """Return the units and the parts to delete with these turns.
 
-    A part that has one of the turns leaves as a whole, and so does one that gave a unit from one of them: the model
-    that wrote its other units had read the turn too. So does every part that follows from one that leaves. What several
-    parts contributed to leaves with any of them: it stays for nobody to say which of them gave what of it, until the
-    next indexing derives it again.
+    A part is deleted as a whole if it has one of the turns or a unit from one of them, since the model that wrote its
+    other units had read the turn too. Parts that follow from a deleted part are deleted too. A unit that several parts
+    share is deleted with any of them, as nobody knows which part contributed what; the next indexing derives it again.
     """
     if not turns:
         return [], []
@@ -111,7 +110,7 @@ def leaving_with(connection: Connection, turns: Sequence[str]) -> tuple[list[str
 
 
 def with_followers(connection: Connection, ids: Sequence[str]) -> list[str]:
-    """Return these parts and those that follow from them, one after the other, in order."""
+    """Return these parts and all that follow from them, directly or indirectly, in order."""
     later: dict[str, list[str]] = {}
     for before, after in _follows(connection, ids):
         later.setdefault(before, []).append(after)
@@ -119,12 +118,12 @@ def with_followers(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 
 def _with_leaders(connection: Connection, ids: Sequence[str]) -> list[str]:
-    """Return these parts and those that they follow from."""
+    """Return these parts and all from which they follow."""
     return _reached(ids, {after: [before] for before, after in _follows(connection, ids)})
 
 
 def _follows(connection: Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return which part is followed by which, of those of the same backbones and conversations as these."""
+    """Return which part follows from which, in the backbones and conversations of these parts."""
     rows = connection.rows(
         f"""WITH near AS (SELECT * FROM parts WHERE (backbone, conversation) IN
             (SELECT (backbone, conversation) FROM parts WHERE id IN {_IDS}))
@@ -146,9 +145,9 @@ def _reached(ids: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[st
 
 
 def units_of_parts(connection: Connection, ids: Sequence[str]) -> list[str]:
-    """Return the units that these parts gave or contributed to, in order.
+    """Return the units that were derived from these parts, alone or with others, in order.
 
-    What a part follows from, it has read too, so that it may have had a say in what is shared there.
+    That includes shared units of the parts from which these follow, as their content was read too.
     """
     if not ids:
         return []
@@ -166,6 +165,6 @@ def units_of_parts(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 
 def own_units(connection: Connection, ids: Sequence[str]) -> list[str]:
-    """Return the units that these parts gave."""
+    """Return the units that were derived from these parts alone."""
     rows = connection.rows(f"SELECT unit FROM part_units WHERE part IN {_IDS}", {"parts": list(ids)})
     return [str(unit) for (unit,) in rows]

@@ -1,7 +1,7 @@
-"""The tables, as an ordered list of named steps. A step that was released is never changed: add another.
+"""The tables, as an ordered list of named migrations. Never change a released step; add another.
 
-Texts live in `turns` and `units` only; the indexes are derived. No table has a primary key: identities are content
-hashes that the writing code computes and `Store.verify` checks, and DuckDB's key indexes slow down bulk writes.
+Texts are only in `turns` and `units`; the indexes are built from them. No table has a primary key, since DuckDB's key
+indexes slow down bulk writes. Ids are content hashes, which the writing code computes and `Store.verify` checks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Run(Protocol):
 
 
 def m001_initial(run: Run) -> None:
-    """Conversations, sessions, turns, units and what links them, vectors, and the outbox of the indexes.
+    """Add conversations, sessions, turns, units with their links, vectors, and the outbox of the indexes.
 
     `said` is the time as written; `clock` and `instant` are its moment (see `times`). `text_vector` and
     `context_vector` are little-endian float32.
@@ -49,10 +49,10 @@ def m001_initial(run: Run) -> None:
 
 
 def m002_times_and_lifecycle(run: Run) -> None:
-    """What relative expressions mean becomes an attribute of turns' units; re-embedding and forgetting get tables.
+    """Store the resolved times of turns as an attribute of their units; add tables for re-embedding and forgetting.
 
-    `vectors_next` fills up while a store changes its embedder; `forgetting` lists units that are deleted, as long as
-    their texts may still be in some file.
+    `vectors_next` has the new vectors while a store changes its embedder. `forgetting` lists deleted units while their
+    texts may still be in some file.
     """
     run("CREATE TABLE vectors_next (unit VARCHAR, text_vector BLOB, context_vector BLOB)")
     run("CREATE TABLE forgetting (unit VARCHAR)")
@@ -60,7 +60,7 @@ def m002_times_and_lifecycle(run: Run) -> None:
 
 
 def m003_keys(run: Run) -> None:
-    """Units and their sources get numbers that stand for their ids and places (see `keys`), to be looked up by."""
+    """Add numeric keys of ids and places (see `keys`) to units and their sources, for fast lookups."""
     for table, column, value in (
         ("units", "id_key", SQL_KEY.format("id")),
         ("units", "place_key", SQL_PLACE_KEY.format("conversation")),
@@ -71,9 +71,9 @@ def m003_keys(run: Run) -> None:
 
 
 def m004_ledger(run: Run) -> None:
-    """Which parts of conversations a backbone has derived from, the turns of each, and the units that it gave.
+    """Add the ledger: the parts of conversations that a backbone has processed, with their turns and units.
 
-    The id of a part is what `ledger.part_id` makes of backbone, conversation and name.
+    `ledger.part_id` makes a part's id from backbone, conversation and name.
     """
     run("CREATE TABLE parts (id VARCHAR, backbone VARCHAR, conversation VARCHAR, name VARCHAR, problem VARCHAR)")
     run("CREATE TABLE part_turns (part VARCHAR, place INTEGER, turn VARCHAR)")
@@ -81,9 +81,9 @@ def m004_ledger(run: Run) -> None:
 
 
 def m005_follows(run: Run) -> None:
-    """A part says which one it follows from, instead of having the turns of all before it as its own.
+    """Store from which part a part follows, instead of the turns of all earlier parts.
 
-    Of parts that had them, each keeps those that the longest one it continues has not.
+    An existing part keeps only the turns that the longest part which it continues does not have.
     """
     run("ALTER TABLE parts ADD COLUMN follows VARCHAR")
     rows = run(
@@ -103,27 +103,27 @@ def m005_follows(run: Run) -> None:
 
 
 def m006_times_read_again(run: Run) -> None:
-    """What relative expressions mean is read again: better since, of habits, spans, ages and holidays."""
+    """Resolve relative times again, with better rules for habits, spans, ages and holidays."""
     _annotate(run)
 
 
 def m007_files(run: Run) -> None:
-    """A conversation knows the file that it was last read from; of those stored before it is not known."""
+    """Store the file from which a conversation was last read; it is unknown for older conversations."""
     run("ALTER TABLE conversations ADD COLUMN file VARCHAR")
 
 
 def m008_attributes_of_turns(run: Run) -> None:
-    """A turn keeps what its transcript says beside the text, as JSON; NULL stands for nothing."""
+    """Store the attributes of turns as JSON; NULL means none."""
     run("ALTER TABLE turns ADD COLUMN attributes VARCHAR")
 
 
 def m009_times_read_by_what_stands_around(run: Run) -> None:
-    """What relative expressions mean is read again: tense, a year or a span named beside them, and the turn before."""
+    """Resolve relative times again, with the tense, a year or span beside them, and the turn before."""
     _annotate(run)
 
 
 def _annotate(run: Run) -> None:
-    """Bring the attribute of times of the turns' units to what this goalmem reads in their texts."""
+    """Update the resolved times of the turns' units to the rules of this version."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
     for (conversation,) in run("SELECT name FROM conversations"):
         rows = run(
@@ -146,12 +146,12 @@ def _annotate(run: Run) -> None:
 
 
 def _part(kind: str, attributes: str) -> int:
-    """Return a passage's place in its turn; 0 is a whole turn, whatever its transcript says beside the text."""
+    """Return a passage's place in its turn; 0 means a whole turn, whatever its attributes are."""
     return int(json.loads(attributes).get("part", 0)) if kind == "passage" else 0
 
 
 def _before(texts: Mapping[tuple[int, int, int], str], session: int, ordinal: int, part: int) -> str | None:
-    """Return what was said right before a turn, or before a part of one."""
+    """Return the text right before a turn, or before a part of one."""
     return texts.get((session, ordinal, part - 1)) if part > 1 else texts.get((session, ordinal - 1, 0))
 
 
@@ -175,10 +175,10 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
 
 
 def pending_migrations(run: Run) -> list[str]:
-    """Return the names of the steps that this database has not seen.
+    """Return the names of the steps that were not applied to this database yet.
 
     Raises:
-        StoreNewer: the database has seen steps that this goalmem does not know.
+        StoreNewer: steps were applied that this goalmem does not know.
         StoreDamaged: the file holds tables, but not goalmem's.
     """
     tables = {str(name) for (name,) in run("SELECT table_name FROM duckdb_tables()")}

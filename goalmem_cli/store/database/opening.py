@@ -1,4 +1,4 @@
-"""Opening DuckDB: for one piece of work with a file, or once for many readings of the same file."""
+"""Open DuckDB for one piece of work with a file, or once for repeated use of the same file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 }
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {**_SETTINGS, "enable_external_access": False}
 _OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
-"""What the files of one database end in: itself, its log, and the logs that an interrupted checkpoint leaves."""
+"""The endings of a database's files: itself, its log, and the logs that an interrupted checkpoint leaves."""
 
 
 @stage(OPENING)
 def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """Return the open file of that name, which can reach no other file.
+    """Open the file of that name; the connection can access no other file.
 
     Raises:
         duckdb.Error: it cannot be opened.
@@ -31,7 +31,7 @@ def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
 
 
 def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    """Return an open database in memory to which the file is attached as `old`, and which can reach others.
+    """Open a database in memory with the file attached as `old`; the connection can access other files.
 
     Raises:
         duckdb.Error: it cannot be attached.
@@ -46,22 +46,22 @@ def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
 
 
 class OpenedOften:
-    """A file as one process opens it again and again: DuckDB is started once, and the file attached while it is used.
+    """A file that one process opens repeatedly: DuckDB is started once, and the file is attached while it is used.
 
-    Starting takes fifteen times as long as attaching. While nobody uses it, no file is open and none is locked. Many
-    read at a time; one writes, alone.
+    Starting takes fifteen times as long as attaching. While the file is unused, it is neither open nor locked. There
+    can be many readers, or one writer.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._started: list[duckdb.DuckDBPyConnection] = []
-        weakref.finalize(self, self._started.clear)  # at the program's end too, whatever still refers to this then
+        weakref.finalize(self, self._started.clear)  # also at the program's end, even if this is still referenced
         self._users = 0
         self._is_written = False
 
     def read(self) -> duckdb.DuckDBPyConnection:
-        """Return a connection of its own to the file, to be given back to `close`.
+        """Return a new connection to the file; pass it to `close` at the end.
 
         Raises:
             duckdb.Error: the file cannot be opened, or is being written.
@@ -69,7 +69,7 @@ class OpenedOften:
         return self._open(read_only=True)
 
     def write(self) -> duckdb.DuckDBPyConnection:
-        """Return the only connection to the file, which is made if it is not there, to be given back to `close`.
+        """Return the only connection to the file, which is made if needed; pass it to `close` at the end.
 
         Raises:
             duckdb.Error: the file cannot be opened, or is in use.
@@ -77,7 +77,7 @@ class OpenedOften:
         return self._open(read_only=False)
 
     def close(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Take the connection back, and let go of the file after the last one."""
+        """Close the connection, and detach the file after the last one."""
         connection.close()
         with self._lock:
             self._let_go()
@@ -105,23 +105,23 @@ class OpenedOften:
         if self._started and not self._users:
             try:
                 self._started[0].execute("DETACH store")
-            except duckdb.Error:  # what failed so that it cannot even be let go of is started anew
+            except duckdb.Error:  # if it cannot even be detached, DuckDB is started again
                 self._started.pop().close()
 
 
 def spill(path: Path) -> Path:
-    """Return the folder where DuckDB puts what does not fit into memory."""
+    """Return the folder for DuckDB's data that does not fit into memory."""
     return path.with_name(f"{path.name}.tmp")
 
 
 def literal(path: Path | str) -> str:
-    """Return the path as an SQL string: ATTACH takes no parameter."""
+    """Return the path as an SQL string, as ATTACH takes no parameters."""
     return "'" + str(path).replace("'", "''") + "'"
 
 
 @stage(OPENING)
 def _confined_to(path: Path) -> duckdb.DuckDBPyConnection:
-    """Return a started database without a file, which can reach this one, its logs, and no other."""
+    """Start a database without a file, which can access only this file and its logs."""
     connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": str(spill(path))})
     allowed = ", ".join(literal(f"{path}{ending}") for ending in _OWN)
     connection.execute(f"SET allowed_paths = [{allowed}]")

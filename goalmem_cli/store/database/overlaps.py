@@ -1,4 +1,4 @@
-"""Which stored conversations a transcript may be, or may overlap with: the statements behind `changes.identity`."""
+"""The SQL statements that find conversations which may equal or overlap a transcript, for `changes.identity`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SAID_ALIKE = """turns.text = told.text AND turns.speaker = told.speaker
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A stored conversation without own id that shares turns with the transcript at a place of a batch.
+    """A stored conversation without an own id that shares turns with the transcript at `place` in a batch.
 
-    `file` is where it was read from, None where that is not known. `begun` counts its turns up to the transcript's last
-    ordinal, `shared` those of them that the transcript has.
+    `file` is its source, None if unknown. `begun` counts its turns up to the transcript's last ordinal. `shared` counts
+    those of them that the transcript has.
     """
 
     place: int
@@ -34,10 +34,10 @@ class Overlap:
 
 
 def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> list[Overlap]:
-    """Return which stored conversations each transcript may be the same as.
+    """Return the stored conversations that each transcript may equal.
 
-    Looked at are those whose last turn the transcript has, and those that have one of its last turns: a beginning is
-    easily shared by thousands.
+    Candidates are those whose last turn the transcript has, and those that have one of its last turns. Beginnings are
+    not compared, as thousands of chats may begin alike.
     """
     keys = [(place, turn.content_key) for place, turns in transcripts.items() for turn in turns]
     candidates = _candidates_by_time(connection, transcripts) | _candidates_without_time(connection, transcripts)
@@ -65,7 +65,7 @@ def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[Tur
 
 
 def _candidates_by_time(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> set[tuple[int, str]]:
-    """Return places and names for `load_overlaps`, by those turns of which is known when they were said."""
+    """Return (place, name) of candidates for `load_overlaps`, found by turns with times."""
     places: dict[str, set[int]] = {}
     for place, turns in transcripts.items():
         for turn in turns:
@@ -89,7 +89,7 @@ def _candidates_by_time(connection: Connection, transcripts: Mapping[int, Sequen
 
 
 def _candidates_without_time(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> set[tuple[int, str]]:
-    """As `_candidates_by_time`, by the other turns."""
+    """As `_candidates_by_time`, but by turns without times."""
     timeless = {place: [turn for turn in turns if turn.said is None] for place, turns in transcripts.items()}
     keys = [(place, turn.content_key) for place, turns in timeless.items() for turn in turns]
     if not keys:
@@ -113,10 +113,10 @@ def _candidates_without_time(connection: Connection, transcripts: Mapping[int, S
 
 
 def rows_then(connection: Connection, turns: Iterable[Turn]) -> list[int]:
-    """Return the numbers of the stored rows of turns that were said when one of these was.
+    """Return the row numbers of stored turns with the time of one of these turns.
 
-    Times alone are looked at, of which whole blocks are passed over: whoever then asks for these rows alone reads next
-    to nothing of a large store.
+    The search reads only times, and skips whole blocks of them. A query for these rows then reads very little of a
+    large store.
     """
     moments = {moment_columns(turn.said) for turn in turns if turn.said is not None}
     found: list[int] = []
@@ -132,7 +132,7 @@ def rows_then(connection: Connection, turns: Iterable[Turn]) -> list[int]:
 
 
 def _ordinals(connection: Connection, which: str, names: Iterable[str]) -> dict[str, int]:
-    """Return the `min` or `max` ordinal of each of the conversations."""
+    """Return the `min` or `max` ordinal of each conversation."""
     listed = sorted(names)
     rows = connection.rows(
         f"""SELECT conversation, {which}(ordinal) FROM turns
@@ -151,7 +151,7 @@ def _tail_of(length: int) -> int:
 
 
 def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -> set[str]:
-    """Return those of the content keys that turns of this stored conversation have, and no other stored turn."""
+    """Return the content keys that turns of this stored conversation have, but no turn of another one."""
     rows = connection.rows(
         """SELECT content_key FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))
         GROUP BY content_key HAVING min(conversation) = ? AND max(conversation) = ?""",
@@ -161,7 +161,7 @@ def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -
 
 
 def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[str]]:
-    """Return content key -> names of the conversations that have a turn with it, of these keys."""
+    """Return content key -> names of the conversations that have a turn with this key."""
     sql = "SELECT DISTINCT content_key, conversation FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))"
     names: dict[str, set[str]] = {}
     for key, name in connection.rows(sql, [list(keys)]) if keys else ():
@@ -170,7 +170,7 @@ def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[
 
 
 def load_copied_from(connection: Connection, formats: Sequence[str]) -> list[tuple[str, str, list[str]]]:
-    """Return name, format and the own ids that a turn of it is told as copied from, of conversations of the formats."""
+    """Return name, format and source ids of the conversations of these formats that have copied turns."""
     rows = connection.rows(
         f"""SELECT DISTINCT conversation, json_extract(attributes, '$.{COPIED_FROM}') FROM turns
         WHERE attributes LIKE '%"{COPIED_FROM}"%' ORDER BY ALL"""
@@ -181,7 +181,7 @@ def load_copied_from(connection: Connection, formats: Sequence[str]) -> list[tup
 
 
 def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[str, str], int]:
-    """Return format and name -> first ordinal, of those called so that have no own id and lack their beginning."""
+    """Return (format, name) -> first ordinal, for conversations with these names, no own id and no beginning."""
     rows = connection.rows(
         """SELECT format, name, min(ordinal) FROM turns JOIN conversations ON conversation = name
         WHERE conversations.own_id IS NULL AND name IN (SELECT unnest(?::VARCHAR[]))
@@ -192,10 +192,9 @@ def late_beginnings(connection: Connection, names: Sequence[str]) -> dict[tuple[
 
 
 def load_neighbours(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> list[tuple[int, str]]:
-    """Return place of a transcript and name of a stored conversation, where the first turn of one is one of the other.
+    """Return (place, name) of a transcript and a stored conversation if one has the first turn of the other.
 
-    Turns are the same with speaker, instant and text, wherever they stand. Where both begin alike and nobody knows
-    when, that tells nothing.
+    Turns are equal if speaker, instant and text are, at any place. An equal beginning without times does not count.
     """
     turns = [turn for said in transcripts.values() for turn in said]
     columns = _columns(transcripts)
@@ -214,7 +213,7 @@ def load_neighbours(connection: Connection, transcripts: Mapping[int, Sequence[T
 
 
 def load_elsewhere(connection: Connection, turns: Sequence[Turn], name: str) -> list[tuple[int, str]]:
-    """Return which of the turns, by their number, other conversations than this one have too, and which do."""
+    """Return (index of a turn, name) for the turns that conversations other than `name` have too."""
     rows = connection.rows(
         f"""WITH told AS ({_TOLD}) SELECT DISTINCT told.number, turns.conversation
         FROM told JOIN turns ON {_SAID_ALIKE} WHERE turns.conversation <> $name ORDER BY ALL""",
@@ -224,13 +223,13 @@ def load_elsewhere(connection: Connection, turns: Sequence[Turn], name: str) -> 
 
 
 def load_joined(connection: Connection) -> dict[str, str]:
-    """Return what stands for a conversation that was joined with another -> what stands for that one."""
+    """Return hash of a joined conversation (`alias_of`) -> hash of the conversation it belongs to (`target_of`)."""
     rows = connection.rows("SELECT value FROM meta WHERE key = 'joined'")
     return dict(json.loads(rows[0][0])) if rows else {}
 
 
 def write_joined(connection: Connection, joined: Mapping[str, str]) -> None:
-    """Note them, as hashes, in place of those of before."""
+    """Replace the stored notes on joined conversations by these."""
     tables.update_meta(connection, joined=json.dumps(joined))
 
 

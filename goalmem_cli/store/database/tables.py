@@ -1,4 +1,4 @@
-"""The statements over conversations, turns and what the store says of itself; units have theirs in `unit_rows`."""
+"""The SQL statements on conversations, turns and the store's metadata; `unit_rows` has those on units."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _TURN_COLUMNS = "id, conversation, session, ordinal, speaker, text, said, own_id
 
 
 SQL_SPEAKER_ID = f"coalesce(json_extract_string(attributes, '$.{SPEAKER_ID}'), '')"
-"""The format's own id of a turn's speaker, blank where there is none."""
+"""The format's own id of a turn's speaker, "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What the store records about itself.
+    """The store's metadata.
 
-    `store` is an id of its own; `generation` counts its changes; changes up to `outbox_floor` are no longer in the
-    outbox; `embedder` is None until something was embedded; `fingerprint` is what tells it from others of its name.
+    `store` is its random id. `generation` counts its changes. Changes up to `outbox_floor` are no longer in the outbox.
+    `embedder` is None until something was embedded. `fingerprint` tells that embedder from others of the same name.
     """
 
     store: str
@@ -44,7 +44,7 @@ class Meta:
 
 
 def load_meta(connection: Connection) -> Meta:
-    """Return what the store records about itself."""
+    """Return the store's metadata."""
     found = {str(key): str(value) for key, value in connection.rows_once("SELECT key, value FROM meta")}
     return Meta(
         found.get("store", ""),
@@ -57,7 +57,7 @@ def load_meta(connection: Connection) -> Meta:
 
 
 def update_meta(connection: Connection, **values: str | int) -> None:
-    """Record values under the names of `Meta`'s fields, in place of the earlier ones."""
+    """Update metadata; the names are those of `Meta`'s fields."""
     connection.delete("meta", "key", list(values))
     for key, value in values.items():
         connection.rows("INSERT INTO meta VALUES (?, ?)", [key, str(value)])
@@ -95,7 +95,7 @@ def passages_of_turns(connection: Connection, conversation: str) -> dict[str, in
 
 
 def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[int, int, str | None]]:
-    """Return id -> what `place_and_attributes` says of it, of these turns that are stored."""
+    """Return id -> `place_and_attributes`, for those of these turns that are stored."""
     rows = connection.rows(
         "SELECT id, session, ordinal, attributes FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(ids)]
     )
@@ -103,7 +103,7 @@ def places_of_turns(connection: Connection, ids: Sequence[str]) -> dict[str, tup
 
 
 def place_and_attributes(turn: Turn) -> tuple[int, int, str | None]:
-    """Return what may change of a turn that keeps its id: its session, its ordinal, and its attributes in JSON."""
+    """Return what may change while a turn keeps its id: its session, its ordinal, and its attributes as JSON."""
     return turn.session, turn.ordinal, _attributes_text(turn)
 
 
@@ -114,7 +114,7 @@ def _attributes_text(turn: Turn) -> str | None:
 
 
 def end_of_conversation(connection: Connection, name: str) -> tuple[int, int]:
-    """Return the last session and the last ordinal of a conversation; -1 for both where it has no turns."""
+    """Return the last session and the last ordinal of a conversation; both are -1 if it has no turns."""
     ((session, ordinal),) = connection.rows(
         "SELECT coalesce(max(session), -1), coalesce(max(ordinal), -1) FROM turns WHERE conversation = ?", [name]
     )
@@ -147,7 +147,7 @@ def load_turns_within(connection: Connection, spans: Sequence[tuple[str, int, in
 
 
 def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return conversation -> the two who talk in it, for those of the conversations in which just two do."""
+    """Return conversation -> its two speakers, for conversations with exactly two."""
     rows = connection.rows(  # counting the distinct ones there takes three times as long
         """SELECT DISTINCT conversation, speaker FROM turns
         WHERE conversation IN (SELECT unnest(?::VARCHAR[])) AND speaker <> '' ORDER BY ALL""",
@@ -160,9 +160,9 @@ def load_pairs(connection: Connection, conversations: Sequence[str]) -> dict[str
 
 
 def turns_at(connection: Connection, instants: Iterable[int | None], told: Iterable[int | None] = ()) -> list[Turn]:
-    """Return the stored turns that were said at these instants, in the order of their conversations.
+    """Return the stored turns at these instants, in the order of their conversations.
 
-    Of the instants `told`, only those count at which a turn is stored under another offset than +00:00.
+    An instant in `told` counts only if a turn is stored there with another offset than +00:00.
     """
     written, alone = list(instants), list(told)
     then = connection.rows(  # the numbers alone: blocks of other times are not even read
@@ -209,7 +209,7 @@ def load_conversation_rows(
 
 
 def update_files(connection: Connection, files: Mapping[str, str]) -> None:
-    """Note the files, by name of the conversation, that conversations were read from now."""
+    """Store from which file each conversation was last read; `files` are conversation name -> path."""
     connection.rows(
         """UPDATE conversations SET file = told.file
         FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS file) AS told
@@ -239,7 +239,7 @@ def insert_turns(connection: Connection, turns: Sequence[Turn]) -> None:
 
 
 def rewrite_sessions(connection: Connection, conversations: Sequence[str]) -> None:
-    """Derive the conversations' sessions from their turns again."""
+    """Write the conversations' sessions again from their turns."""
     connection.delete("sessions", "conversation", conversations)
     connection.rows(
         """INSERT INTO sessions SELECT conversation, session, count(*), arg_min(said, clock), arg_max(said, clock)
@@ -249,18 +249,18 @@ def rewrite_sessions(connection: Connection, conversations: Sequence[str]) -> No
 
 
 def last_turn(connection: Connection, conversation: str) -> Turn | None:
-    """Return the last turn of a conversation; None where it is not stored."""
+    """Return the last turn of a conversation, None if it is not stored."""
     _, ordinal = end_of_conversation(connection, conversation)
     return next(iter(load_turns(connection, [conversation], ordinal, ordinal).values()), None)
 
 
 def count_hidden_without_time(connection: Connection, query: Query) -> int:
-    """Return how many turns only the query's time filter hides because nobody knows when they were said."""
+    """Return how many turns the query's time filter hides only because they have no time."""
     return 0 if query.since is None and query.until is None else count_turns_without_time(connection, query)
 
 
 def count_turns_without_time(connection: Connection, query: Query, voices: Collection[Voice] | None = None) -> int:
-    """Return how many turns the query's conversations and speakers let through that have no time."""
+    """Return how many turns without a time match the query's conversations and speakers."""
     conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))
     _of_voices(voices, conditions, parameters)
     where = " AND ".join(["clock IS NULL", *conditions])
@@ -281,15 +281,14 @@ def outbox_units(connection: Connection, first: int, last: int) -> list[str]:
 
 
 def forgotten_keys(connection: Connection, table: str = "forgetting") -> list[str]:
-    """Return what stands for deleted units and texts, as long as they may still be in some file of the store."""
+    """Return the hashes of deleted units and texts that may still be in some file of the store."""
     return [str(key) for (key,) in connection.rows(f"SELECT unit FROM {table}")]
 
 
 def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], whole: Sequence[str]) -> list[str]:
-    """Return what stands for these turns and units and for the conversations that leave as a whole.
+    """Return the keys of these turns, units and wholly deleted conversations, for `TraceFolder.about`.
 
-    Those are ids, hashes of the texts, and hashes of what people call a turn, since a trace may show a text that
-    another one has replaced.
+    They are ids, hashes of texts, and hashes of turns' labels, since a trace may show a text that was replaced later.
     """
     texts = connection.rows(
         """SELECT text FROM turns WHERE id IN (SELECT unnest(?::VARCHAR[]))
@@ -309,13 +308,13 @@ def keys_of(connection: Connection, turns: Sequence[str], units: Sequence[str], 
 
 
 def voices(connection: Connection) -> list[Voice]:
-    """Return under which names, and ids of their formats, people speak."""
+    """Return the voices of all speakers: their names, and their ids in the format."""
     rows = connection.rows(f"SELECT DISTINCT speaker, {SQL_SPEAKER_ID} FROM turns ORDER BY ALL")
     return [Voice(str(name), str(id_)) for name, id_ in rows]
 
 
 def _of_voices(voices: Collection[Voice] | None, conditions: list[str], parameters: list[object]) -> None:
-    """Add the condition that a turn is of one of the voices, where any are given."""
+    """Add the condition that a turn belongs to one of the voices, if any are given."""
     if voices is not None:
         pairs = "SELECT (unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))"
         conditions.append(f"(speaker, {SQL_SPEAKER_ID}) IN ({pairs})")
@@ -328,7 +327,7 @@ def passing_turns(
     content_keys: Iterable[str] | None = None,
     voices: Collection[Voice] | None = None,
 ) -> list[str]:
-    """Return the ids of the turns that the query's filters let through; with `content_keys` or `voices`, of those."""
+    """Return the ids of the turns that pass the query's filters and, if given, have one of the keys and voices."""
     conditions, parameters = conditions_of(query)
     _of_voices(voices, conditions, parameters)
     if content_keys is not None:
@@ -339,7 +338,7 @@ def passing_turns(
 
 
 def conversations_without(connection: Connection, turns: Sequence[str]) -> tuple[set[str], set[str]]:
-    """Return which conversations have one of these turns, and which of them have no other."""
+    """Return the conversations that have one of these turns, and those of them that have no other turns."""
     rows = connection.rows(
         """SELECT conversation, count(*) = count(*) FILTER (WHERE id IN (SELECT unnest($turns::VARCHAR[])))
         FROM turns WHERE conversation IN (
@@ -350,6 +349,6 @@ def conversations_without(connection: Connection, turns: Sequence[str]) -> tuple
 
 
 def next_embedder(connection: Connection) -> tuple[str, str, str]:
-    """Return the name, dimension and fingerprint of the embedder that the store is changing to; empty for none."""
+    """Return the name, dimension and fingerprint of the embedder that the store is changing to; empty if none."""
     found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
     return found.get("next_embedder", ""), found.get("next_dimension", ""), found.get("next_fingerprint", "")

@@ -1,4 +1,4 @@
-"""The statements over units, what links them, and their vectors: rows to values and back."""
+"""The SQL statements on units, their edges and their vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NEW_EDGES = "wanted_edges ANTI JOIN edges USING (source, target, kind, weight)"
 
 @dataclass(frozen=True, slots=True)
 class VectorPair:
-    """A unit's two vectors as the database keeps them: little-endian float32, of its text and of its context."""
+    """The vectors of a unit's text and of its context, as the database stores them: little-endian float32."""
 
     text: bytes
     context: bytes
@@ -53,9 +53,9 @@ def load_units(
     backbone: str | None = None,
     kinds: Sequence[str] | None = None,
 ) -> list[Unit]:
-    """Return the units that pass every condition given, all where none is; each has its turns.
+    """Return the units that match all given conditions, each with its turns.
 
-    The conditions are ids, conversations, other backbones than `not_of`, a backbone, and kinds.
+    The conditions are ids, conversations, a backbone other than `not_of`, a backbone, and kinds.
     """
     conditions: list[str] = []
     parameters: list[object] = []
@@ -88,10 +88,10 @@ def _load_units(connection: Connection, which: str, parameters: Sequence[object]
 
 
 def load_units_around(connection: Connection, ids: Sequence[str], distance: int) -> list[Unit]:
-    """Return the units with these ids, and all whose turn is within `distance` turns of one of theirs.
+    """Return the units with these ids, and those within `distance` turns of them.
 
-    Others may be among them: they are found by their numbers alone, and only then is more of them read. A time is taken
-    from its moment, since DuckDB unpacks the texts of a hundred thousand times to give one.
+    The result may have other units too, as numeric keys may collide. Times are made from their moments, since DuckDB
+    would unpack the texts of a hundred thousand times to return one.
     """
     keys = [key_of(id_) for id_ in ids]
     rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
@@ -112,9 +112,9 @@ def load_units_around(connection: Connection, ids: Sequence[str], distance: int)
 
 
 def _begun(connection: Connection, units: list[Unit]) -> list[Unit]:
-    """Return the units, those derived from several turns with the time when the first of these was said.
+    """Return the units; those derived from several turns get the time of the first of them.
 
-    Where the time of one is not known it is the first of all times, as nothing without a time is in a stretch of it.
+    If one of the turns has no time, this is the earliest possible time, so that the unit passes no filter by `since`.
     """
     several = {unit.id: unit.turns for unit in units if unit.backbone != FLAT and len(unit.turns) > 1}
     if not several:
@@ -189,7 +189,7 @@ def delete_units(connection: Connection, ids: Sequence[str]) -> None:
 
 
 def units_from(connection: Connection, turns: Sequence[str]) -> list[str]:
-    """Return the ids of every unit that one of these turns contributed to."""
+    """Return the ids of all units that were made from one of these turns."""
     rows = connection.rows(
         "SELECT DISTINCT unit FROM unit_sources WHERE turn IN (SELECT unnest(?::VARCHAR[])) ORDER BY unit",
         [list(turns)],
@@ -217,7 +217,7 @@ def conversations_with_derived(connection: Connection, otherwise: str) -> list[s
 
 
 def conversations_with_edges(connection: Connection) -> list[str]:
-    """Return the conversations from whose units an edge leads, in order."""
+    """Return the conversations whose units have outgoing edges, in order."""
     rows = connection.rows(
         "SELECT DISTINCT conversation FROM units WHERE id IN (SELECT source FROM edges) ORDER BY ALL"
     )
@@ -225,7 +225,7 @@ def conversations_with_edges(connection: Connection) -> list[str]:
 
 
 def load_edges(connection: Connection, conversation: str) -> list[Edge]:
-    """Return the edges that lead from a unit of the conversation."""
+    """Return the outgoing edges of the conversation's units."""
     rows = connection.rows(
         """SELECT source, target, kind, weight FROM edges
         WHERE source IN (SELECT id FROM units WHERE conversation = ?) ORDER BY ALL""",
@@ -235,7 +235,7 @@ def load_edges(connection: Connection, conversation: str) -> list[Edge]:
 
 
 def load_edges_of(connection: Connection, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
-    """Return the edges, of these kinds, that touch a unit of the backbone."""
+    """Return the edges of these kinds (None: all) that touch a unit of the backbone."""
     rows = connection.rows(
         """WITH own AS (SELECT id FROM units WHERE backbone = $backbone)
         SELECT source, target, kind, weight FROM edges
@@ -257,7 +257,7 @@ def delete_edges(connection: Connection, edges: Sequence[Edge]) -> None:
 
 
 def want_edges(connection: Connection, edges: Sequence[Edge]) -> None:
-    """Set the edges aside for `bring_edges`, each kind between two units once."""
+    """Store the wanted edges for `bring_edges` in a temporary table, each kind between two units once."""
     connection.rows(
         "CREATE OR REPLACE TEMP TABLE wanted_edges (source VARCHAR, target VARCHAR, kind VARCHAR, weight DOUBLE)"
     )
@@ -265,15 +265,15 @@ def want_edges(connection: Connection, edges: Sequence[Edge]) -> None:
 
 
 def do_edges_differ(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
-    """Return whether the backbone's edges of these kinds are others than those wanted."""
+    """Return whether the backbone's edges of these kinds differ from the wanted ones."""
     sql = f"SELECT EXISTS (SELECT * FROM edges WHERE {_STALE_EDGES}) OR EXISTS (SELECT * FROM {_NEW_EDGES})"
     return bool(connection.value(sql, {"backbone": backbone, "kinds": list(kinds)}))
 
 
 def bring_edges(connection: Connection, backbone: str, kinds: Sequence[str]) -> bool:
-    """Bring the backbone's edges of these kinds to those wanted; return whether all of them lead to units.
+    """Replace the backbone's edges of these kinds by the wanted ones; return whether all of them connect stored units.
 
-    The database compares them, so that hundreds of edges a unit need not be read to find the few that differ.
+    The database compares them, so that hundreds of edges per unit need not be read to find a few differences.
     """
     connection.rows(f"DELETE FROM edges WHERE {_STALE_EDGES}", {"backbone": backbone, "kinds": list(kinds)})
     connection.rows(f"INSERT INTO edges SELECT * FROM {_NEW_EDGES} ORDER BY ALL")
@@ -283,7 +283,7 @@ def bring_edges(connection: Connection, backbone: str, kinds: Sequence[str]) -> 
 
 
 def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
-    """Store the edges, each in place of an earlier one of its kind between its units."""
+    """Store the edges; each replaces an earlier one of the same kind between the same units."""
     delete_edges(connection, edges)
     _insert_edges(connection, "edges", edges)
 
@@ -298,7 +298,7 @@ def _insert_edges(connection: Connection, table: str, edges: Sequence[Edge]) -> 
 
 
 def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], table: str = "vectors") -> None:
-    """Store the units' vectors in place of earlier ones; those of a re-embedding under way no longer hold."""
+    """Replace the units' vectors, and delete their vectors of an unfinished re-embedding."""
     for stale in {table, "vectors_next"}:
         connection.delete(stale, "unit", list(vectors))
     connection.insert(table, {
@@ -309,18 +309,18 @@ def replace_vectors(connection: Connection, vectors: Mapping[str, VectorPair], t
 
 
 def delete_vectors(connection: Connection, ids: Sequence[str]) -> None:
-    """Delete the vectors of the units, also those of a re-embedding under way."""
+    """Delete the vectors of the units, also those of an unfinished re-embedding."""
     for table in ("vectors", "vectors_next"):
         connection.delete(table, "unit", ids)
 
 
 def units_with_vectors(connection: Connection) -> list[str]:
-    """Return the ids of the units that have vectors, an id as often as it is there."""
+    """Return the ids of the units that have vectors; duplicates are kept."""
     return [str(unit) for (unit,) in connection.rows("SELECT unit FROM vectors")]
 
 
 def count_without_vectors(connection: Connection) -> int:
-    """Return how many units lack vectors, of those that are indexed: a turn in passages is not."""
+    """Return how many indexed units lack vectors; turns that are split into passages are not indexed."""
     return int(
         connection.value(
             """SELECT count(*) FROM units WHERE id NOT IN (SELECT unit FROM vectors) AND id NOT IN (
@@ -384,9 +384,9 @@ def count_edges_of(connection: Connection, units: Sequence[str]) -> int:
 def fewer_units(
     connection: Connection, query: Query, backbone: str, kinds: Sequence[str] | None = None
 ) -> tuple[list[str], bool]:
-    """Return the ids of the backbone's units, of these kinds, that the query lets through, or of all others.
+    """Return the ids of the backbone's units of these kinds that pass the query's filters, or of those that do not.
 
-    Whichever are fewer, so that a filter that hides nothing loads nothing; True where they are the hidden ones.
+    It returns the smaller set, and True if that is the hidden one, so that a filter that hides nothing loads nothing.
     """
     conditions, parameters = (conditions_of if backbone == FLAT else derived_conditions_of)(query)
     if kinds is not None:

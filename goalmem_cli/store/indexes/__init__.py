@@ -1,1 +1,1 @@
-"""What is derived from the database and can come back from it: the text index, the vectors, and their keeping up."""
+"""The text index and the vector index, which can be rebuilt from the database, and their updates."""

@@ -1,7 +1,7 @@
-"""Keeping the derived indexes at the database's generation, and checking that all three say the same.
+"""Keep the indexes at the database's generation, and check whether they are.
 
-Every change raises `generation` and leaves the ids it touched in the outbox, in the transaction of the change itself.
-An index that is behind replays the ids since the generation it reached; whatever else is wrong with it, it is rebuilt.
+Every change increases `generation` and writes the changed ids to the outbox, in the same transaction. An index that is
+behind replays the ids since its own generation. An index with any other problem is rebuilt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PAGE = 20_000
 
 
 def record_change(connection: Connection, units: Sequence[str]) -> None:
-    """Raise the generation and note which units the indexes have to look at again; the caller holds the transaction."""
+    """Increase the generation, and write the changed units to the outbox; the caller holds the transaction."""
     generation = tables.load_meta(connection).generation + 1
     tables.update_meta(connection, generation=generation)
     unique = list(dict.fromkeys(units))
@@ -25,7 +25,7 @@ def record_change(connection: Connection, units: Sequence[str]) -> None:
 
 
 def prune_outbox(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
-    """Drop what every index has applied; one that cannot be replayed does not count, since it is rebuilt anyway."""
+    """Delete outbox entries that every index has applied; an index that cannot replay is ignored, as it is rebuilt."""
     meta = tables.load_meta(connection)
     reached = [index.reached(meta.store) for index in indexes]
     floor = min((least for least in reached if least is not None), default=meta.generation)
@@ -34,14 +34,14 @@ def prune_outbox(connection: Connection, indexes: Sequence[DerivedIndex]) -> Non
 
 
 def is_current(connection: Connection, indexes: Sequence[DerivedIndex]) -> bool:
-    """True where every index holds the database's generation, and nothing that was forgotten is left in a file."""
+    """Return whether every index holds the database's generation, and no forgotten text is left in a file."""
     meta = tables.load_meta(connection)
     is_clean = not tables.forgotten_keys(connection)
     return is_clean and all(index.reached(meta.store) == meta.generation for index in indexes)
 
 
 def catch_up(connection: Connection, indexes: Sequence[DerivedIndex], announce: Callable[[str], None]) -> None:
-    """Bring the indexes to the database's generation; the caller holds the database for writing."""
+    """Update the indexes to the database's generation; the caller holds the database for writing."""
     meta = tables.load_meta(connection)
     for index in indexes:
         reached = index.reached(meta.store)
@@ -58,7 +58,7 @@ def catch_up(connection: Connection, indexes: Sequence[DerivedIndex], announce: 
 
 
 def rebuild(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
-    """Write the indexes anew; the caller holds the database for writing."""
+    """Rebuild the indexes; the caller holds the database for writing."""
     meta = tables.load_meta(connection)
     for index in indexes:
         index.rebuild(_everything(connection), meta.store, meta.generation)
@@ -67,7 +67,7 @@ def rebuild(connection: Connection, indexes: Sequence[DerivedIndex]) -> None:
 def _touched_since(connection: Connection, reached: int, latest: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the units that changed after the generation `reached`, a page of whole generations at a time.
 
-    With each page comes the generation at which an index is that has applied it.
+    Each page has the generation that an index reaches by applying it.
     """
     counts = connection.rows(
         "SELECT generation, count(*) FROM outbox WHERE generation > ? GROUP BY ALL ORDER BY ALL", [reached]
@@ -82,7 +82,7 @@ def _touched_since(connection: Connection, reached: int, latest: int) -> Iterato
 
 
 def _changes_of(connection: Connection, touched: Sequence[str]) -> tuple[list[str], list[Indexed]]:
-    """Return which of these units an index has to delete, and the entries of those that it has to add."""
+    """Return which of these units an index has to delete, and the entries that it has to add."""
     only = set(touched)
     put = indexed_within(connection, spans_around(unit_rows.places_of(connection, touched)), only)
     return sorted(only - {indexed.entry.unit.id for indexed in put}), put

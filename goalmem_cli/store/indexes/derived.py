@@ -1,4 +1,4 @@
-"""What the two derived indexes have in common: the shape of their entries, and a manifest that says how far each is."""
+"""Shared parts of the two indexes: the form of their entries, and the manifest with their generation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ HINT_DERIVED = "`goalmem stores rebuild` writes the indexes anew"
 
 
 def new_data(folder: Path, kept: Iterable[str], written: Written) -> str:
-    """Return a number, as text, that names nothing in the index's folder: data is written beside the old, not over it.
+    """Return an unused number, as text, for new data in the index's folder, since old data is not overwritten.
 
-    Makes the folder where needed, and room: what an interrupted command left goes first.
+    It makes the folder if needed, and deletes what an interrupted command left.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -34,12 +34,12 @@ def new_data(folder: Path, kept: Iterable[str], written: Written) -> str:
     remove_all(folder, leftovers(folder, kept), written)
     with reporting(folder):
         taken = [path.stem for path in folder.iterdir()]
-    # where there is no earlier one any more, a name that none of them had: whoever read it may still remember its rows
+    # without an earlier one, the name is random, as a reader may still cache rows of a deleted one with a low number
     return str(max((int(name) for name in taken if name.isdecimal()), default=secrets.randbelow(_FIRST_NAMES)) + 1)
 
 
 def leftovers(folder: Path, kept: Iterable[str]) -> list[Path]:
-    """Return what an interrupted command left in an index's folder: numbered data that is not among the kept names.
+    """Return the leftovers of an interrupted command in an index's folder: numbered data without a kept name.
 
     Raises:
         StoreError: the folder cannot be read.
@@ -55,7 +55,7 @@ def leftovers(folder: Path, kept: Iterable[str]) -> list[Path]:
 
 
 def remove_all(folder: Path, paths: Iterable[Path], written: Written) -> None:
-    """Remove files and folders that no manifest names any more: what was forgotten may still be in them.
+    """Remove files and folders that no manifest names any more, as forgotten texts may still be in them.
 
     Raises:
         StoreError: one of them cannot be removed.
@@ -71,7 +71,7 @@ def remove_all(folder: Path, paths: Iterable[Path], written: Written) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """An entry with its vectors: all that the indexes know of a unit."""
+    """An entry with its vectors, which is all that the indexes store of a unit."""
 
     entry: UnitEntry
     vectors: VectorPair
@@ -79,11 +79,11 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Which store an index belongs to, which of its generations it holds, and in which files.
+    """The store of an index, the generation that it holds, and its files.
 
-    `schema` is the index's own; `data` is the name of the file or folder that this manifest describes. `rows` and
-    `dead` count and list the rows of the vector matrices; `dimension` is their width. `files` maps the name of each
-    file of the text index to its size and the hash of its content; while `is_changing`, they may be others.
+    `schema` is the version of the index's format. `data` is the name of the described file or folder. `rows` counts the
+    rows of the vector matrices, `dead` lists deleted rows, and `dimension` is their width. `files` are name -> size and
+    hash of the text index's files; while `is_changing`, the files may differ.
     """
 
     schema: int
@@ -98,7 +98,7 @@ class Manifest:
 
     @classmethod
     def from_file(cls, folder: Path) -> Manifest | None:
-        """Return the manifest of the folder, or None where there is none that can be read.
+        """Return the manifest of the folder, None if there is no readable one.
 
         Raises:
             StoreError: the system refuses to read it.
@@ -121,7 +121,7 @@ class Manifest:
         """Return the manifest of the folder.
 
         Raises:
-            StoreDamaged: there is none that can be read.
+            StoreDamaged: there is no readable manifest.
             StoreError: the system refuses to read it.
         """
         manifest = cls.from_file(folder)
@@ -130,7 +130,7 @@ class Manifest:
         return manifest
 
     def write(self, folder: Path, written: Written = unwatched) -> None:
-        """Replace the folder's manifest, atomically: from here on the folder is at this generation.
+        """Replace the folder's manifest atomically, which sets the folder's generation.
 
         Raises:
             StoreError: it cannot be written.
@@ -144,15 +144,15 @@ def _checksum(document: Mapping[str, object]) -> str:
 
 
 class DerivedIndex(Protocol):
-    """An index that comes back from the database whenever it is lost."""
+    """An index that can be rebuilt from the database."""
 
     @property
     def folder(self) -> Path:
-        """Where it lives; may be deleted at any time."""
+        """The folder of the index, which may be deleted at any time."""
         ...
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt."""
+        """Return the store's generation that the index holds, None if it has to be rebuilt."""
         ...
 
     def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
@@ -160,13 +160,13 @@ class DerivedIndex(Protocol):
         ...
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
-        """Write the index anew beside the old one, then change over by one rename."""
+        """Write a new index beside the old one, and then switch to it by one rename."""
         ...
 
     def tidy(self) -> None:
-        """Remove what an interrupted command left beside the generation that it holds."""
+        """Remove the leftovers of an interrupted command beside the current data."""
         ...
 
     def faults(self) -> list[str]:
-        """Return what is wrong with the files of the generation that it holds, a line each; reads all of them."""
+        """Read all current files, and return the problems found, one a line."""
         ...

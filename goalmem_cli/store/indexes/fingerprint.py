@@ -1,7 +1,7 @@
-"""Knows an embedder by what it does: the vectors of a few fixed sentences, recorded when the store was built.
+"""Recognise an embedder by its vectors of a few fixed sentences, which are recorded when the store is built.
 
-Name and dimension stay the same when a model behind them is exchanged. The vectors are compared within a tolerance,
-and not by a hash, since another processor or batch size changes their last digits.
+Name and dimension stay the same if another model is put behind them. The vectors are compared with a tolerance and not
+by a hash, since another processor or batch size changes their last digits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ PROBES = (
 )
 STEPS = 1000
 TOLERANCE = 10
-"""In steps of a thousandth: far above rounding, far below what tells one model from another."""
+"""In thousandths: far above rounding errors, and far below the differences between models."""
 
 
 class Fingerprint:
-    """What the embedder makes of the probes: whole thousandths, computed once and only when asked for."""
+    """The embedder's vectors of the fixed sentences, in whole thousandths, computed once when first needed."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -42,12 +42,12 @@ class Fingerprint:
         return base64.b64encode(self._computed().astype("<i2").tobytes()).decode()
 
     def check(self, meta: Meta) -> None:
-        """Refuse an embedder that gives other vectors than the one that the store was built with.
+        """Check that the embedder gives the same vectors as when the store was built.
 
-        A store without a fingerprint, built before there were any, is taken at its name.
+        Older stores have no fingerprint; for them only the name counts.
 
         Raises:
-            EmbedderMismatch: it gives others.
+            EmbedderMismatch: the vectors differ.
             ModelError: the embedder cannot be loaded.
         """
         if meta.fingerprint is not None and not self.matches(meta.fingerprint):
@@ -57,7 +57,7 @@ class Fingerprint:
             )
 
     def matches(self, recorded: str) -> bool:
-        """Return whether the embedder is the one of the recorded fingerprint, but for rounding."""
+        """Return whether the embedder has the recorded fingerprint, apart from rounding."""
         try:
             theirs = np.frombuffer(base64.b64decode(recorded, validate=True), "<i2").astype(np.int64)
         except (binascii.Error, ValueError):

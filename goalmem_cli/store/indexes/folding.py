@@ -1,6 +1,6 @@
-"""A text as the text index sees it, so that what is asked and what was said meet however each was typed.
+"""Normalise texts for the text index, so that queries match texts that were typed differently.
 
-Only the index is made of this; what is stored and shown stays as it was said.
+Only the index uses this; stored and shown texts are unchanged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LEFT_OUT = re.compile("[\u0640\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f3fb-\U00
 
 
 class _Folding(dict[int, str]):
-    """Code point -> what stands for it; worked out when first met, as there are too many to list."""
+    """Code point -> its replacement, computed at the first use, as there are too many to list."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _folded(chr(code))
@@ -54,9 +54,9 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Return the text without what people type differently: compatibility forms, case, accents, vowel points, tones.
+    """Return the text without typing differences: compatibility forms, case, accents, vowel points, tones.
 
-    Arabic letters that are exchanged for one another become one, digits of every script become 0 to 9.
+    Arabic letters that are used interchangeably become one letter. Digits of every script become 0 to 9.
     """
     if text.isascii():
         return text
@@ -72,10 +72,10 @@ def spaced(folded: str) -> str:
 
 
 def runs(folded: str) -> list[str]:
-    """Return the stretches of a folded text that have no spaces to find words by: such scripts, and emoji."""
+    """Return the runs of a folded text that are written without spaces: certain scripts, and emoji."""
     return [] if folded.isascii() else _RUN.findall(folded)
 
 
 def is_sign(gram: str) -> bool:
-    """True for an emoji or the like, which means something by itself, as a letter of a run does not."""
+    """Return whether it is an emoji or the like, which has a meaning by itself, unlike a letter of a run."""
     return len(gram) == 1 and _SIGN.match(gram) is not None

@@ -1,8 +1,8 @@
-"""Exact search that multiplies less: what is short of each vector bounds its product with any other.
+"""Exact vector search with fewer multiplications: short heads of the vectors give upper bounds for their products.
 
-A vector's head is its coordinates on the principal axes of them all, then the length of what is left of it. The product
-of two vectors is at most that of their heads (the inequality of Cauchy and Schwarz), so most rows are out of question
-before their vectors are read. Bounds are a little too high rather than too low, so no rounding loses a row.
+A vector's head has its coordinates on the principal axes of all vectors, and then the length of the remainder. The
+product of two vectors is at most the product of their heads (Cauchy-Schwarz inequality). So most rows are excluded
+before their vectors are read. Bounds are rounded up, so that rounding loses no row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BATCH = 4096
 _GATHERED = 256
 _SLACK = 2e-5
 _ROUNDING = 1e-3
-_TRIED = 4  # so many times the rows wanted are multiplied, to learn which product a row has to reach
+_TRIED = 4  # 4 times the wanted rows are multiplied, to learn which product a row has to reach
 _CANDIDATE_COST = 16  # how many rows are screened and multiplied in place in the time that one candidate takes
 _LINE = 16  # numbers in a line of a processor's cache: rows that begin at one are multiplied in half the time
 _RUNS = 8  # how many runs of places there are for each of the best
@@ -42,7 +42,7 @@ class Heads:
 
     @classmethod
     def from_file(cls, path: Path, dimension: int, rows: int) -> Heads | None:
-        """Return the heads in the file, mapped into memory, of at most so many rows; None where there is no file.
+        """Return the heads in the file, mapped into memory, of at most `rows` rows; None if there is no file.
 
         Raises:
             OSError: the system refuses to read it.
@@ -59,14 +59,14 @@ class Heads:
         return cls(np.array(axes), np.memmap(path, np.float32, "r", axes.nbytes, shape))
 
     def bounds(self, vector: Vectors, out: Vectors) -> None:
-        """Put in `out` what each of a matrix's rows makes with the vector at most; a row without a head, anything."""
+        """Write the upper bounds of the rows' products with the vector to `out`; rows without heads get any value."""
         row = vector[np.newaxis]
         (head,) = _with_rest(row, products(self.axes.T, vector)[np.newaxis])
         products(self.rows, head, out=out[: len(self.rows)])
         out[len(self.rows) :] = np.inf
 
     def fit(self, matrix: Vectors) -> bool:
-        """Return whether these are the heads of the matrix's rows, but for rounding; reads all of them."""
+        """Read all rows, and return whether these are the heads of the matrix, apart from rounding."""
         starts = range(0, len(self.rows), _BATCH)
         return all(
             np.allclose(
@@ -81,9 +81,9 @@ class Heads:
 
 
 def write_heads(path: Path, matrix: Vectors, before: int) -> None:
-    """Write the heads of the matrix's rows after the first `before`, or of all where the file has not those.
+    """Write the heads of the matrix's rows after the first `before`, or of all rows if the file lacks the first ones.
 
-    Axes stay what they were at first: others would bound no less, only somewhat better or worse.
+    The axes are never recomputed: any axes give valid bounds, only somewhat tighter or looser ones.
 
     Raises:
         OSError: the system refuses to write it.
@@ -111,16 +111,16 @@ def _write(file: BinaryIO, matrix: Vectors, axes: Vectors) -> None:
 
 
 def width_of(dimension: int) -> int:
-    """Return how many numbers a head has, the length of the rest being one of them.
+    """Return how many numbers a head has, including the length of the remainder.
 
-    With three for eight of the vector's, some in a thousand rows are left to be multiplied; fewer numbers leave so many
-    more that it takes longer.
+    With three for every eight numbers of the vector, a few rows in a thousand are left to multiply. With fewer numbers
+    so many more rows are left that the search takes longer.
     """
     return min(-(-3 * dimension // (8 * _LINE)) * _LINE, dimension + 1)
 
 
 def axes_of(matrix: Vectors) -> Vectors:
-    """Return the principal axes of the matrix's rows, as far as a sample tells, in columns of unit length."""
+    """Return the principal axes of a sample of the matrix's rows, as columns of unit length."""
     sample = np.asarray(matrix[:: max(len(matrix) // _SAMPLE, 1)], dtype=np.float64)
     _, vectors = np.linalg.eigh(np.nan_to_num(sample.T @ sample, posinf=0, neginf=0))
     return np.ascontiguousarray(vectors[:, ::-1][:, : width_of(matrix.shape[1]) - 1], dtype=np.float32)
@@ -135,8 +135,7 @@ def heads_of(matrix: Vectors, axes: Vectors) -> Vectors:
 def products(matrix: Vectors, vector: Vectors, out: Vectors | None = None) -> Vectors:
     """Return the product of each of the matrix's rows with the vector, in `out` if given, computed by this thread.
 
-    The threads that BLAS would compute one product with wait for one another, busily, while other threads of ours, for
-    words and for other vectors, compute too.
+    BLAS would use several threads, which wait busily for one another while goalmem's other threads compute too.
     """
     found: Vectors = np.vecdot(np.asarray(matrix), vector, out=out)
     return found
@@ -164,7 +163,7 @@ def _with_rest(rows: Vectors, coordinates: Vectors) -> Vectors:
 def candidates(
     heads: Heads, matrix: Vectors, vector: Vectors, allowed: NDArray[np.bool_], depth: int
 ) -> NDArray[np.intp] | None:
-    """Return rows, in order, among which the best of the allowed ones are; None where that would be too many."""
+    """Return rows, in order, that include the best allowed ones; None if there are too many."""
     with _lent(len(matrix)) as bounds:
         heads.bounds(vector, bounds)
         ranked = _Ranked(bounds, allowed, _TRIED * depth)
@@ -177,14 +176,14 @@ def candidates(
 
 
 def best_of(scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> NDArray[np.intp]:
-    """Return the places of the highest scores above zero, highest first, and of equal ones the earlier first."""
+    """Return the places of the highest scores above zero, highest first; among equal ones the earlier comes first."""
     return _Ranked(scores.copy(), allowed, depth).best()
 
 
 class _Ranked:
-    """Scores in runs of places, of which the highest is known: `depth` places are found without sorting all others.
+    """Scores in runs with known maxima, so that the best `depth` places are found without sorting all scores.
 
-    What is not allowed, not above zero or, in a damaged row, no number becomes zero in `scores`.
+    Scores that are not allowed, not above zero or, in a damaged row, not a number become zero in `scores`.
     """
 
     def __init__(self, scores: Vectors, allowed: NDArray[np.bool_], depth: int) -> None:
@@ -198,7 +197,7 @@ class _Ranked:
         self._highest = scores[: self._ends].reshape(-1, self._width).max(axis=1)
 
     def best(self) -> NDArray[np.intp]:
-        """Return the places of the highest scores, highest first, and of equal ones the earlier first."""
+        """Return the places of the highest scores, highest first; among equal ones the earlier comes first."""
         places = self.reaching(max(self._passed(), _SMALLEST))
         if 0 < self._depth < len(places):
             found = self._scores[places]
@@ -206,14 +205,14 @@ class _Ranked:
         return places[np.argsort(-self._scores[places], kind="stable")][: self._depth]
 
     def reaching(self, least: np.float32) -> NDArray[np.intp]:
-        """Return the places that have this score at least, which is above zero, in order."""
+        """Return the places with at least this score, which is above zero, in order."""
         runs = np.flatnonzero(self._highest >= least)
         within, at = np.nonzero(self._scores[: self._ends].reshape(-1, self._width)[runs] >= least)
         last = np.flatnonzero(self._scores[self._ends :] >= least) + self._ends
         return np.concatenate([runs[within] * self._width + at, last])
 
     def _passed(self) -> np.float32:
-        """Return a score that at least `depth` places reach, or zero: as many runs of places have one that does."""
+        """Return a score that at least `depth` places reach, as the maxima of that many runs do, or zero."""
         if not 0 < self._depth <= len(self._highest):
             return np.float32(0)
         return np.float32(np.partition(self._highest, -self._depth)[-self._depth])
@@ -221,9 +220,9 @@ class _Ranked:
 
 @contextmanager
 def _lent(length: int) -> Iterator[Vectors]:
-    """Lend an array of that length, its content undefined, that the next search gets again.
+    """Yield an array of that length with undefined content, which the next search reuses.
 
-    A new one of a million numbers costs more than what is done with it: each of its pages is met for the first time.
+    A new array of a million numbers costs more than the work with it, because of the page faults.
     """
     try:
         array = _SPARE.pop()

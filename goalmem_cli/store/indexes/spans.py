@@ -1,6 +1,6 @@
-"""Reading units a stretch at a time, so that no conversation is too long: what is indexed is always read through here.
+"""Read units in spans, so that long conversations fit into memory; all indexed content is read with this module.
 
-A span is a run of turns of one conversation. Units are read with the neighbours that belong to their contexts.
+A span is a run of turns of one conversation. Units are read together with the neighbours in their contexts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, u
 _BLOCK = 1_000
 _PAGE = 5_000
 _GAP = 1_000
-"""Spans nearer than this are read as one: reading a few units too many is cheaper than looking for many spans."""
+"""Spans nearer than this are read as one, as reading some more units is cheaper than finding many spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def pages(connection: Connection) -> Iterator[list[Span]]:
 
 
 def pages_of_turns_and_units(connection: Connection) -> Iterator[list[Span]]:
-    """Yield spans that together hold every turn and every unit, also where one lacks the other."""
+    """Yield spans that together hold every turn and every unit, also turns without units and the reverse."""
     return _pages(
         connection, "SELECT conversation, ordinal FROM units UNION ALL SELECT conversation, ordinal FROM turns"
     )
@@ -60,12 +60,12 @@ def _pages(connection: Connection, places: str) -> Iterator[list[Span]]:
 
 
 def spans_around(places: Iterable[tuple[str, int]], reach: int = 0) -> list[Span]:
-    """Return few spans that hold every turn within `reach` of one of the places (conversation, ordinal)."""
+    """Return spans that hold every turn within `reach` of one of the places (conversation, ordinal), merged if near."""
     return _joined((Span(conversation, at - reach, at + reach) for conversation, at in sorted(set(places))), _GAP)
 
 
 def turns_and_units(connection: Connection, spans: Sequence[Span]) -> tuple[dict[str, Turn], list[Unit]]:
-    """Return id -> turn of the spans, and the units that today's rules make of them, each with what came before it."""
+    """Return id -> turn of the spans, and the units that this version makes of them and the turns before."""
     wider = tables.load_turns_within(connection, [(span.conversation, span.first - 1, span.last) for span in spans])
     inside: dict[str, list[Span]] = {}
     for span in spans:
@@ -79,9 +79,9 @@ def turns_and_units(connection: Connection, spans: Sequence[Span]) -> tuple[dict
 
 
 def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[UnitEntry]:
-    """Return the entries of the units in the spans, each read with its neighbours, also those outside.
+    """Return the entries of the units in the spans, with neighbours in and outside of the spans.
 
-    They are what they would be if the units `without` were not there.
+    The units in `without` are ignored, also as neighbours.
     """
     wanted: dict[str, list[Span]] = {}
     for span in spans:
@@ -99,7 +99,7 @@ def entries_within(connection: Connection, spans: Iterable[Span], without: Set[s
 
 
 def indexed_within(connection: Connection, spans: Iterable[Span], only: Set[str] | None = None) -> list[Indexed]:
-    """Return the entries of the spans with their vectors; with `only`, those of these units.
+    """Return the entries of the spans with their vectors; with `only`, just the entries of these units.
 
     Raises:
         StoreDamaged: a unit has no vector.
@@ -116,7 +116,7 @@ def indexed_within(connection: Connection, spans: Iterable[Span], only: Set[str]
 
 
 def _joined(spans: Iterable[Span], gap: int) -> list[Span]:
-    """Return the spans, which are in order, with those joined that are no more than `gap` turns apart."""
+    """Return the sorted spans with those merged that are at most `gap` turns apart."""
     found: list[Span] = []
     for span in spans:
         before = found[-1] if found else None

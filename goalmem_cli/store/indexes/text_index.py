@@ -1,7 +1,7 @@
-"""The only module that knows tantivy: BM25 over the units' texts.
+"""The text index, the only module that calls tantivy: BM25 over the units' texts.
 
-Which words those are, `analysis.py` says; what it makes of scripts without spaces, and of emoji, has fields of its own.
-Queries are built from terms, never parsed: no text is an operator.
+`analysis.py` makes the tokens; those of scripts without spaces, and of emoji, have their own fields. Queries are built
+from terms and never parsed, so that no text is an operator.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LISTS = ("meta.json", ".managed.json")  # what tantivy replaces at each commit:
 _PANIC = "PanicException"  # raised where tantivy gives up on bytes it cannot read; its class cannot be imported
 _REFUSED = ("PermissionDenied", "ReadOnlyFilesystem", "os error 13", "os error 30")
 _FULL = ("os error 28", "StorageFull", "os error 122", "QuotaExceeded", "os error 27", "FileTooLarge")
-_STOPPED = ("writer was killed", "io::Error most likely")  # what is heard of a thread that met one of these
+_STOPPED = ("writer was killed", "io::Error most likely")  # messages of a thread that failed because of one of these
 
 
 def _schema() -> tantivy.Schema:
@@ -66,11 +66,11 @@ class TextIndex:
 
     @property
     def folder(self) -> Path:
-        """Where the index lives."""
+        """The folder of the index."""
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt.
+        """Return the store's generation that the index holds; None if it has to be rebuilt.
 
         Raises:
             StoreError: the system refuses to read it.
@@ -80,7 +80,7 @@ class TextIndex:
             return None
         if not manifest.is_changing:
             return manifest.generation if self._is_whole(manifest) else None
-        try:  # a writer was killed: what it added or took away is there or not, and is applied again
+        try:  # after a killed writer, its changes may or may not be there; they are applied again
             self._searcher()
         except StoreDamaged:
             return None
@@ -115,7 +115,7 @@ class TextIndex:
         if gone or put:
             with self._translating():
                 writer = self._writer(self._open(self._folder / manifest.data))
-                # tantivy changes files before we can say which, so until then the manifest vouches for none
+                # tantivy changes files before their names are known, so the manifest trusts none until the end
                 replace(manifest, is_changing=True).write(self._folder, self._written)
                 self._write(writer, [*gone, *(indexed.entry.unit.id for indexed in put)], put)
         self._record(store, generation, manifest.data, manifest)
@@ -171,7 +171,7 @@ class TextIndex:
             if filters:  # without any, tantivy skips whole blocks of units that cannot be among the best
                 scoreless = tantivy.Query.const_score_query(tantivy.Query.boolean_query(filters), 0.0)
                 terms = tantivy.Query.boolean_query([(tantivy.Occur.Must, terms), (tantivy.Occur.Must, scoreless)])
-            # tantivy sets memory aside for the whole depth, and ends the process where there is none
+            # tantivy allocates memory for the whole depth, and aborts the process if that fails
             found = searcher.search(terms, min(depth, searcher.num_docs), count=False).hits
             scored = [Scored(str(searcher.doc(address)["unit"][0]), float(score)) for score, address in found]
         return sorted(scored, key=lambda hit: (-hit.score, hit.unit))
@@ -232,7 +232,7 @@ class TextIndex:
         return tantivy.Query.range_query(self._schema, field, tantivy.FieldType.Integer, lower, upper)
 
     def _searcher(self) -> tantivy.Searcher:
-        """Return the current generation; a rebuild that removes it while it is opened makes this look again."""
+        """Open the current generation; try again if a rebuild removes it meanwhile."""
         while True:
             manifest = Manifest.required(self._folder)
             try:
@@ -248,7 +248,7 @@ class TextIndex:
         except ValueError as error:
             if "Lockfile" not in str(error) or not any(mark in str(error) for mark in (*_REFUSED, *_FULL)):
                 raise
-        # tantivy locks a folder against writers before it reads: where it may not, it gets one with links to the files
+        # tantivy locks a folder before it reads; if it may not, it gets a folder with links to the files
         with reporting(data), TemporaryDirectory(prefix="goalmem-") as folder:
             for path in data.iterdir():
                 if path.suffix != ".lock":
@@ -256,7 +256,7 @@ class TextIndex:
             return self._open(Path(folder)).searcher()
 
     def _is_whole(self, manifest: Manifest) -> bool:
-        """Return whether each file is there in its size; tantivy's own lists, which are small, are read."""
+        """Return whether each file exists with its recorded size; tantivy's small lists are compared by content."""
         data = self._folder / manifest.data
         with reporting(data):
             sizes = {path.name: path.stat().st_size for path in data.iterdir()} if data.is_dir() else {}
@@ -274,7 +274,7 @@ class TextIndex:
         return index
 
     def _write(self, writer: tantivy.IndexWriter, gone: Sequence[str], put: Iterable[Indexed]) -> None:
-        """Delete, add, commit, and wait until tantivy is done with merging what is there."""
+        """Delete, add and commit, and wait until tantivy has merged its segments."""
         try:
             for unit in gone:
                 writer.delete_documents_by_term("unit", unit)
@@ -282,7 +282,7 @@ class TextIndex:
                 writer.add_document(self._document(indexed))
             writer.commit()
         except BaseException:
-            with suppress(ValueError):  # waiting gives the lock back; the error that matters is on its way
+            with suppress(ValueError):  # waiting releases the lock; the error that matters is being raised
                 writer.wait_merging_threads()
             raise
         self._written(f"{self._folder.name}, committed")
@@ -290,12 +290,12 @@ class TextIndex:
         self._written(f"{self._folder.name}, merged")
 
     def _record(self, store: str, generation: int, data: str, earlier: Manifest | None) -> None:
-        """Write the manifest for what is there now, then remove what it no longer names."""
+        """Write the manifest for the present files, and then remove files that it no longer names."""
         known = {} if earlier is None else {name: of for name, of in earlier.files.items() if name not in _LISTS}
         files = {}
         with reporting(self._folder):
             for path in sorted((self._folder / data).iterdir()):
-                # but for the lists, a file is written once, so that what was known of it holds
+                # every file but the lists is written only once, so its known hash stays valid
                 content = known.get(path.name) or content_of(path)
                 if content is not None and path.suffix != ".lock":
                     files[path.name] = content
@@ -344,7 +344,7 @@ class TextIndex:
         """Turn tantivy's errors, and its panics, into the store's.
 
         Raises:
-            StoreDamaged: what is there cannot be read.
+            StoreDamaged: the index cannot be read.
             StoreError: the system refuses.
         """
         try:

@@ -1,8 +1,8 @@
 """Exact dense search: flat float32 matrices on disk, mapped into memory and multiplied by the query.
 
-Two matrices share their rows, the units' texts and their contexts. Files only ever grow; the manifest says how many
-rows count and which of them are dead, so that a reader sees a whole generation or the one before. Once too many rows
-are dead, the living ones move to new files.
+Two matrices with the same rows hold the vectors of the units' texts and of their contexts. Files only grow. The
+manifest says how many rows count and which of them are dead, so that a reader sees one whole generation. Once too many
+rows are dead, the living ones are copied to new files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HEADS = {_TEXT: "text_heads", _CONTEXT: "context_heads"}
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
-    """One generation of the vectors, which later writing does not disturb. All arrays have one row per unit."""
+    """One generation of the vectors, which later writes do not change. All arrays have one row per unit."""
 
     manifest: Manifest
     texts: Vectors
@@ -118,8 +118,8 @@ class VectorSnapshot:
 class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
-    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows; where they are not
-    there it does not. `written` is called after every single write.
+    From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they
+    exist. `written` is called after every write.
     """
 
     def __init__(
@@ -133,11 +133,11 @@ class VectorIndex:
 
     @property
     def folder(self) -> Path:
-        """Where the index lives."""
+        """The folder of the index."""
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None where it has to be rebuilt.
+        """Return the store's generation that the index holds; None if it has to be rebuilt.
 
         Raises:
             StoreError: the system refuses to read it.
@@ -154,7 +154,7 @@ class VectorIndex:
         return manifest.generation
 
     def faults(self) -> list[str]:
-        """Return what is wrong with its files, a line each; `rows` is what its content is compared by.
+        """Return the problems of its files, one a line; compare the content with the help of `rows`.
 
         Raises:
             StoreDamaged: there is no manifest.
@@ -225,9 +225,9 @@ class VectorIndex:
         self._write_anew(snapshot.manifest.store, snapshot.manifest.generation, columns)
 
     def snapshot(self) -> VectorSnapshot:
-        """Return the current generation, mapped into memory; the same mapping as long as its files are the same.
+        """Return the current generation, mapped into memory; the mapping is reused while its files are the same.
 
-        A new one costs more than to multiply by what it maps: each of its pages is met for the first time.
+        A new mapping costs more than the multiplication itself, because of the page faults.
 
         Raises:
             StoreDamaged: the index is missing or unreadable.
@@ -248,7 +248,7 @@ class VectorIndex:
                     manifest = latest
 
     def _write_anew(self, store: str, generation: int, batches: Iterable[_Columns]) -> None:
-        """Write all rows to new files beside the old ones, change over, and remove the old."""
+        """Write all rows to new files beside the old ones, switch to them, and remove the old ones."""
         manifest = Manifest.from_file(self._folder)
         data = new_data(self._folder, () if manifest is None else self._names(manifest), self._written)
         rows = 0
@@ -265,7 +265,7 @@ class VectorIndex:
         self._change_over(self._manifest(store, generation, data, rows, ()))
 
     def _append(self, data: str, rows: int, put: Sequence[Indexed]) -> None:
-        """Write rows after the first `rows`, over whatever an interrupted run left there."""
+        """Write rows after the first `rows`, and overwrite leftovers of an interrupted run."""
         with reporting(self._folder):
             for kind, content in zip(_KINDS, self._columns(put), strict=True):
                 with (self._folder / f"{data}.{kind}").open("r+b") as file:
@@ -276,7 +276,7 @@ class VectorIndex:
                 self._written(f"{self._folder.name}/{data}.{kind}")
 
     def _screen(self, data: str, before: int, rows: int) -> None:
-        """Write the heads of the rows after the first `before`, or of all where those have none."""
+        """Write the heads of the rows after the first `before`, or of all rows if the first ones have none."""
         if rows < self._screened_from:
             return
         with reporting(self._folder):

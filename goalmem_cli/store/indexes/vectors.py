@@ -1,4 +1,4 @@
-"""The gate in front of everything that stores or compares vectors."""
+"""Check vectors before they are stored or compared."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SHOWN_LENGTH = 60
 
 
 def sound(rows: Vectors, texts: Sequence[str], embedder: str) -> Vectors:
-    """Return what the embedder of that name made of the texts, as float32 rows in one piece, if every row is sound.
+    """Return the embedder's vectors of the texts as a contiguous float32 matrix, if every row is sound.
 
     Raises:
-        ModelError: a row is all zero or holds what is no number, or there is not one row a text.
+        ModelError: a row is all zero or holds a value that is no finite number, or rows are missing.
     """
     with np.errstate(over="ignore"):  # what float32 cannot hold is found below
         matrix = np.ascontiguousarray(rows, dtype=np.float32)

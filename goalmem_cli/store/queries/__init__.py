@@ -1,1 +1,1 @@
-"""What only reads: ranking and looking up, summaries, the episodic graph, and verification."""
+"""Operations that only read: ranking and lookups, summaries, the episodic graph, and verification."""

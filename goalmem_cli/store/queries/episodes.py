@@ -1,11 +1,11 @@
-"""An episodic graph as tables: gists and facts with the times of what they tell, and what links them.
+"""An episodic graph as tables: gists and facts with the times of their events, and their links.
 
-A fact is a unit with the attributes `subject`, `predicate`, `object` and, to be found by, `keys`: the three in their
-normal form. The units' columns `event_from` and `event_to` say when it held. Where both are blank, that is taken to
-be when it was told. A blank `event_to` goes on for ever: it is still so. A blank `event_from` is open: it was so at
-`event_to`, nobody knows since when. So are both ends of what the attribute `course` says was once, by its `event_to`
-or from its `event_from` on. What is open passes a filter that it may fulfil, but is counted apart and comes behind
-what surely does.
+A fact is a unit with the attributes `subject`, `predicate`, `object` and `keys`; `keys` are the three in normal form,
+for searches. The columns `event_from` and `event_to` say when the fact held. If both are blank, the time of telling is
+used. A blank `event_to` means that the fact still holds. A blank `event_from` is open: the fact held at `event_to`, but
+its beginning is unknown. The attribute `course` marks facts that held once, at an unknown time before `event_to` or
+after `event_from`; both of their ends are open. A fact with open ends passes a filter that it may match, but it is
+counted separately and ranked after certain matches.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GIST, FACT, PHRASE = "gist", "fact", "phrase"
 CONTEXT, RELATION, SYNONYMY, SUBJECT, OBJECT = "context", "relation", "synonymy", "subject", "object"
 COURSE = "course"
-"""The attribute of what was once, nobody knows when: `before` its `event_to`, or `after` its `event_from`."""
+"""The attribute of facts at an unknown time: `before` their `event_to`, or `after` their `event_from`."""
 BEFORE, AFTER = "before", "after"
 _OPEN = 2**62
 _TELLING = "recorded NULLS LAST, conversation, session, ordinal, id"
@@ -44,10 +44,10 @@ class Operator(StrEnum):
 
 
 class Ordering(StrEnum):
-    """The earliest beginning first, or the latest end first; what has no time comes last in both.
+    """The order of facts: earliest beginning first, or latest end first.
 
-    So does what begins, or ends, nobody knows when; of such, what must have begun, or can have ended, earliest, or
-    latest.
+    Facts without a time, or with an unknown beginning or end, come last; of those with an unknown beginning or end, the
+    earliest, or latest, possible one comes first.
     """
 
     ASC = "asc"
@@ -56,7 +56,7 @@ class Ordering(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What one end of an event has to fulfil."""
+    """The condition on one end of an event."""
 
     operator: Operator
     period: Period
@@ -64,14 +64,14 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What the beginning and the end of an event have to fulfil; None is no restriction."""
+    """The conditions on the beginning and the end of an event; None means no restriction."""
 
     start: Bound | None = None
     end: Bound | None = None
 
     @property
     def is_open(self) -> bool:
-        """True where every event passes, those without a time too."""
+        """Whether every event passes, also events without a time."""
         return self.start is None and self.end is None
 
 
@@ -80,9 +80,9 @@ ANY_TIME = Times()
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """Which facts: by their subject, predicate and object in normal form (None: any), and by their times.
+    """A search for facts by subject, predicate and object in normal form (None: any), and by times.
 
-    Where it `is_loose`, a name need not be the whole one: the words of it suffice.
+    With `is_loose`, a fact matches if it has the words of the searched names; the names need not be complete.
     """
 
     subject: str | None = None
@@ -94,9 +94,10 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many facts surely match, of how many subjects and objects, and how many more may.
+    """The number of certain matches, of their subjects and objects, and of possible matches.
 
-    `open` are those whose times may be such, `without_time` those that have no time at all, nor were told at one.
+    `open` counts facts whose times may match. `without_time` counts facts with neither an event time nor a time of
+    telling.
     """
 
     facts: int = 0
@@ -107,14 +108,14 @@ class Counts:
 
     @property
     def shown(self) -> int:
-        """How many are given: those that surely match, and then those that may."""
+        """The number of facts in a result: certain and possible matches."""
         return self.facts + self.open
 
 
 class Episodes:
-    """The gists and facts of a backbone, and of an open store. A statement told twice is one fact, told when first.
+    """The gists and facts of a backbone in an open store. A statement that was told twice is one fact, the first one.
 
-    Every method keeps to a `scope`, whose text says nothing here: conversations, speakers, and when it was told.
+    Every method is restricted to a `scope`: conversations, speakers and times of telling; its text is ignored.
     """
 
     def __init__(self, connection: Connection, backbone: str) -> None:
@@ -124,9 +125,9 @@ class Episodes:
     def facts(
         self, scope: Query, sought: Sought, ordering: Ordering | None = None, limit: int | None = None, offset: int = 0
     ) -> list[str]:
-        """Return the ids of the facts that match, in the order wished for, else as they were told.
+        """Return the ids of matching facts in this order, by default in the order of telling.
 
-        Those that surely match come before those that only may.
+        Certain matches come before possible ones.
         """
         told, parameters = self._told(scope, sought)
         by = {
@@ -141,7 +142,7 @@ class Episodes:
         return [str(id_) for (id_,) in rows]
 
     def count(self, scope: Query, sought: Sought) -> Counts:
-        """Return how many facts there are, and of how many names."""
+        """Return the counts of matching facts and of their names."""
         told, parameters = self._told(scope, sought)
         ((facts, subjects, objects, unsure),) = self._connection.rows(
             f"""{told} SELECT count(*) FILTER (is_sure), count(DISTINCT subject) FILTER (is_sure),
@@ -151,7 +152,7 @@ class Episodes:
         return Counts(facts, subjects, objects, self._count_without_time(scope, sought), unsure)
 
     def within(self, scope: Query, kind: str, times: Times) -> dict[str, bool]:
-        """Return the ids of the units of the kind whose times may pass, with whether they surely do."""
+        """Return the ids of the units of the kind whose times may match, and whether they certainly do."""
         sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, kind)
         rows = self._connection.rows(
@@ -165,7 +166,7 @@ class Episodes:
         return int(self._connection.value(sql, [self._backbone, kind]))
 
     def gists_near(self, scope: Query, gist: str, times: Times, limit: int, offset: int = 0) -> list[str]:
-        """Return the ids of the gists that say nearly the same as this one, the nearest first."""
+        """Return the ids of the gists that are similar to this one, the most similar first."""
         sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, GIST)
         rows = self._connection.rows(
@@ -180,7 +181,7 @@ class Episodes:
         return [str(id_) for (id_,) in rows]
 
     def facts_beside(self, scope: Query, gist: str, times: Times, limit: int, offset: int = 0) -> list[str]:
-        """Return the ids of the facts about the phrases of the gist's context, the most closely linked first."""
+        """Return the ids of facts about phrases in the gist's context, the most strongly linked first."""
         sure, may, bounds = _passes(times)
         events, parameters = self._events(scope, FACT)
         rows = self._connection.rows(
@@ -195,7 +196,7 @@ class Episodes:
         return [str(id_) for (id_,) in rows]
 
     def _told(self, scope: Query, sought: Sought, timeless: bool = False) -> tuple[str, list[object]]:
-        """Return the start of a statement whose table `told` has each fact once, and its parameters."""
+        """Return the start of an SQL statement, whose table `told` has each fact once, and its parameters."""
         events, parameters = self._events(scope, FACT)
         sure, may, bounds = ("FALSE", "begun_first IS NULL", []) if timeless else _passes(sought.times)
         conditions = [may]
@@ -221,7 +222,7 @@ class Episodes:
         return int(self._connection.value(f"{told} SELECT count(*) FROM told", parameters))
 
     def _events(self, scope: Query, kind: str) -> tuple[str, list[object]]:
-        """Return a table `events` of the scope's units of the kind, with their times in microseconds."""
+        """Return the SQL of a table `events` of the scope's units of the kind, with times in microseconds."""
         conditions, parameters = derived_conditions_of(scope)
         names = [
             f"json_extract_string(attributes, '$.keys[{place}]') AS {column}"
@@ -245,7 +246,7 @@ class Episodes:
 
 
 def _passes(times: Times) -> tuple[str, str, list[object]]:
-    """Return what a row of `events` surely fulfils, what it may fulfil, and the parameters of either."""
+    """Return the SQL condition of certain matches in `events`, that of possible matches, and the parameters of each."""
     sure: list[str] = []
     may: list[str] = []
     parameters: list[object] = []
@@ -268,11 +269,11 @@ def _passes(times: Times) -> tuple[str, str, list[object]]:
 
 
 def moments_of(period: Period) -> tuple[int, int]:
-    """Return the first and the last microsecond of a period, by the clock."""
+    """Return the first and the last microsecond of a period, in clock time."""
     first, last = event_times(period)
     return Moment.from_datetime(first).clock, Moment.from_datetime(last).clock
 
 
 def event_times(period: Period) -> tuple[datetime, datetime]:
-    """Return what `event_from` and `event_to` hold of an event in this period: its first and its last moment."""
+    """Return `event_from` and `event_to` of an event in this period: its first and its last moment."""
     return datetime.combine(period.first, time.min), datetime.combine(period.last, time.max)

@@ -1,4 +1,4 @@
-"""Ranking and looking up in an open store."""
+"""Rank and look up units in an open store."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | Non
 
 
 class Filters:
-    """Which rows of the vectors pass a filter, kept for the last few filters.
+    """Caches which rows of the vectors pass a filter, for the last few filters.
 
-    What a unit is filtered by is part of its identity, so the answer holds as long as the rows are the same.
+    The filtered properties are part of a unit's identity, so a result holds as long as the rows are the same.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Filters:
     def rows(
         self, connection: Connection, snapshot: VectorSnapshot, query: Query, backbone: str, kinds: Names
     ) -> NDArray[np.bool_]:
-        """Return one flag per row of the snapshot: True where its unit is of the backbone, and passes the filters."""
+        """Return one flag per row of the snapshot: whether its unit belongs to the backbone and passes the filters."""
         manifest = snapshot.manifest
         scope = (query.conversations, query.speakers, query.since, query.until)
         key = (manifest.data, manifest.generation, backbone, kinds, *scope)
@@ -66,16 +66,16 @@ class Filters:
 
 
 class KeptHits:
-    """Hits that were read already, kept as long as the store stays as it is.
+    """Caches hits as long as the store is unchanged.
 
-    One question finds the same turns by several queries, and chats go on about the same things.
+    Several queries of one question find the same turns, and so do later questions of a chat.
     """
 
     def __init__(self) -> None:
         self._kept: tuple[tuple[str, int, str], dict[str, Hit]] = (("", 0, ""), {})
 
     def hits(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Hit]:
-        """As `summaries.load_hits`, under the names of people, reading only those that were not read before."""
+        """As `summaries.load_hits`, with the shown names of people; only hits that are not cached are read."""
         meta = tables.load_meta(connection)
         state = meta.store, meta.generation, naming.people.digest
         of, known = self._kept
@@ -89,7 +89,7 @@ class KeptHits:
 
 
 class Reader:
-    """A store that is open for reading: rankings of unit ids, and the units behind them."""
+    """A store that is open for reading: it ranks units by id, and looks them up."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        """How many changes the store has seen: as long as it stays the same, so does all that was read."""
+        """The number of changes to the store; while it stays the same, cached results are valid."""
         return tables.load_meta(self._connection).generation
 
     def rank(
@@ -121,8 +121,8 @@ class Reader:
     ) -> dict[Ranking, list[Scored]]:
         """Return for each ranking at most `depth` of the backbone's units that pass the query's filters, best first.
 
-        With `kinds`, only units of these are ranked. A turn that was cut into passages is represented by them. Of whom
-        the query names, and the user said several names, all are looked for.
+        With `kinds`, only units of these kinds are ranked. A turn that is split into passages is represented by them.
+        If the query names a person with several noted names, all of these are searched for.
 
         Raises:
             EmbedderMismatch: a dense ranking was asked for and the store's vectors come from another embedder.
@@ -143,7 +143,7 @@ class Reader:
             return {ranking: found[ranking].result() for ranking in rankings}
 
     def _nearest(self, query: Query, depth: int, backbone: str, kinds: Names) -> Callable[..., list[Scored]]:
-        """Return what searches the vectors, given whether in context; the database is asked before, by one thread."""
+        """Read the database, and return a function that searches the vectors of texts or of contexts."""
         meta = tables.load_meta(self._connection)
         check_embedder(meta, self._embedder)
         self._fingerprint.check(meta)
@@ -154,14 +154,14 @@ class Reader:
         return partial(snapshot.search, vector, allowed=allowed, depth=depth)
 
     def hits(self, units: Sequence[str]) -> dict[str, Hit]:
-        """Return unit id -> hit with its neighbours, in the order given, without the units that are not stored.
+        """Return unit id -> hit with its neighbours, in the order given, without units that are not stored.
 
-        The hits have no score and no ranks yet: those are the backbone's.
+        The hits have no scores and ranks yet; the backbone adds them.
         """
         return self._kept.hits(self._connection, units, self._naming)
 
     def episodes(self, backbone: str) -> Episodes:
-        """Return the gists and facts that the backbone derived, to be asked for as tables are."""
+        """Return the backbone's gists and facts as tables for queries."""
         from goalmem_cli.store.queries.episodes import Episodes  # only here, as searching needs nothing of the calendar
 
         return Episodes(self._connection, backbone)
@@ -173,10 +173,10 @@ def is_embedded_with(meta: Meta, embedder: Embedder) -> bool:
 
 
 def check_embedder(meta: Meta, embedder: Embedder) -> None:
-    """Refuse an embedder whose vectors would mean something else than the stored ones.
+    """Check that the store's vectors come from this embedder.
 
     Raises:
-        EmbedderMismatch: it is not the one that the store records.
+        EmbedderMismatch: the store records another embedder.
     """
     if not is_embedded_with(meta, embedder):
         raise EmbedderMismatch(

@@ -1,4 +1,4 @@
-"""What readers get: hits with their neighbours, conversations at a glance, the store in numbers."""
+"""Load hits with their neighbours, summaries of conversations, and counts and sizes of the store."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 
 
 def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
-    """Return unit id -> hit, in the order given, leaving out what is not stored.
+    """Return unit id -> hit, in the order given, without units that are not stored.
 
-    Neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
-    ones, so that they stay short. They are known for the units that come straight from turns, and so is whom a turn is
-    said to, where two talk.
+    The neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
+    turns, which are shorter. Only turns and passages have neighbours and, in a conversation of two, an addressee.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
     pairs = tables.load_pairs(connection, sorted({units[id_].conversation for id_ in ids if id_ in units}))
@@ -29,7 +28,7 @@ def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
 
 
 def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Mapping[str, tuple[str, str]]) -> dict[str, Hit]:
-    """As `load_hits`, of units that are read already with those around them, and the two who talk, by conversation."""
+    """As `load_hits`, from loaded units with their neighbours, and from conversation -> its two speakers."""
     sessions: dict[tuple[str, int], list[Unit]] = {}
     said = [unit for unit in units.values() if unit.backbone == FLAT]
     for unit in sorted(retrievable(said), key=lambda unit: unit.place):
@@ -52,7 +51,7 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping
 
 
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
-    """Return each stored conversation at a glance, by name."""
+    """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
     for name, speaker, role, id_, turns, first, last in connection.rows(
         f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
@@ -74,7 +73,7 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
 
 
 def load_stats(connection: Connection, path: Path) -> Stats:
-    """Return the store in numbers; the bytes are those of every file in its folder."""
+    """Return counts and sizes of the store; the bytes include every file in its folder."""
     conversations, sessions, turns, edges = tables.count_rows(
         connection, ("conversations", "sessions", "turns", "edges")
     )

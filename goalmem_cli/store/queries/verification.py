@@ -1,4 +1,4 @@
-"""Looking for disagreements: inside the database, and between it and each index; a page of units at a time."""
+"""Check the database, and compare it with each index, a page of units at a time."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _Found = dict[tuple[str, str], list[str]]
 
 
 def verify(connection: Connection, text: TextIndex, vectors: VectorIndex) -> list[str]:
-    """Return what is wrong, a line each; an empty list means that all parts agree.
+    """Return the problems found, one a line; an empty list means that all parts agree.
 
-    What is read of texts and vectors at once is a page of a few thousand units; of all units only the ids are kept.
+    Texts and vectors are read in pages of a few thousand units; only the ids of all units are kept in memory.
     """
     found: _Found = {}
     for what, sql in _ORPHANS.items():
@@ -106,7 +106,7 @@ def _check_page(
 
 
 def _readable(connection: Connection, index: VectorIndex) -> tuple[VectorSnapshot | None, list[str]]:
-    """Return the vectors to compare with, or what is wrong with the whole of them."""
+    """Return the vectors to compare with, or the problem if they cannot be read as a whole."""
     problems = _check_index(connection, index, list)
     try:
         return (None, problems) if problems else (index.snapshot(), [])
@@ -115,7 +115,7 @@ def _readable(connection: Connection, index: VectorIndex) -> tuple[VectorSnapsho
 
 
 def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[], list[str]]) -> list[str]:
-    """Return what is wrong with one index; nothing is said of its content where it is of another generation."""
+    """Return the problems of one index; its content is not compared if it is at another generation."""
     meta = tables.load_meta(connection)
     reached = index.reached(meta.store)
     if reached is None:

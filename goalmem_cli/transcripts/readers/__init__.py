@@ -1,1 +1,1 @@
-"""One reader a transcript format."""
+"""The readers: one module for each transcript format."""

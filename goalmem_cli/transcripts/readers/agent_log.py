@@ -29,7 +29,7 @@ _CODEX_ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
 _CODEX_ECHOES = {"user_message": "user", "agent_message": "assistant"}
 _TOOL = "tool"
 _PAUSE = timedelta(seconds=1)
-"""A fork begins with all that it copies, written at once; who goes on with it takes longer than this."""
+"""A fork's log begins with the copied events, written at once; a longer pause than this ends the copies."""
 
 _CALLS = "tool calls left out"
 _NOT_SAID = "instructions and summaries of the program left out"
@@ -37,7 +37,7 @@ _OTHERS = "other events left out"
 
 
 class AgentLogReader:
-    """A file is a conversation: what user and agent said, and what the tools answered."""
+    """Reads a file as one conversation: what user and agent said, and what the tools answered."""
 
     name = "agent-log"
     suffixes = (".jsonl", ".ndjson")
@@ -65,13 +65,13 @@ def _is_claude_event(event: Node) -> bool:
 
 
 def _kind_of(event: Node) -> str:
-    """Return the event's type; one that is no text is a type that nobody knows."""
+    """Return the event's type; "" if it is not a text."""
     kind = event.child("type").value
     return kind if isinstance(kind, str) else ""
 
 
 def _is_queued_prompt(event: Node) -> bool:
-    """Say whether the event is what somebody typed while the agent was at work, which Claude Code writes only there."""
+    """Say whether the event is a prompt typed while the agent was at work; Claude Code writes it only there."""
     queued = event.child("attachment")
     if not isinstance(queued.value, dict) or queued.child("type").value != "queued_command":
         return False
@@ -116,7 +116,7 @@ def _events(source: Source, draft: Draft) -> Iterator[Node]:
 
 
 class _Log:
-    """Turns the events of one log into messages; what is none is counted."""
+    """Turns the events of one log into messages, and counts the events that are none."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -167,7 +167,7 @@ class _Log:
             yield Message(speaker, text, said, part_id, part_role)
 
     def _claude_parts(self, role: str, content: Node) -> list[tuple[str, str, str]]:
-        """Return who said what, and in which role: the texts as one, then each answer of a tool."""
+        """Return (speaker, role, text) of each message: the texts joined into one, then each tool's answer."""
         if not isinstance(content.value, list):
             text = self._typed(role, content.optional_text())
             return [(role, role, text)] if text else []
@@ -196,7 +196,7 @@ class _Log:
             yield Message(_USER, text, event.child("timestamp").stamp(), own_id, _USER)
 
     def _look_for_copies(self, event: Node) -> None:
-        """Note whether the event is one of those that a fork copies: it says from where, and pauses behind them."""
+        """Note whether the event is a fork's copy. A fork names its source, and a pause follows its copies."""
         stamp = event.child("timestamp").stamp()
         written, before = None if stamp is None else stamp.moment, self._written
         self._written = written
@@ -235,9 +235,9 @@ class _Log:
             self._leave_out(kind)
 
     def _codex_told(self, event: Node, payload: Node, kind: str) -> Iterator[Message]:
-        """Yield what an event tells and no response item says: some logs have prompts, or everything, only there.
+        """Yield a message that no response item holds: some logs have prompts, or everything, only in events.
 
-        Events may tell an answer in other words, so answers are taken from them only while no response item gave any.
+        An event may word an answer differently, so answers are taken from events only until a response item gives one.
         """
         item = payload.child("item")
         if kind == "item_completed" and isinstance(item.value, dict):
@@ -251,7 +251,7 @@ class _Log:
             yield from self._codex_said(event, kind, role, self._joined(content, _CODEX_TEXTS, role))
 
     def _codex_said(self, event: Node, kind: str, role: str, text: str) -> Iterator[Message]:
-        """Yield what was said, once: up to three kinds of events tell it, in any order."""
+        """Yield a message once, though up to three kinds of events repeat it in any order."""
         key = content_hash(role, "".join(text.split()))
         self._told[kind, key] += 1
         if text and self._told[kind, key] > self._said[key]:
@@ -261,7 +261,7 @@ class _Log:
             self._draft.count(_OTHERS)
 
     def _joined(self, content: Node, kinds: frozenset[str] | set[str], role: str = "") -> str:
-        """Return the texts of a content of blocks, which may also be one text; of a user's what was typed."""
+        """Return the joined texts of a content (blocks or one text); for a user only what was typed."""
         if not isinstance(content.value, list):
             return self._typed(role, content.optional_text())
         texts: list[str] = []
@@ -274,7 +274,7 @@ class _Log:
         return "\n\n".join(text for text in texts if text)
 
     def _typed(self, role: str, text: str) -> str:
-        """Return the text, or, of one in the user's name, what was typed; what the program added is counted."""
+        """Return the text; from a user's text, drop and count what the program added."""
         if role != _USER:
             return text
         said = said_by_user(text)
@@ -296,7 +296,7 @@ class _Log:
         return self._tools.pop(call.optional_name() or "", _TOOL)
 
     def _identify(self, *names: Node) -> None:
-        """Give the conversation the session's id; that of a session resumed later in the file changes nothing."""
+        """Set the conversation's id to the session's. A session resumed later in the file does not change it."""
         own_id = next((name for node in names if (name := node.optional_name())), None)
         if own_id is not None and self._draft.own_id is None and not self._draft.is_begun:
             self._draft.own_id = clean(own_id)

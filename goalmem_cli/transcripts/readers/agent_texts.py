@@ -1,4 +1,4 @@
-"""What a person wrote in a message that coding agents send to the model in the person's name."""
+"""Extracts what a person wrote from messages that coding agents send in the person's name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _TASK_OUTPUT = r"(?<=</task-notification>\n)Read the output file to retrieve the
 _ELEMENT = re.compile(
     rf"<({'|'.join(_TAGS)})(?: [^<>\n]*)?>(.*?)</\1>\s*(?:{_TASK_OUTPUT})?", re.IGNORECASE | re.DOTALL
 )
-# Cut off, or in parts of their own as around an image; a person may well begin a sentence with the name of a tag.
+# A tag without its other half: cut off, or in another block, as around an image. It ends a line or the text: a person
+# may begin a sentence with the name of a tag.
 _HALF = re.compile(
     rf"<(?:{'|'.join(_TAGS)})(?: [^<>\n]*)?>(?:\s*\Z|\n.*)|</(?:{'|'.join(_TAGS)})>\s*", re.IGNORECASE | re.DOTALL
 )
@@ -49,13 +50,13 @@ _AFTER_REFUSAL = re.compile(r"\n\nNote: The user's next message may contain [^\n
 
 
 def said_by_user(text: str) -> str:
-    """Return the text without what the program put at its beginning or end: all of it where nothing remains.
+    """Return the text without what the program added at its beginning or end; "" if nothing else is in it.
 
-    A command is kept as it was typed (``/review the login``) where words follow it, and so is a note to the memory.
+    A command is kept as it was typed (``/review the login``) if words follow it. A note to the memory is kept too.
     """
     text = text.strip()
     if not text.startswith(_BEGINNINGS) and not text.endswith(">"):
-        return text  # nearly every message, and quickly
+        return text  # true of nearly every message, and quick
     command, typed, at = "", list[str](), 0
     while at < len(text):
         if element := _ELEMENT.match(text, at):
@@ -72,7 +73,7 @@ def said_by_user(text: str) -> str:
 
 
 def refusal_and_words(answer: str) -> tuple[str, str]:
-    """Return a tool's answer, and what the person said who refused the call: the program writes both as one."""
+    """Return a tool's answer, and what the person said when refusing the call ("" if not refused)."""
     match = _REFUSAL.fullmatch(answer)
     if match is None:
         return answer, ""

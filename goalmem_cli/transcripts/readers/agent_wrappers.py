@@ -1,4 +1,4 @@
-"""What coding agents put around texts in logs of messages alone: Cline, Roo Code and Kilo Code (2024 to 2026)."""
+"""Unwraps texts of coding agents whose logs hold only messages: Cline, Roo Code and Kilo Code (2024 to 2026)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_of_an_agent(text: str) -> bool:
 
 
 def typed_in(text: str) -> str:
-    """Return what the user typed; nothing where the text is a tool's answer without words of the user."""
+    """Return what the user typed; "" if the text is only a tool's answer."""
     typed = _TYPED.findall(text)
     if typed:
         return "\n\n".join(words for _, words in typed)
@@ -28,6 +28,6 @@ def typed_in(text: str) -> str:
 
 
 def answered_in(text: str) -> str:
-    """Return what the assistant said: neither what it thought nor its calls of tools, but what it says in those."""
+    """Return what the assistant said: no thoughts and no tool calls, but what a call tells the user."""
     text = _THOUGHT.sub("", text)
     return _CALL.sub(lambda call: "\n".join(_SAID.findall(call[0])), text).strip()

@@ -1,4 +1,4 @@
-"""Reads the chats of BEAM: batches of messages between a user and an assistant, a file each."""
+"""Reads the chats of BEAM: one file each, with batches of messages between a user and an assistant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
 CHAT, QUESTIONS = "chat.json", "probing_questions/probing_questions.json"
-"""A chat's two files, from its folder."""
+"""The paths of a chat's two files, below its folder."""
 
 _BATCH, _GROUPS, _ANCHOR = "batch_number", "turns", "time_anchor"
 _TIER = re.compile(r"\d+[KM]", re.IGNORECASE)
@@ -22,9 +22,9 @@ _PLAN_MARK = re.compile(r"\s*->->\s*[\d,\s]*\Z")  # the place in the plan that a
 
 
 class BeamReader:
-    """One chat a file, called after its folder and the tier that it is of (`100K-1`); each batch is a session.
+    """Reads one chat from a file, named by its tier and its folder (`100K-1`). Each batch is a session.
 
-    A message is said on the day of the last `time_anchor` before it, or of its own.
+    A message's day is its own `time_anchor`, or else the last one before it.
     """
 
     name = "beam"
@@ -63,7 +63,7 @@ def _title(path: Path) -> str | None:
 
 
 def _placed(source: Source) -> Iterator[tuple[Node, int, Stamp | None]]:
-    """Yield every message with its batch's place and the day that it is said on."""
+    """Yield each message with the position of its batch and its day."""
     day: Stamp | None = None
     for position, batch in enumerate(records(source)):
         day = batch.child(_ANCHOR).stamp(_stamp) or day
@@ -80,5 +80,5 @@ def _message(node: Node, session: int, said: Stamp | None) -> Message:
 
 
 def _stamp(text: str) -> Stamp | None:
-    """Return the day that ``March-15-2024`` writes down, or any other time."""
+    """Return the time that the text states, also in the form ``March-15-2024``."""
     return stamp_from_text(text) or stamp_from_text(text.replace("-", " "))

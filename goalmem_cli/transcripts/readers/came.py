@@ -1,4 +1,4 @@
-"""Reads the trajectories of CAME-Bench: a folder each, whose `turns.jsonl` has one turn a line."""
+"""Reads the trajectories of CAME-Bench: one folder each, with one turn on each line of its `turns.jsonl`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ TURNS, QUESTIONS, LABELS = "turns.jsonl", "questions.jsonl", "labels.jsonl"
 
 _MARKS = ("partition", "timestamp_mapping")
 _SPEAKERS, _TEXTS, _IDS = ("role", "speaker"), ("content", "text"), ("id", "turn_id")
-# The benchmark's own scripts write a turn's time behind its text.
+# The benchmark's scripts write this mark and a turn's time after its text.
 _TIME_MARK = "----TIMESTAMP:"
 
 
 class CameReader:
-    """One trajectory a file, called after its folder; its questions stand in a file of their own beside it.
+    """Reads one trajectory from a file, named by its folder. Its questions are in another file there.
 
-    A turn has `role` (or `speaker`), `content` (or `text`) and `id` (or `turn_id`), all of its own. Its time is the
-    first of `timestamp_mapping`, else `timestamp`, else what stands behind ``----TIMESTAMP:`` at the end of the text;
-    the published trajectories may have none.
+    A turn has `role` (or `speaker`), `content` (or `text`) and `id` (or `turn_id`). Its time is the first of
+    `timestamp_mapping`, else `timestamp`, else the time after ``----TIMESTAMP:`` at the end of the text. Published
+    trajectories may have no times.
     """
 
     name = "came"
@@ -79,7 +79,7 @@ def _message(draft: Draft, node: Node) -> Message:
 
 
 def _said(draft: Draft, node: Node) -> Stamp | None:
-    """Return the turn's time; what stands for one but is none, such as a count of steps, is left out and counted."""
+    """Return the turn's time. A value that is no time, such as a count of steps, is left out and counted."""
     mapping = node.child("timestamp_mapping")
     given = [mapping.child(key) for key in mapping.keys()] if mapping.value is not None else []  # noqa: SIM118
     given = [time for time in (*given, node.child("timestamp")) if time.value not in (None, "")]

@@ -1,4 +1,4 @@
-"""Reads ChatGPT's data export: conversations as trees of messages, of which the branch shown last is read."""
+"""Reads ChatGPT's data export. Conversations are trees of messages; the branch shown last is read."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LEFT_OUT = {
     "model_editable_context": "custom instructions left out",
 }
 _TEXT_KEYS = ("text", "result")
-# Between characters for private use stand what a page shows as a link or a card: its kind, and what belongs to it.
+# Characters for private use enclose what a page shows as a link or a card: its kind, then its content.
 _MARKER = re.compile("\ue200(\\w{1,40})\ue202?([^\ue200\ue201]*)\ue201")
 _OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3011")
 _PRIVATE = re.compile("[\ue200-\ue206]")
 
 
 class ChatgptReader:
-    """`conversations.json` of the export, one of its parts, or a single conversation of it."""
+    """Reads `conversations.json` of the export, one of its parts, or a single conversation of it."""
 
     name = "chatgpt"
     suffixes = (".json",)
@@ -81,14 +81,14 @@ def _messages(source: Source, draft: Draft, conversation: Node) -> Iterator[Mess
 
 
 def _entries(source: Source, mapping: Node) -> dict[str, Node]:
-    """Return what the mapping holds; the ids are data, so in places they are quoted. What is no entry is skipped."""
+    """Return the mapping's entries by id. Places quote the ids, which are data. What is no entry is skipped."""
     keys = mapping.keys()
     named = ((key, replace(mapping.child(key), path=f"{mapping.path}[{quoted(key)}]")) for key in keys)
     return {key: entry for key, entry in named if source.is_readable(entry.keys)}
 
 
 def _parents(entries: Mapping[str, Node]) -> dict[str, str | None]:
-    """Return the message before each; where none names its parent, those whose children name theirs."""
+    """Return the parent of each message. If no message names its parent, it follows from the lists of children."""
     parents = {key: entry.child("parent").optional_name() for key, entry in entries.items()}
     if any(parents.values()):
         return parents
@@ -99,7 +99,7 @@ def _parents(entries: Mapping[str, Node]) -> dict[str, str | None]:
 
 
 def _in_time(entries: Mapping[str, Node]) -> tuple[str, ...]:
-    """Return the messages in the order of their times, or as they stand where one has none."""
+    """Return the messages ordered by time, or in the file's order if one has no time."""
     messages = {key: entry.child("message") for key, entry in entries.items()}
     said = {key: one.child("create_time").value for key, one in messages.items() if isinstance(one.value, dict)}
     times = {key: float(time) for key, time in said.items() if isinstance(time, (int, float))}
@@ -138,7 +138,7 @@ def _message(draft: Draft, message: Node, key: str) -> Iterator[Message]:
 
 
 def _reason_to_leave_out(role: str, message: Node) -> str | None:
-    """Say as what the message is counted where it is nothing that people said or read; None where it is."""
+    """Return the reason to leave the message out, as it is counted; None if people said or read it."""
     metadata, content = message.child("metadata"), message.child("content")
     is_hidden = metadata.value is not None and metadata.child("is_visually_hidden_from_conversation").value is True
     if is_hidden:
@@ -160,7 +160,7 @@ def _text(draft: Draft, content: Node) -> str:
 
 
 def _part(draft: Draft, part: Node) -> str:
-    """Return the part's text: what was typed, or the transcription of what was spoken; anything else is counted."""
+    """Return the part's text: what was typed, or the transcription of speech. Other parts are counted."""
     if isinstance(part.value, str):
         return _without_markers(draft, part.text())
     kind = "" if part.value is None else part.child("content_type").optional_text()
@@ -176,7 +176,7 @@ def _part(draft: Draft, part: Node) -> str:
 
 
 def _without_markers(draft: Draft, text: str) -> str:
-    """Return the text without marks of citations; of a card the name stays, and of a link what it is called."""
+    """Return the text without marks of citations. A card is replaced by its name, a link by its title."""
     if "\ue200" not in text and "\u3010" not in text:
         return text
     text, count = _MARKER.subn(_shown, text)

@@ -1,4 +1,4 @@
-"""Reads Claude's data export: conversations with `chat_messages`, of which the newest branch is read."""
+"""Reads Claude's data export: conversations with `chat_messages`. The newest branch is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
 
 _ROOT = "00000000-0000-4000-8000-000000000000"
-"""What the export calls the parent of a conversation's first message."""
+"""The export's id for the parent of a conversation's first message."""
 
 _LEFT_OUT = {
     "thinking": "thinking left out",
@@ -26,7 +26,7 @@ _LEFT_OUT = {
 
 
 class ClaudeReader:
-    """`conversations.json` of the export, or a single conversation of it."""
+    """Reads `conversations.json` of the export, or a single conversation of it."""
 
     name = "claude"
     suffixes = (".json",)
@@ -54,7 +54,7 @@ def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
 
 
 def _branch(source: Source, draft: Draft, conversation: Node) -> list[Node]:
-    """Return the messages up to the current one, else the last; all of them where they do not name their parents."""
+    """Return the branch up to the current message, or up to the last one. If no message names a parent, return all."""
     listed = conversation.required("chat_messages").elements()
     messages = [node for node in listed if source.is_readable(node.keys)]
     known = {own_id: node for node in messages if (own_id := node.child("uuid").optional_name()) is not None}
@@ -88,8 +88,9 @@ def _message(draft: Draft, message: Node) -> Message:
 
 
 def _text(draft: Draft, message: Node) -> str:
-    """Return the text parts of the content; `text` stands in for them only where there are no parts of other kinds,
-    for which the export writes a placeholder there.
+    """Return the joined text parts of the content; `text` if the content has no parts.
+
+    Where parts of other kinds exist, the export writes placeholders into `text`.
     """
     parts = _elements(message.child("content"))
     kinds = Counter(part.child("type").optional_text() for part in parts)
@@ -102,7 +103,7 @@ def _text(draft: Draft, message: Node) -> str:
 
 
 def _attachments(draft: Draft, message: Node) -> Iterator[str]:
-    """Yield the text of each attached file under its name; files without one are counted."""
+    """Yield the text of each attached file after its name; files without text are counted."""
     attachments = _elements(message.child("attachments"))
     for attachment in attachments:
         text = attachment.child("extracted_content").optional_text()

@@ -1,7 +1,8 @@
 """Reads tasks of Cline (1.0 to 3.x, 2024 to 2026) and of its fork Roo Code: what the panel showed, `ui_messages.json`.
 
-A task is a folder under its number with `ui_messages.json`, once `claude_messages.json`. What the model was sent stands
-beside it in `api_conversation_history.json`, without times: alone, that is a chat with `role` and `content`.
+A task is a folder, named by its number, with `ui_messages.json` (once `claude_messages.json`). Beside it,
+`api_conversation_history.json` holds what was sent to the model, without times. Alone, that file is read as a chat with
+`role` and `content`.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _BY_ASSISTANT = frozenset({"text", "completion_result", "plan_completion_result"
 _QUESTIONS = frozenset({"followup", "plan_mode_respond", "act_mode_respond"})
 _TOLD = ("say", "text", "conversationHistoryIndex")
 _CHANGED = "HAS_CHANGES"
-"""What stands behind the result of a task that changed files."""
+"""What Cline adds to the result of a task that changed files."""
 
 
 class ClineReader:
-    """A task is a conversation of user and assistant, under its number; times in UTC are the messages' ids."""
+    """Reads a task as one conversation of user and assistant, named by its number. Ids are the times in UTC."""
 
     name = "cline"
     suffixes = (".json",)
@@ -63,7 +64,7 @@ def _file_in(folder: Place) -> Place | None:
     try:
         return next((file for name in _FILES if (file := folder / name).is_file()), None)
     except OSError:
-        return None  # whoever reads it says why it cannot be looked at
+        return None  # the reader will say why it cannot be read
 
 
 def _is_message(node: Node) -> bool:
@@ -72,7 +73,7 @@ def _is_message(node: Node) -> bool:
 
 
 def _shown_once(listed: Iterator[Node], draft: Draft) -> Iterator[Node]:
-    """Yield what was shown; some texts of one reply of the model are there twice, milliseconds apart."""
+    """Yield the messages that were shown. A text that is repeated milliseconds later in one reply is yielded once."""
     last: tuple[object, ...] = ()
     for node in listed:
         told = tuple(node.value.get(key) for key in _TOLD) if isinstance(node.value, dict) else ()
@@ -84,7 +85,7 @@ def _shown_once(listed: Iterator[Node], draft: Draft) -> Iterator[Node]:
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
-    """Yield what somebody says; a question may have the answer that was chosen beside it."""
+    """Yield what the message says. A question may hold the answer that the user chose, which is a message too."""
     way = node.required("type").filled_text()
     kind = node.child(way).optional_text()
     text = node.child("text").optional_text().removesuffix(_CHANGED).strip()
@@ -107,10 +108,10 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 
 
 def _question_in(text: str, node: Node) -> tuple[str, str]:
-    """Return what the assistant asks or answers, with what may be chosen, and what was; older ones are plain text.
+    """Return the assistant's question with its options, and the chosen option ("" if none); older ones are plain text.
 
     Raises:
-        InputError: it is JSON, but has not its layout.
+        InputError: it is JSON, but in another layout.
     """
     try:
         json.loads(text)

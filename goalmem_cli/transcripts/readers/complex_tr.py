@@ -1,4 +1,4 @@
-"""Reads the rows of Complex-TR (Tan et al., 2024): a question each, with its facts one a line in `fact_context`."""
+"""Reads the rows of Complex-TR (Tan et al., 2024): one question each, with one fact on each line of `fact_context`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FACTS, ANSWERS = "fact_context", "text_answers"
 
 
 class ComplexTrReader:
-    """One conversation for all rows with the same facts, by the times that these end in."""
+    """Reads one conversation from all rows with the same facts, ordered by when the facts began."""
 
     name = "complex-tr"
     suffixes = (".jsonl", ".ndjson", ".json")

@@ -24,7 +24,7 @@ _OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class CursorReader:
-    """A file is one chat. Neither layout says when anything was said."""
+    """Reads a file as one chat. Neither layout has times."""
 
     name = "cursor"
     suffixes = (".md", ".jsonl")
@@ -75,7 +75,7 @@ def _drafts_of_log(source: Source) -> Iterator[Draft]:
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
-    """Yield what a line says; Cursor puts what somebody typed between marks, and other texts around it."""
+    """Yield what a line says. Cursor marks what was typed; the other texts around it are left out."""
     if not _is_message(node):
         draft.count("other events left out")
         return

@@ -1,11 +1,13 @@
-"""Reads chats in JSON whose layouts differ only in what they call things: each is described in one table.
+"""Reads chats in JSON whose layouts differ only in the names of things. One table describes each layout.
 
-DeepSeek's and Grok's are the exports of 2025 and 2026, Open WebUI's that of 0.6 ("Export chats"), ChatLab's its format
-0.0.2 for interchange (JSON and JSONL), `llama-ui` what llama.cpp's web page saves (JSONL, 2026), and `ai-studio` what
-Google AI Studio keeps in Google Drive (2024 to 2026). `lm-studio` is what LM Studio 0.3 keeps as `*.conversation.json`
-(after YorkieDev/lm-studio-conversation-converter of 2025), `copilot-cli` the events.jsonl of the GitHub Copilot CLI
-0.0.369 to 1.0.63 (after public session logs), and `continue` a session of Continue or Kiro. These three were not tried
-on real files: "untested" stands in their lines of `ingest --formats`.
+`deepseek` and `grok` are the exports of 2025 and 2026. `open-webui` is the export of 0.6 ("Export chats"). `chatlab` is
+ChatLab's interchange format 0.0.2 (JSON and JSONL). `llama-ui` is what llama.cpp's web page saves (JSONL, 2026).
+`ai-studio` is what Google AI Studio keeps in Google Drive (2024 to 2026).
+
+Three layouts were not tried on real files, so `ingest --formats` calls them "untested". `lm-studio` is the
+`*.conversation.json` of LM Studio 0.3 (after YorkieDev/lm-studio-conversation-converter of 2025). `copilot-cli` is the
+events.jsonl of the GitHub Copilot CLI 0.0.369 to 1.0.63 (after public session logs). `continue` is a session of
+Continue or Kiro.
 """
 
 from __future__ import annotations
@@ -32,14 +34,15 @@ _PLAIN_TEXT = (None, 0, "text")
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a program calls things; each tuple has the keys that lead to one, from the conversation or a message on.
+    """A program's names for things. A tuple of keys is the path to a value, from the conversation or from a message.
 
-    `marks` are what a conversation has, by which it is known. `messages` leads to a list or to an object of messages
-    by id, `inner` to the message in each entry; `parent` and `current` tell its branch, where it has several. A message
-    with another `kind` than text is media. `fragments` holds texts with types instead of a `speaker`. What an entry has
-    under one of the keys of `aside` is no text, and is counted as that says; one that has true under `thought` is none
-    either. `parts` are texts in the place of a blank `text`. A speaker under `unsaid` is counted as that says.
-    `chosen` makes one message of an entry that has several versions. What people write to each other may quote others.
+    `marks` are paths that identify a conversation. `messages` leads to a list of messages, or to an object of messages
+    by id. `inner` leads from an entry to its message. `parent` and `current` give the branch, if there are several. A
+    message whose `kind` is not text is media. `fragments` is a list of texts with types; it stands in for `speaker`.
+    `aside` maps keys, whose values are no text, to the words under which they are counted. An entry with true under
+    `thought` is left out. `parts` are the texts if `text` is blank. `unsaid` maps speakers that are left out to the
+    words under which they are counted. `chosen` picks one version of an entry that has several. If `is_of_people`,
+    messages may quote other people.
     """
 
     name: str
@@ -69,7 +72,7 @@ class Described:
 
 
 def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
-    """Say whether the line begins another conversation; keep what it tells in `about`."""
+    """Keep the line's data in `about`; say whether the line begins another conversation."""
     if line.child("type").value == "session":
         about.update({key: line.child(key).value for key in line.keys()} | {"messages": []})  # noqa: SIM118
         return True
@@ -89,7 +92,7 @@ def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
 
 
 def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
-    """Say whether the line begins a session; keep what user and assistant said, and that other events were there."""
+    """Keep the line's message, or that there was another event, in `about`; say whether the line begins a session."""
     kind, data = line.child("type").value, line.child("data")
     if kind == "session.start":
         about.update({"id": data.child("sessionId").value, "messages": []})
@@ -107,7 +110,7 @@ def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
 
 
 def _version_shown(draft: Draft, entry: Node) -> Node:
-    """Return the version that was shown last of a message of LM Studio, with the texts of its steps as its content."""
+    """Return the version of an LM Studio message that was shown last. The texts of its steps are its content."""
     versions = entry.required("versions").elements()
     if not versions:
         raise entry.child("versions").error("is empty")
@@ -186,7 +189,7 @@ _LINES = {
 
 
 class DescribedReader:
-    """A conversation a record, by the branch that was shown last where there are several."""
+    """Reads one conversation from each record; if it has several branches, the one that was shown last."""
 
     def __init__(self, layout: Described) -> None:
         self.name = layout.name
@@ -195,7 +198,7 @@ class DescribedReader:
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record has the layout's marks, or the first lines are such."""
+        """Return whether a record has the layout's marks, or one of the first lines is in the layout."""
         is_line = _LINES.get(self.name)
         if is_line is not None and glimpse.has_line(is_line):
             return True
@@ -236,7 +239,7 @@ class DescribedReader:
 
 
 def _gathered(source: Source, take: Callable[[Node, dict[str, object]], bool]) -> Iterator[Node]:
-    """Yield what the lines tell, a conversation at a time."""
+    """Yield the conversations that the lines make up, one at a time."""
     about: dict[str, object] = {}
     for line in source.readable(json_lines(source), lambda one: (one,) if one.keys() else ()):
         before = dict(about)
@@ -253,7 +256,7 @@ def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
 
 
 def _entries(node: Node, layout: Described) -> dict[str, Node]:
-    """Return the messages by their ids, or by their places where they have none."""
+    """Return the messages by id, or by position if they have no ids."""
     listed = node.at(layout.messages)
     if isinstance(listed.value, dict):
         return {key: listed.child(key) for key in listed.value}
@@ -262,7 +265,7 @@ def _entries(node: Node, layout: Described) -> dict[str, Node]:
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
-    """Return the messages of the branch that was shown last; all where they do not name those before them."""
+    """Return the messages of the branch that was shown last; all messages if none names its parent."""
     parents = {key: entry.at(layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
     if not any(parents.values()):
         return list(entries.values())
@@ -305,7 +308,7 @@ def _messages(draft: Draft, layout: Described, entry: Node) -> Iterator[Message]
 
 
 def _text_of(draft: Draft, layout: Described, message: Node) -> str:
-    """Return what the message says; where that is blank, what its parts say that are no thinking."""
+    """Return the message's text; if it is blank, the texts of its parts without thinking."""
     content = message.at(layout.text)
     if isinstance(content.value, list):
         parts = content.elements()
@@ -320,7 +323,7 @@ def _text_of(draft: Draft, layout: Described, message: Node) -> str:
 
 
 def _fragments(draft: Draft, listed: Node, said: Stamp | None, own_id: str | None) -> Iterator[Message]:
-    """Yield what is said in a message that is a list of texts with their types."""
+    """Yield one message per role from a list of texts with types."""
     texts: dict[str, list[str]] = {}
     for fragment in listed.elements():
         role = _THOUGHTS.get(fragment.required("type").filled_text())

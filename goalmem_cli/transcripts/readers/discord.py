@@ -26,14 +26,14 @@ _BESIDE = ("attachments", "stickers", "embeds")
 
 
 class DiscordReader:
-    """A file is a channel, or a part of one, under the channel's id; people have their names in that server."""
+    """Reads a channel, or a part of one, named by the channel's id. Speakers have their names on that server."""
 
     name = "discord"
     suffixes = (".json",)
     sign = "`guild`, `channel`, and messages with `author` and `timestampEdited`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document tells of a server and a channel, and lists messages."""
+        """Return whether the document describes a server and a channel, and lists messages."""
         return glimpse.has_record(lambda record: all(record.has(key) for key in ("guild", "channel", "messages")))
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -91,7 +91,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 
 
 def _said_in(draft: Draft, node: Node) -> str:
-    """Return a message's text, and what programs wrote in it in embeds; media are counted."""
+    """Return a message's text with the texts of its embeds, which programs wrote; media are counted."""
     draft.count("media left out", sum(len(objects_in(node.child(key))) for key in ("attachments", "stickers")))
     content = node.child("content").optional_text()
     texts = [content]

@@ -1,7 +1,7 @@
-"""Reads what Discord gives who asks for their data (2018 to 2026): a package with a folder of `Messages`.
+"""Reads the package that Discord gives to users who ask for their data (2018 to 2026).
 
-Each channel is a folder there (`c123`, older `123`) with `messages.json`, until about 2024 `messages.csv`: the messages
-of the one who asked and nobody else's, newest first. `index.json` names the channels.
+Its folder `Messages` has one folder for each channel (`c123`, older `123`). That holds `messages.json`, until about
+2024 `messages.csv`: only the user's own messages, newest first. `index.json` names the channels.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _OWNER = "Me"
 
 
 class DiscordPackageReader:
-    """A package, or its folder of messages, has a conversation for each channel; one channel's file is read too."""
+    """Reads one conversation for each channel of a package, or of its folder of messages, or from a channel's file."""
 
     name = "discord-package"
     suffixes = (".json", ".csv")
     sign = "records of `ID`, `Timestamp` and `Contents`; a folder with `Messages/index.json`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the folder has an index and channels, or the file messages as only this export names them."""
+        """Return whether the folder has an index and channels, or the file has the keys that only this export uses."""
         if glimpse.folder is not None:
             return _messages_in(glimpse.folder) is not None
         is_table = glimpse.head.startswith(",".join(_KEYS))
         return is_table or glimpse.has_record(lambda record: all(record.has(key) for key in _KEYS))
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations; a channel is wholly in memory, since its newest message comes first.
+        """Yield the conversations. A channel is read whole into memory, since its newest message comes first.
 
         Raises:
             InputError: a file does not have the layout; the place is the path to the value, or the line.
@@ -56,13 +56,13 @@ class DiscordPackageReader:
 
 
 def _messages_in(folder: Place) -> Place | None:
-    """Return the folder of messages: in a package, or the folder itself; None where it is neither."""
+    """Return the folder of messages: in a package, or the folder itself; None if it is neither."""
     try:
         for place in (folder / "Messages", folder / "messages", folder):
             if (place / _INDEX).is_file() and any(_file_of(channel) for channel in place.iterdir()):
                 return place
     except OSError:
-        return None  # whoever reads it says why it cannot be looked at
+        return None  # the reader will say why it cannot be read
     return None
 
 
@@ -93,14 +93,14 @@ def _drafts_of_channel(source: Source, names: Node, owner: str, channel: Place) 
 
 
 def _names_in(source: Source) -> Node:
-    """Return the names of channels by their ids; none where the index cannot be read."""
+    """Return the channels' names by id; an empty object if the index cannot be read."""
     found: list[Node] = []
     source.is_readable(lambda: found.extend(records(source)))
     return found[0] if found else Node({}, source.file)
 
 
 def _owner_of(package: Place) -> str:
-    """Return the name of whoever asked for the package, as far as it tells."""
+    """Return the name of the user who asked for the package; "Me" if the package has none."""
     for name in ("Account", "account"):
         glimpse = glimpse_of_first(package / name, "user.json")
         user = None if glimpse is None else glimpse.document
@@ -125,7 +125,7 @@ def _rows(source: Source) -> Iterator[Node]:
 
 
 def _messages(draft: Draft, owner: str, record: Node) -> Iterator[Message]:
-    """Yield what the record says; ids are texts, whatever the file has them as, and times in UTC."""
+    """Yield what the record says. Ids become texts; times without an offset are in UTC."""
     text, files = record.required("Contents").optional_text(), record.child("Attachments").optional_text()
     draft.count("media left out", len(files.split()))
     said = in_utc_alone(record.child("Timestamp").stamp())

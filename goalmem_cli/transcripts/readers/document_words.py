@@ -1,4 +1,4 @@
-"""What heads of parts of documents are called: who is called so speaks only where the format is named."""
+"""Recognises headings of documents among names of speakers. They count as speakers only if the format is named."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def are_parts(names: Sequence[str]) -> bool:
-    """Return whether a good part of the names are what documents call their parts: examples, notes, changes.
+    """Return whether over a quarter of the names are what documents call their parts: examples, notes, changes.
 
-    Questions and answers are those of a list of frequent ones.
+    "Q" and "A" together always count: they are those of a list of frequent questions.
     """
     plain = [name.casefold() for name in names]
     if {"q", "a"} <= set(plain):

@@ -1,8 +1,8 @@
 """Reads chats of Facebook Messenger and Instagram as Meta's "Download your information" writes them (JSON, 2018-2025).
 
-A chat is a folder of `message_1.json`, the newest, `message_2.json` and so on, each with its newest message first and
-texts whose UTF-8 was read as Latin-1. The download of Messenger's encrypted chats (2024 on; `threadName`, `senderName`)
-has one file a chat, in the order of time and in right UTF-8.
+A chat is a folder of `message_1.json` (the newest), `message_2.json` and so on. Each has its newest message first, and
+its UTF-8 was read as Latin-1. The download of Messenger's encrypted chats (since 2024; `threadName`, `senderName`) has
+one file for each chat, in the order of time and in correct UTF-8.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOTICES = ("Call", "Subscribe", "Unsubscribe", "placeholder")
 
 
 class FacebookReader:
-    """A folder of numbered files, or one such file, is a chat, under the id in its path. Times are exact."""
+    """Reads a folder of numbered files, or one such file, as a chat, named by the id in its path. Times are exact."""
 
     name = "facebook"
     suffixes = (".json",)
@@ -54,7 +54,7 @@ class FacebookReader:
         return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat; each of its files is wholly in memory, since its newest message comes first.
+        """Yield the chat. Each file is read whole into memory, since its newest message comes first.
 
         Raises:
             InputError: a document does not have the layout; the place is the path to the value.
@@ -81,7 +81,7 @@ def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Me
 
 
 def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:
-    """Yield the messages in the order of time, and name the draft when all of the document is known."""
+    """Yield the messages in the order of time; name the draft when the whole document has been read."""
     for node in _oldest_first(listing):
         if draft.own_id is None and draft.title is None:
             about = listing.about
@@ -92,7 +92,7 @@ def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:
 
 
 def _oldest_first(listing: Listing) -> Iterator[Node]:
-    """Yield the messages by their times, which the download of encrypted chats has under another key."""
+    """Yield the messages by time; the download of encrypted chats has another key for the time."""
     items = listing.items()
     first = next(items, None)
     if first is None:

@@ -1,7 +1,7 @@
 """Reads chats of Instagram and Messenger as Meta's "Download your information" writes them as HTML (2023 to 2026).
 
-A chat is a folder of `message_1.html`, the newest, `message_2.html` and so on, each with its newest message first.
-Times have no offset. The download as JSON says more: its reader is `facebook`.
+A chat is a folder of `message_1.html` (the newest), `message_2.html` and so on, each with its newest message first.
+Times have no offset. The download as JSON holds more; the reader `facebook` reads it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _FIRST = "message_1.html"
 _FILE = re.compile(r"message_(\d{1,6})\.html", re.ASCII)
 _BOXES = frozenset({"inbox", "archived_threads", "message_requests", "filtered_threads", "e2ee_cutover"})
 _MESSAGE = re.compile(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
-"""How a message begins, and nothing else in these downloads; a page's styles may fill all of its beginning."""
+"""How a message begins; nothing else in these downloads matches. Long styles may keep it out of a page's beginning."""
 _STYLE = "_a6-g"
 _REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
 
 
 class FacebookHtmlReader:
-    """A folder of numbered pages, or one page, is a chat, under the folder's name; turns have ids as in WhatsApp."""
+    """Reads a folder of numbered pages, or one page, as a chat, named by its folder. Turns have ids as in WhatsApp."""
 
     name = "facebook-html"
     suffixes = (".html", ".htm")
@@ -52,7 +52,7 @@ class FacebookHtmlReader:
         return is_called_so or _MESSAGE.search(glimpse.head) is not None
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat; each of its pages is wholly in memory, since its newest message comes first.
+        """Yield the chat. Each page is read whole into memory, since its newest message comes first.
 
         Raises:
             InputError: a page cannot be read.
@@ -70,7 +70,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
-    """Yield what is said on the page, the oldest first."""
+    """Yield the page's messages, oldest first."""
     return source.readable(oldest_first(_found_on(draft, source), "time"), partial(_messages, draft, ids))
 
 
@@ -104,13 +104,13 @@ def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:
 
 
 def _stamp(text: str) -> Stamp | None:
-    """Return the time, whose month is a word in the language of the account; numbers alone could be two days."""
+    """Return the time. Its month is a word in the account's language; numbers alone could be read two ways."""
     written = None if (stamp := stamp_from_text(text)) is not None else written_from_text(text)
     moment = None if written is None or written.style.mark else written.moment(Order.YEAR_FIRST)
     return stamp if moment is None else Stamp(moment)
 
 
 def _reaction(text: str) -> Reaction:
-    """Return the reaction, of which a page writes the emoji, who gave it and, since 2023, when in one."""
+    """Return the reaction. The page writes its emoji, its author and, since 2023, its time as one text."""
     match = _REACTION.fullmatch(text)
     return Reaction(match[1], (match[2],) if match[2] else ()) if match else Reaction(text)

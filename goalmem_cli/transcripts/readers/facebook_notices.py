@@ -1,13 +1,13 @@
-"""What Facebook and Instagram write into a chat themselves, in languages in which public exports or programs show it.
+"""Recognises what Facebook and Instagram themselves write into chats, in languages of public exports or programs.
 
-Exports have these sentences in the language of the account. In a language that is not here they stay text.
+Exports have these sentences in the language of the account. In other languages they stay part of the text.
 """
 
 from __future__ import annotations
 
 import re
 
-# What follows the sender's name, or a word for "you": in place of a text, beside what was shared or sent.
+# What follows the sender's name, or a word for "you". It replaces a text, beside what was shared or sent.
 _SENT = (
     r"sent (?:an attachment|a photo|a video|a link|a voice message|a live location|a sticker|a gif)",
     r"(?:envió|enviaste|ha enviado) un archivo adjunto",
@@ -40,14 +40,14 @@ _REACTED = re.compile(
 
 
 def tells_of_a_reaction(text: str) -> bool:
-    """Return whether the whole text says that its sender reacted; the message that is meant has the reaction itself."""
+    """Return whether the whole text says that its sender reacted. The message reacted to has the reaction itself."""
     return _REACTED.fullmatch(" ".join(text.split())) is not None
 
 
 def tells_of_something_sent(text: str, sender: str, *, is_beside_it: bool) -> bool:
     """Return whether the whole text says that its sender sent something, and nothing else.
 
-    What is sent is beside it, as a rule. Where it is not, the sentence has to be about the sender.
+    Usually the same message holds what was sent. If it does not, the sentence must be about the sender.
     """
     found = _SHARED.fullmatch(" ".join(text.split()))
     if found is None:

@@ -1,4 +1,4 @@
-"""The messages on a page of Meta's "Download your information" as HTML (2023 to 2026), as its classes mark them."""
+"""Parses the messages on a page of Meta's "Download your information" as HTML (2023 to 2026) by its classes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LINES = re.compile(r" ?\n[ \n]*")
 
 
 class Page(Elements):
-    """Reads the page as it is fed: `found` has its messages as they stand, `name` is the chat's.
+    """Parses the page as it is fed: `found` has its messages in the page's order, `name` is the chat's name.
 
-    A message has its `speaker`, `text` and `time` as written, its `media` and its `reactions`. What is built like one
-    and has no time is a heading: it lists who takes part, or says that a request is pending.
+    A message has its `speaker`, `text` and `time` as written, its `media` and its `reactions`. An element built like a
+    message but without a time is a heading: it lists the participants, or says that a request is pending.
     """
 
     def __init__(self) -> None:
@@ -33,12 +33,12 @@ class Page(Elements):
 
     @property
     def name(self) -> str:
-        """What the chat is called: by its heading, else by the page's title."""
+        """The chat's name: its heading, or else the page's title."""
         names = (" ".join(self._names.get(tag, "").split()) for tag in ("h1", "title"))
         return next((name for name in names if name and name.casefold() not in _NO_NAMES), "")
 
     def close(self) -> None:
-        """Take what there is as all of the page; a message that breaks off is complete then."""
+        """End the page; a message that breaks off counts as complete."""
         super().close()
         self._end_message()
 
@@ -67,7 +67,7 @@ class Page(Elements):
             self._end_message()
 
     def handle_data(self, data: str) -> None:
-        """Take text; line breaks in it are the writer's of the page."""
+        """Take text; line breaks in it belong to the page's source, not to the message."""
         self._put(_BLANKS.sub(" ", data))
 
     def _put(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What stands in a message of Messenger or Instagram: texts whose UTF-8 was read as Latin-1, shares, reactions."""
+"""Reads parts of a message of Messenger or Instagram: texts whose UTF-8 was read as Latin-1, shares, reactions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from goalmem_cli.transcripts.reading.nodes import Node
 
 
 def is_encrypted(node: Node) -> bool:
-    """Say whether the message is of the download of encrypted chats, in which texts are right."""
+    """Say whether the message is from the download of encrypted chats, whose texts need no repair."""
     return node.has("senderName")
 
 
 def speaker_and_text(node: Node) -> tuple[str, str]:
-    """Return who said what, in right UTF-8."""
+    """Return the speaker and the text, in correct UTF-8."""
     if is_encrypted(node):
         speaker, text = node.child("senderName").text(), node.child("text").optional_text()
     else:
@@ -26,7 +26,7 @@ def speaker_and_text(node: Node) -> tuple[str, str]:
 
 
 def shared_in(node: Node) -> list[str]:
-    """Return what is said of the thing that is shared in the message, and its link."""
+    """Return the text and the link of what the message shares."""
     share = node.child("share")
     if not isinstance(share.value, dict):
         return []
@@ -35,7 +35,7 @@ def shared_in(node: Node) -> list[str]:
 
 
 def quotes_of_share(node: Node, text: str, shared: list[str]) -> list[dict[str, object]]:
-    """Return what ends the text as what is shared in the message, which is its owner's; a link alone is nobody's."""
+    """Return the shared part at the end of the text as a quote of its owner; a link alone is no quote."""
     share, told = node.child("share"), "\n".join(shared)
     if not isinstance(share.value, dict) or shared == [share.child("link").value] or not told:
         return []
@@ -43,7 +43,7 @@ def quotes_of_share(node: Node, text: str, shared: list[str]) -> list[dict[str, 
 
 
 def reactions_to(node: Node) -> Iterator[Reaction]:
-    """Yield what others put under the message."""
+    """Yield the reactions to the message."""
     reactions = node.child("reactions")
     for reaction in [] if reactions.value is None else reactions.elements():
         what, who = (reaction.child(key).optional_text() for key in ("reaction", "actor"))
@@ -51,7 +51,7 @@ def reactions_to(node: Node) -> Iterator[Reaction]:
 
 
 def repaired(text: str) -> str:
-    """Return the text as it was before its UTF-8 was read as Latin-1; one that is no such text as it is."""
+    """Return the text as it was before its UTF-8 was read as Latin-1; unchanged if it never was."""
     if text.isascii():
         return text
     try:

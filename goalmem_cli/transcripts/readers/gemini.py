@@ -1,6 +1,6 @@
 """Reads what people asked Gemini, and its answers, from Google's Takeout (My Activity, Gemini Apps, JSON; 2024-2026).
 
-Takeout lists prompts with their answers, newest first, and does not say which belong together.
+Takeout lists prompts with their answers, newest first. It does not say which prompts belong to one conversation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 
 _PRODUCTS = ("Gemini", "Bard")
-# In other languages than English a word or two and a colon stand before what was asked.
+# In languages other than English, a word or two and a colon precede the prompt.
 _PROMPT = re.compile(
     r"(?:Prompted|Asked|Said|Branched|Answered):? ?"
     r"|(?:[^\W\d_][\w'’-]{0,20} ){0,3}(?:prompt|anfrage|eingabe|requête|pregunta|petición|richiesta|solicitação|comando"
@@ -32,18 +32,18 @@ _USER, _ASSISTANT = "user", "assistant"
 
 
 class GeminiReader:
-    """A file is one conversation: a prompt and its answer have the same time, and hours apart start a session."""
+    """Reads a file as one conversation. A prompt and its answer have the same time; a gap of hours starts a session."""
 
     name = "gemini"
     suffixes = (".json",)
     sign = "records with `header` Gemini Apps, `title`, `time` and `safeHtmlItem`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record is of Gemini, or of Bard, as it was called."""
+        """Return whether a record is of Gemini, or of Bard, its former name."""
         return glimpse.has_record(_is_meant)
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation; it is wholly in memory, since the newest comes first.
+        """Yield the file's conversation. It is read whole into memory, since the newest message comes first.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.

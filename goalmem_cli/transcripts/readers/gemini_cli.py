@@ -24,7 +24,7 @@ _LISTINGS = {"messages": messages_of_record, "history": messages_of_content}
 
 
 class GeminiCliReader:
-    """A session is a conversation under its id; the answers of tools are turns of the tools."""
+    """Reads a session as a conversation, named by its id. A tool's answers are turns of that tool."""
 
     name = "gemini-cli"
     suffixes = (".json", ".jsonl")
@@ -89,7 +89,7 @@ def _identify(draft: Draft, about: Node) -> None:
 
 
 def _drafts_of_prompts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation a session; it is not the recorded one, which says more and has other ids."""
+    """Yield one conversation for each session. It differs from the recorded one, which holds more and has other ids."""
     sessions: dict[str, list[Node]] = {}
 
     def gather(node: Node) -> Iterable[Node]:
@@ -110,14 +110,14 @@ def _prompt(node: Node) -> Iterator[Message]:
 
 
 class _Session:
-    """What a log's lines come to: messages come again when they grow, and are taken back."""
+    """Collects the messages of a log: later lines may extend a message, or take messages back."""
 
     def __init__(self) -> None:
         self.draft = Draft()
         self.said: dict[str, Node] = {}
 
     def take(self, line: Node) -> Iterable[Node]:
-        """Take one line, and give none.
+        """Take one line; the returned iterable is empty.
 
         Raises:
             InputError: it does not have the layout; the place is the line, and the path to the value.

@@ -1,4 +1,4 @@
-"""What a message of Gemini CLI says: its parts as Gemini's interface has them, and the answers of tools beside it."""
+"""Reads a message of Gemini CLI: its parts as in Gemini's API, and the answers of tools in it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _answer(part: Node) -> str:
 
 
 def _text(draft: Draft, role: str, content: Node) -> str:
-    """Return what a content says: a text, a part, or a list of both; what the program put into it is left out."""
+    """Return the text of a content: a text, a part, or a list of both. What the program added is left out."""
     texts: list[str] = []
     for part in listed(content):
         if isinstance(part.value, str):
@@ -103,5 +103,5 @@ def _string(node: Node) -> str:
 
 
 def listed(node: Node) -> list[Node]:
-    """Return the values of a list; one may be written without a list around it."""
+    """Return the elements of a list; a single one may be written without a list around it."""
     return [] if node.value is None else node.elements() if isinstance(node.value, list) else [node]

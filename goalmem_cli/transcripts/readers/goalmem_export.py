@@ -1,4 +1,4 @@
-"""Reads what `goalmem stores export` writes, so that a store comes back as it was."""
+"""Reads what `goalmem stores export` writes, so that a store can be restored unchanged."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 class GoalmemExportReader:
-    """JSONL: a line that says what the file is, then for each conversation its name and its turns.
+    """Reads JSONL: a first line that identifies the file, then for each conversation its name and its turns.
 
-    Behind them, and under the name again, comes what was derived from the turns, then the edges between that, and last,
-    where that was asked for, the marks of what was forgotten.
+    After the turns, under the name again, comes what was derived from them. Then come the edges between derived units.
+    The marks of what was forgotten come last, if they were exported.
     """
 
     name = "goalmem"
@@ -30,7 +30,7 @@ class GoalmemExportReader:
     sign = "lines that goalmem exported"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the first line says so."""
+        """Return whether the first line has the key `goalmem`."""
         return bool(glimpse.lines) and glimpse.lines[0].has("goalmem")
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -39,7 +39,7 @@ class GoalmemExportReader:
         Raises:
             InputError: a line is not what an export has there; the place is the line and the path in it.
         """
-        # A line that is left out could be the one that says whose the next turns are: nothing is skipped here.
+        # A skipped line could be the one that names the conversation of the next turns, so nothing is skipped here.
         lines = (node_from_text(line, source.file, number) for number, line in source.lines() if line.strip())
         first = next(lines)
         if first.required("goalmem").value != SCHEMA_VERSION:
@@ -65,10 +65,10 @@ class GoalmemExportReader:
 
 
 def _before_marks(lines: Iterator[Node], source: Source) -> Iterator[Node]:
-    """Yield the lines before that of what was forgotten, and keep that one beside the source.
+    """Yield the lines before the marks of what was forgotten, and keep those marks in `source.forgotten`.
 
     Raises:
-        InputError: it is not the last.
+        InputError: the marks are not on the last line.
     """
     source.forgotten = None
     for line in lines:
@@ -81,7 +81,7 @@ def _before_marks(lines: Iterator[Node], source: Source) -> Iterator[Node]:
 
 
 class _Gathering:
-    """A conversation whose lines are coming in."""
+    """Collects the lines of a conversation."""
 
     def __init__(self, line: Node, people: tuple[object, ...]) -> None:
         self._line = line
@@ -101,7 +101,7 @@ class _Gathering:
         self._characters = 0
 
     def take(self, line: Node) -> bool:
-        """Take one line; return whether so much has come in that it should go on."""
+        """Take one line; return whether enough has come in for a stretch."""
         if line.has("turn"):
             self._turns.append(_turn(line.child("turn"), self._head.name))
             self._characters += len(self._turns[-1].text)
@@ -117,7 +117,7 @@ class _Gathering:
         return size >= STRETCH_TURNS or self._characters >= STRETCH_CHARACTERS
 
     def stretch(self, begun: set[str]) -> Iterator[Conversation]:
-        """Yield what has come in since the last stretch, if anything; `begun` are the names of which turns came.
+        """Yield what came in since the last stretch, if anything. `begun` are the conversations whose turns came.
 
         Raises:
             InputError: what was derived from a conversation's turns comes before them.
@@ -217,7 +217,7 @@ def _count(node: Node) -> int:
 
 
 def _string(node: Node) -> str:
-    """Return the string as it is: what a store holds was cleaned when it was first read."""
+    """Return the string unchanged: a store's texts were cleaned when they were first read."""
     if not isinstance(node.value, str):
         node.text()
     return str(node.value)

@@ -1,4 +1,4 @@
-"""Reads Google Chat as Google's Takeout exports it (`messages.json` in a folder a conversation, as of 2020 to 2025)."""
+"""Reads Google Chat as Google's Takeout exports it (2020 to 2025): `messages.json` in one folder per conversation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BESIDE = frozenset({"quoted_message_metadata", "updated_date", "reactions"})
 
 
 class GoogleChatReader:
-    """A file is one conversation, under the name of its folder (`DM Ab12...`), which is its id."""
+    """Reads a file as one conversation. Its id is the name of its folder (`DM Ab12...`)."""
 
     name = "google-chat"
     suffixes = (".json",)
@@ -102,7 +102,7 @@ def _length(node: Node) -> int:
 
 
 def _said(draft: Draft, node: Node) -> Stamp | None:
-    """Return the time, which is written in the language of the account: ``Monday, April 3, 2023 at 2:05:41 PM UTC``."""
+    """Return the time. It is in the account's language: ``Monday, April 3, 2023 at 2:05:41 PM UTC``."""
     written = " ".join(node.optional_text().split())
     if not written:
         return None

@@ -1,6 +1,6 @@
 """Reads sessions of Goose (block/goose): JSONL of 1.0 to 1.9 (2025), and `goose session export --format json` since.
 
-A session as JSONL begins with a line that tells of it, then has a message a line; its file is called after its id.
+The first line of a JSONL session describes it; each further line is a message. The file's name is the session's id.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _TOOL = "tool"
 
 
 class GooseReader:
-    """A session is a conversation of user and assistant, under its id; the answers of tools are turns of the tools."""
+    """Reads a session as a conversation of user and assistant, under its id. A tool's answers are turns of the tool."""
 
     name = "goose"
     suffixes = (".jsonl", ".json")
     sign = "`working_dir` with `conversation`, or above lines of `role` and `content`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document is a session, or the first lines tell of one."""
+        """Return whether the document is a session, or one of the first lines describes one."""
         is_export = glimpse.has_record(lambda one: one.has("working_dir") and one.has("conversation"))
         return is_export or glimpse.has_line(_is_head)
 
@@ -69,7 +69,7 @@ def _drafts_of_export(source: Source, session: Node) -> Iterator[Draft]:
 
 
 def _messages(draft: Draft, tools: dict[str, str], node: Node) -> Iterator[Message]:
-    """Yield what the message says, and then what tools answered in it; the head of a file says nothing."""
+    """Yield what the message says, then what tools answered in it. The head of a file yields nothing."""
     if _is_head(node):
         return
     role, own_id = node.required("role").filled_text(), node.child("id").optional_name()
@@ -101,7 +101,7 @@ def _messages(draft: Draft, tools: dict[str, str], node: Node) -> Iterator[Messa
 
 
 def _call(draft: Draft, tools: dict[str, str], part: Node) -> None:
-    """Count a call, and remember what its tool is called."""
+    """Count a call, and keep the name of its tool."""
     draft.count("tool calls left out")
     call, tool = part.child("id").optional_name(), part.at(("toolCall", "value", "name")).optional_text()
     if call and tool:
@@ -109,7 +109,7 @@ def _call(draft: Draft, tools: dict[str, str], part: Node) -> None:
 
 
 def _answer_in(part: Node) -> str:
-    """Return the texts of a tool's answer, which is a list, or an object with one; or why there is none."""
+    """Return the texts of a tool's answer, which is a list or an object with a list; else its error."""
     result = part.child("toolResult")
     value = result.at(("value",))
     listed = value.child("content") if isinstance(value.value, dict) else value

@@ -1,7 +1,7 @@
 """Reads chats of iMessage as imessage-exporter writes them as text (ReagentX/imessage-exporter, 1.0 to 3.x, `-f txt`).
 
-A message is the line of its time, the line of its sender, and the lines of its text up to the next time. Answers are
-written twice, below what they answer and at their own time.
+A message is a line with its time, a line with its sender, and the lines of its text up to the next time. Answers are
+written twice: below the message that they answer, and at their own time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEADER = re.compile(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
 
 
 class ImessageReader:
-    """A file is one chat, named after the file. Times are local."""
+    """Reads a file as one chat, named by the file. Times are local."""
 
     name = "imessage"
     suffixes = (".txt",)
@@ -40,7 +40,7 @@ class ImessageReader:
         """Yield the file's conversation.
 
         Raises:
-            InputError: nothing in it is a message, or a time is none; the place is the line.
+            InputError: nothing in it is a message, or a time cannot be read; the place is the line.
         """
         return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
@@ -51,7 +51,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _messages(source: Source, draft: Draft) -> Iterator[Message]:
-    """Yield what was said; an answer is known to what by its time and sender, which stand below that as well."""
+    """Yield what was said. An answer is known by its time and sender, which also stand below the message it answers."""
     ids = TurnIds()
     answered: dict[tuple[str, str], str] = {}
     behind: Counter[str] = Counter()

@@ -1,7 +1,7 @@
 """Reads chats of iMessage as imessage-exporter writes them as HTML (ReagentX/imessage-exporter, 1.0 to 4.x, `-f html`).
 
-Answers are written twice, below what they answer and at their own time, as in its text: `imessage` reads that, and
-gives the same turns the same ids.
+Answers are written twice, as in the exporter's text: below the message that they answer, and at their own time. The
+reader `imessage` reads that text, and gives the same turns the same ids.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TAPBACK = re.compile(r"\s*(\S.{0,60}?)\s+by\s+(.*\S)\s*", re.DOTALL)
 
 
 class ImessageHtmlReader:
-    """A page is one chat, named after the file. Times are local."""
+    """Reads a page as one chat, named by the file. Times are local."""
 
     name = "imessage-html"
     suffixes = (".html", ".htm")
@@ -63,7 +63,7 @@ def _found_on(source: Source, draft: Draft) -> Iterator[Found]:
 
 
 def _messages(draft: Draft, ids: TurnIds, answered: dict[str, str], found: Found) -> Iterator[Message]:
-    """Yield what the message says; `answered` has what each answer was shown below."""
+    """Yield what the message says. `answered` maps the id of an answer to the message that it answers."""
     draft.count("attachments left out", found.media)
     draft.count("deleted messages left out", found.is_deleted)
     draft.count("answers shown below what they answer left out", len(found.answers))

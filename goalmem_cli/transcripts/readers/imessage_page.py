@@ -1,4 +1,4 @@
-"""The messages on a page of imessage-exporter's HTML (1.0 to 4.x), as its classes mark them."""
+"""Parses the messages on a page of imessage-exporter's HTML (1.0 to 4.x) by its classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 @dataclass(slots=True)
 class Found:
-    """A message as far as it was read: its texts by their roles, and of the answers shown below it the ids."""
+    """A message as far as it was read. `parts` are its texts by role; `answers` are ids of answers shown below it."""
 
     guid: str = ""
     is_reply: bool = False
@@ -37,22 +37,22 @@ class Found:
 
     @property
     def time(self) -> str:
-        """When it was said, as written."""
+        """The time as written."""
         return " ".join("".join(self.parts.get(_TIME, ())).partition(" (")[0].split())
 
     @property
     def speaker(self) -> str:
-        """Who says it."""
+        """The sender's name."""
         return " ".join("".join(self.parts.get(_SPEAKER, ())).split())
 
     @property
     def text(self) -> str:
-        """What is said, of edited parts in the last version."""
+        """The text; of an edited part, the last version."""
         return "".join(self.parts.get(_TEXT, ())).strip()
 
 
 class Page(Elements):
-    """Reads the page as it is fed; `take` gives the messages that are complete, `notices` counts what nobody says."""
+    """Parses the page as it is fed. `take` yields the complete messages; `notices` is the number of notices."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,12 +62,12 @@ class Page(Elements):
         self._complete: list[Found] = []
 
     def take(self) -> Iterator[Found]:
-        """Yield the messages that were completed since the last time."""
+        """Yield the messages that were completed since the last call."""
         complete, self._complete = self._complete, []
         yield from complete
 
     def close(self) -> None:
-        """Take what there is as all of the page; a message that breaks off is complete then."""
+        """End the page; a message that breaks off counts as complete."""
         super().close()
         self._end_message()
 
@@ -93,11 +93,11 @@ class Page(Elements):
             self._end_message()
 
     def handle_data(self, data: str) -> None:
-        """Take text; line breaks outside of bubbles are the writer's of the page."""
+        """Take text; line breaks outside of bubbles belong to the page's source, not to the message."""
         self._put(data if self.role == _TEXT else _BLANKS.sub(" ", data))
 
     def _role_within(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
-        """Return what the text in the element is; what is within something unsaid is unsaid."""
+        """Return the role of the element's text. Everything in an unsaid element is unsaid."""
         if self.role == _UNSAID:
             found.answers += [given.get("id", "").removeprefix("r-")] if "reply" in classes else []
             return _UNSAID
@@ -118,7 +118,7 @@ class Page(Elements):
         return role
 
     def _role_of_part(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
-        """Return what the text is in versions, of which the last is the table's foot, or in what an app shows."""
+        """Return the role of a text in a table of versions (its foot is the last one) or in what an app shows."""
         is_last = any(entered == _OF_EDITED for entered, _ in self.opened)
         found.is_edited = found.is_edited or tag == _OF_EDITED
         found.is_deleted = found.is_deleted or not {"announcement", "unsent"}.isdisjoint(classes)

@@ -1,4 +1,4 @@
-"""What stands below a sender in imessage-exporter's text: what was said, and what the exporter puts around it."""
+"""Separates what a sender said in imessage-exporter's text from what the exporter added."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ _NOTICES = frozenset({"SharePlay Message", "Handwritten messages are not yet sup
 
 @dataclass(slots=True)
 class Said:
-    """What a sender said, in its last version. `answers` are the times and senders of the answers shown below it;
-    `behind` are lines below those of which nobody can tell here whether they are the sender's or an answer's.
+    """What a sender said, in its last version.
+
+    `answers` are the times and senders of the answers shown below it. `behind` are lines after these answers; here it
+    is unknown whether they belong to the sender or to an answer.
     """
 
     text: str = ""
@@ -53,12 +55,12 @@ class Said:
     behind: list[str] = field(default_factory=list)
 
     def beside(self, reply_to: str | None) -> Mapping[str, object]:
-        """Return the attributes of the message, which answers the one of that id."""
+        """Return the attributes of the message; `reply_to` is the id of the message that it answers."""
         return attributes(reply_to=reply_to, edited=self.is_edited, reactions=self.reactions)
 
 
 def said_in(draft: Draft, lines: list[str]) -> Said:
-    """Return what was said on the lines below a sender; `is_cut` says that some of them were the exporter's."""
+    """Return what was said on the lines below a sender. `is_cut` says that some of the lines were the exporter's."""
     said = Said()
     kept: list[str] = []
     is_tapback = False
@@ -103,7 +105,7 @@ def _behind(lines: list[str]) -> Iterator[str]:
 
 
 def _last_version(lines: list[str]) -> list[str]:
-    """Return the lines from the last edit on; the first stands behind its time, others behind `Edited`."""
+    """Return the lines from the last edit on. The first version follows its time, later ones follow `Edited`."""
     edits = [(number, match["text"]) for number, line in enumerate(lines) if (match := _EDIT.fullmatch(line))]
     if not edits or not ANNOUNCEMENT.fullmatch(lines[0]):
         return lines

@@ -1,7 +1,7 @@
-"""Reads logs of IRC, a message a line, as the programs in `STYLES` write them by default.
+"""Reads logs of IRC, one message a line, as the programs in `STYLES` write them by default.
 
 They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2 and Limnoria (2010 to 2026). ZNC
-has a file a day in a folder a channel; others say in lines of their own which day it is.
+writes a folder for each channel with a file for each day. The others name the day in lines of their own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ STYLES = {
 _STAMPED = re.compile(
     rf"(?:\[?(?:{_ISO_DAY}[T ]|\d{{1,2}} [A-Z][a-z]{{2}} )?{_CLOCK}\]?|[A-Z][a-z]{{2}} \d\d \d\d:\d\d:\d\d)[ \t].*"
 )
-"""A line in which something happened, and nobody says anything: somebody joins, or a mode is set."""
+"""A line with a time on which nobody says anything: somebody joins, or a mode is set."""
 _DAY = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*{4} (?:BEGIN|ENDING) LOGGING AT|Session \w+:) (?P<when>.*\d)?.*"
 )
@@ -47,14 +47,14 @@ _FIRST_LINES, _FEWEST = 200, 2
 
 
 class IrcReader:
-    """A file, or a folder of a file a day, is a conversation under its name. Times are local; turns have ids."""
+    """Reads a file, or a folder of daily files, as a conversation under its name. Times are local; turns have ids."""
 
     name = "irc"
     suffixes = (".weechatlog", ".txt")
     sign = "lines such as `10:36 <mira> text`, or a time, a nick and a text between tabs"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether half of the first lines are as one program writes them, and two say something."""
+        """Return whether half of the first lines are in one program's style, and two of them say something."""
         if glimpse.folder is None:
             return _is_log(glimpse.head)
         return any(_is_log(_head_of(file)) for file in _days_in(glimpse.folder)[:1])
@@ -73,12 +73,12 @@ class IrcReader:
 
 
 def _days_in(folder: Place) -> list[Place]:
-    """Return the files of a channel's days; none where the folder has others beside them."""
+    """Return the files of a channel's days, sorted; none if the folder holds other files too."""
     try:
         files = [file for file in folder.iterdir() if not file.name.startswith(".")]
         return sorted(files, key=str) if files and all(_DAILY.fullmatch(file.name) for file in files) else []
     except OSError:
-        return []  # whoever reads it says why it cannot be looked at
+        return []  # the reader will say why it cannot be read
 
 
 def _head_of(file: Place) -> str:
@@ -96,7 +96,7 @@ def _is_log(head: str) -> bool:
 
 
 def _style_of(lines: list[str]) -> re.Pattern[str] | None:
-    """Return the style in which most of the lines are; None where none is in any."""
+    """Return the style that most of the lines match; None if no line matches any."""
     counts = {style: sum(map(bool, map(style.fullmatch, lines))) for style in STYLES.values()}
     best = max(STYLES.values(), key=counts.__getitem__)
     return best if counts[best] else None
@@ -104,12 +104,12 @@ def _style_of(lines: list[str]) -> re.Pattern[str] | None:
 
 @dataclass(slots=True)
 class _Day:
-    """The day of which the lines are, as far as it is known."""
+    """The day of the current lines, as far as it is known."""
 
     text: str = ""
 
     def at(self, match: re.Match[str]) -> Stamp | None:
-        """Return the time of a line; None where the log does not say of which day it is."""
+        """Return the time of a line; None if its day is unknown."""
         day = match.groupdict().get("day") or self.text
         if match.re is STYLES["HexChat"]:
             day = f"{day} {self.text[:4]}" if self.text else ""
@@ -119,7 +119,7 @@ class _Day:
             return None
 
     def turn(self, when: str | None) -> None:
-        """Take what a line of its own says of the day."""
+        """Take the day from a line that names it."""
         try:
             stamp = stamp_from_text(when or "")
         except ValueError:
@@ -128,7 +128,7 @@ class _Day:
 
 
 def _openings_in(draft: Draft, source: Source) -> Iterator[Opening]:
-    """Yield what the lines of a file say; each message is one."""
+    """Yield one opening for each message in the file."""
     dated = _DATED_FILE.fullmatch(Path(source.file).stem)
     day = _Day()
     day.turn("-".join(dated.groups()) if dated else None)
@@ -144,6 +144,6 @@ def _openings_in(draft: Draft, source: Source) -> Iterator[Opening]:
 
 
 def _opening(match: re.Match[str], said: Stamp | None) -> Opening:
-    """Return what somebody says or does."""
+    """Return the message: its speaker, its time, and what was said or done."""
     who, text, actor = match["who"], match["text"], match.groupdict().get("actor")
     return Opening(actor or who, said, _COLOUR.sub("", f"{actor} {match['deed']}" if actor else text))

@@ -1,8 +1,8 @@
-"""Reads chats of KakaoTalk as its apps export them, in Korean or English: on a telephone, and on Windows.
+"""Reads chats of KakaoTalk as its apps export them, in Korean or English, on phones and on Windows.
 
-A telephone (Android and iOS, 8 to 25) writes the whole time before each message,
-``2023년 3월 5일 오후 9:15, 이름 : 말``; Windows writes a line for each day, and ``[이름] [오후 9:15] 말``
-below it. What macOS writes is a table: `table`.
+A phone (Android and iOS, 8 to 25) writes the full time before each message,
+``2023년 3월 5일 오후 9:15, 이름 : 말``. Windows writes a line for each day, and ``[이름] [오후 9:15] 말``
+below it. The export of macOS is a table, which the reader `table` reads.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STAND_IN = re.compile(
 )
 
 
-# Windows writes what KakaoTalk itself says without a name or a time: who came, went, or was asked to come.
+# Windows writes KakaoTalk's own notices without a name or a time: who came, left, or was invited.
 NOTICE = re.compile(
     r".{1,60}님(?:이|을|께서) ?.{0,80}(?:들어왔|나갔|초대했|초대하였|내보냈|되었)습니다\."
     r"|채팅방 관리자가 메시지를 가렸습니다\."
@@ -51,7 +51,7 @@ NOTICE = re.compile(
 
 
 class KakaotalkReader:
-    """A file is one chat. Times are local; notices, media and calls are counted."""
+    """Reads a file as one chat. Times are local; notices, media and calls are counted."""
 
     name = "kakaotalk"
     suffixes = (".txt",)
@@ -89,9 +89,9 @@ def _title(head: str) -> str | None:
 
 
 def _timed(line: str) -> tuple[Written | None, str]:
-    """Return the time that the line begins with, and the rest of it: a name, a colon and what is said, or a notice.
+    """Return the time that the line begins with, and the rest: a name, a colon and the text, or a notice.
 
-    Behind the time stands a comma, or a colon before a notice.
+    A comma follows the time; before a notice, a colon may follow it. Without a time, the result is None and the line.
     """
     for end in re.finditer(r"(?:, |: )", line[:_LONGEST_STAMP]) if _TIMED.match(line) else ():
         if written := written_from_text(line[: end.start()]):
@@ -110,7 +110,7 @@ class _Chat:
         self._is_after_blank = True
 
     def opening_of(self, line: str) -> Opening | None:
-        """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
+        """Return the message that begins on the line, else None. A day is a message without speaker and time."""
         is_at_break, self._is_after_blank = self._is_after_blank or not self._has_begun, not line.strip()
         if (day := _RULED_DAY.fullmatch(line)) and written_from_text(f"{_WEEKDAY.sub('', day['day'])}, 0:00"):
             self._day, self._has_begun = _WEEKDAY.sub("", day["day"]), True
@@ -137,7 +137,7 @@ class _Chat:
         return None if moment is None else Opening(speaker, Stamp(moment), text)
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
-        """Yield what people said; days are none of it, and stand-ins for media and calls are counted."""
+        """Yield what people said. Days are dropped; stand-ins for media and calls are counted."""
         for opening in openings:
             if opening.said is None and not opening.text.strip():
                 continue

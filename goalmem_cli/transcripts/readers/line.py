@@ -1,4 +1,4 @@
-"""Reads chats of LINE as its app exports them: a line a message under the line of its day, with tabs between.
+"""Reads chats of LINE as its app exports them: one message a line, below the line of its day, with tabs between.
 
 The layouts are those of LINE for iOS and Android 7 to 15 (`[LINE] Chat history with ...`), in any of its languages.
 """
@@ -33,7 +33,7 @@ _NEARLY = re.compile(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
 
 
 class LineReader:
-    """A file is one chat, named after whom it is with. Weekdays beside the dates tell the day from the month."""
+    """Reads a file as one chat, named by its partner or group. Weekdays beside dates tell the day from the month."""
 
     name = "line"
     suffixes = (".txt",)
@@ -63,13 +63,13 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Days:
-    """Knows the lines of days: all are written as the file's first; another date alone on a line is somebody's."""
+    """Recognises the lines of days. All have the form of the file's first; other dates are part of a message."""
 
     def __init__(self) -> None:
         self._form: tuple[object, ...] | None = None
 
     def on(self, line: str) -> re.Match[str] | None:
-        """Return the day that the line is."""
+        """Return the match if the line is that of a day, else None."""
         found = _DAY.fullmatch(plain_day(line))
         if found is None:
             return None
@@ -79,7 +79,7 @@ class _Days:
 
 
 def _dating(source: Source) -> Dating:
-    """Return the order of the dates: that in which the weekdays beside them are right, else as the dates tell it."""
+    """Return the order of the dates: the only one that fits all weekdays, or else the one that the dates show."""
     form = _Days()
     days = (found for _, line in source.lines() if (found := form.on(line)))
     first = next(days, None)
@@ -110,7 +110,7 @@ def _is_on(written: Written, order: Order, weekday: int) -> bool:
 
 
 class _Chat:
-    """Reads a file's messages, each on the day that was named last."""
+    """Reads a file's messages; each is on the day that was named last."""
 
     def __init__(self, draft: Draft, dating: Dating) -> None:
         self._draft = draft
@@ -119,11 +119,11 @@ class _Chat:
         self._days, self._day = _Days(), ""
 
     def take_stray(self) -> None:
-        """Count a line before the first day, unless it is one of the export's own two."""
+        """Count a line outside any message. Before the first day such lines are the export's own and do not count."""
         self._draft.count("lines outside any message left out", bool(self._day))
 
     def opening_of(self, line: str) -> Opening | None:
-        """Return the message that begins on the line; a day is one that nobody said; None goes on with a message."""
+        """Return the message that begins on the line, else None. A day is a message without speaker and time."""
         if day := self._days.on(line):
             self._day = day["date"]
             return Opening("", None, "")
@@ -137,7 +137,7 @@ class _Chat:
         return Opening(speaker.strip() if tab else "", Stamp(moment), text if tab else speaker)
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
-        """Yield what people said; days are none of it, and stand-ins for files and calls are counted."""
+        """Yield what people said. Days are dropped; stand-ins for files and calls are counted."""
         for opening in openings:
             text = opening.text.strip()
             if opening.said is None and not text:

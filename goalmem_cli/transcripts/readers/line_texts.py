@@ -1,4 +1,4 @@
-"""What LINE itself writes into an exported chat, in its languages: the head, days, words that stand for something."""
+"""Recognises what LINE itself writes into an exported chat, in its languages: the title, days, stand-ins."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CALL = "☎"
 
 
 def title_of(head: str) -> str | None:
-    """Return whom or what the chat is with, as the first line of the file says it."""
+    """Return the partner or group of the chat, as the file's first line names it; None if it names none."""
     first = head.lstrip("\ufeff").partition("\n")[0]
     match = _NAME.fullmatch(first.removeprefix(_HEAD).strip()) if first.startswith(_HEAD) else None
     return match and (match["after"] or match["before"] or match["other"])
 
 
 def stood_for(text: str) -> str | None:
-    """Return what the whole text stands for, as the notes count it; None where somebody wrote it."""
+    """Return what the whole text stands for, as it is counted ("media"); None if a person wrote the text."""
     stand_in = _STAND_IN.fullmatch(text)
     if stand_in and set(stand_in["what"].lower().split()) <= _MEDIA:
         return "media"
@@ -41,7 +41,7 @@ def stood_for(text: str) -> str | None:
 
 
 _LONGEST_DAY = 40
-# A year of a Japanese era is written before the month, with the era's name or its letter.
+# The year of a Japanese era comes before the month, with the era's name or its letter.
 _ERA = re.compile(
     r"(?P<era>令和|平成|[RH]) ?(?P<year>\d{1,2}|元)(?:[/.-]|年) ?(?P<month>\d{1,2})(?:[/.-]|月) ?(?P<day>\d{1,2})日?"
 )
@@ -51,7 +51,7 @@ _EAST_ASIAN = re.compile(r"(\d{1,4})年 ?(\d{1,2})月 ?(\d{1,2})日")
 
 
 def plain_day(line: str) -> str:
-    """Return the line of a day with its year as a number and with narrow signs; other lines as they are."""
+    """Return the line of a day with its year as a number and with narrow signs; other lines unchanged."""
     if len(line) > _LONGEST_DAY or (line.isascii() and line[:1] not in "RH"):
         return line
     line = _ERA.sub(_in_our_years, line.translate(_WIDE), count=1)

@@ -1,4 +1,4 @@
-"""Reads LoCoMo's layout: sessions under numbered keys, each with one time, and image captions beside the text."""
+"""Reads LoCoMo's layout: sessions under numbered keys, each with one time, and captions of images beside the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN_ID = re.compile(r"\S{1,64}")
 
 
 class LocomoReader:
-    """One sample, or a list of samples; `qa`, summaries and observations are not part of the conversation."""
+    """Reads one sample, or a list of samples. `qa`, summaries and observations are not part of the conversation."""
 
     name = "locomo"
     suffixes = (".json",)
@@ -40,7 +40,7 @@ class LocomoReader:
 
 
 def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:
-    """Return the conversation of a sample, its sessions in the order of their numbers; `skip` hears of bad turns.
+    """Return the conversation of a sample, its sessions in the order of their numbers. `skip` is called for bad turns.
 
     Raises:
         InputError: the sample does not have the layout; the place is the path to the value.
@@ -68,7 +68,7 @@ def numbered_sessions(conversation: Node) -> list[str]:
 
 
 def text_with_caption(turn: Node, key: str) -> str:
-    """Return the turn's text, which is under the key, with what its image shows; one of the two must be there.
+    """Return the turn's text, which is under the key, with its image's caption; one of the two must be there.
 
     Raises:
         InputError: the text is missing and there is no caption, or one of them is no text.
@@ -113,7 +113,7 @@ def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> Non
 
 
 def own_id_of(draft: Draft, node: Node) -> str | None:
-    """Return the message's own id; one that is no short text without spaces is ignored and counted."""
+    """Return the message's own id. One that is not a short text without spaces is ignored and counted."""
     if node.value is None:
         return None
     if isinstance(node.value, str) and _OWN_ID.fullmatch(node.value):

@@ -1,4 +1,4 @@
-"""Reads LongMemEval's layout: one question a record, each with a haystack of dated sessions of its own."""
+"""Reads LongMemEval's layout: one question a record, each with its own haystack of dated sessions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Session:
 
 
 class LongmemevalReader:
-    """One conversation per question, since a question is asked of its own haystack; the question is not part of it."""
+    """Reads one conversation for each question, since each has its own haystack. The question is not part of it."""
 
     name = "longmemeval"
     suffixes = (".json",)
@@ -44,7 +44,7 @@ class LongmemevalReader:
         return glimpse.has_record(lambda node: node.has(_SESSIONS) or node.has(_IDS))
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per question, called by its `question_id`.
+        """Yield one conversation per question, named by its `question_id`.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
@@ -65,9 +65,10 @@ def _messages(turn: PlacedTurn) -> Iterator[Message]:
 
 
 def placed_turns(draft: Draft, question: Node) -> Iterator[PlacedTurn]:
-    """Yield the turns of a question's haystack in the order of their sessions' dates, counting repairs in the draft.
+    """Yield the turns of a question's haystack, ordered by their sessions' dates. Repairs are counted in the draft.
 
-    A turn is labelled `SESSION:NUMBER`, its place in the session as given, from 1; without a session id it has none.
+    A turn's label is `SESSION:NUMBER`; the number is its place in the session as given, from 1. Without a session id
+    there is no label.
 
     Raises:
         InputError: the question does not have the layout; the place is the path to the value.
@@ -78,7 +79,7 @@ def placed_turns(draft: Draft, question: Node) -> Iterator[PlacedTurn]:
 
 
 def _sessions(draft: Draft, question: Node) -> list[_Session]:
-    """Return the sessions by their dates, or as they stand where not all have dates that can be compared."""
+    """Return the sessions ordered by date; in the file's order if not all dates can be compared."""
     listed = question.required(_SESSIONS).elements()
     ids, dates = _beside(question, _IDS, len(listed)), _beside(question, _DATES, len(listed))
     own_ids = _told_apart(draft, [node.optional_name() for node in ids])
@@ -95,7 +96,7 @@ def _sessions(draft: Draft, question: Node) -> list[_Session]:
 
 
 def _beside(question: Node, key: str, length: int) -> list[Node]:
-    """Return the array's elements, which must be as many as there are sessions; nulls where there is no array."""
+    """Return the array's elements, one for each session; nulls if there is no array."""
     listed = question.child(key)
     if listed.value is None:
         return [listed] * length
@@ -106,7 +107,7 @@ def _beside(question: Node, key: str, length: int) -> list[Node]:
 
 
 def _told_apart(draft: Draft, own_ids: list[str | None]) -> list[str | None]:
-    """Return the ids with `#2`, `#3` ... behind those that came before."""
+    """Return the ids; repeated ones get `#2`, `#3` ... appended."""
     taken = {own_id for own_id in own_ids if own_id is not None}
     numbers: dict[str, int] = {}
     apart: list[str | None] = []

@@ -1,6 +1,6 @@
 """Reads e-mail, as mailboxes (mbox, as Gmail's Takeout and Thunderbird write them) and as single messages (`.eml`).
 
-After RFC 5322 and RFC 4155 (mboxrd quoting too), read by Python's `email`.
+The formats are RFC 5322 and RFC 4155, with mboxrd quoting. Python's `email` parses them.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _REPLY = re.compile(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", 
 
 
 class MailReader:
-    """A thread is a conversation, under the id of its first message; who wrote is who speaks."""
+    """Reads a thread as a conversation, under the id of its first message. The speaker is the author of the mail."""
 
     name = "mail"
     suffixes = (".eml", ".mbox")
     sign = "the fields of a message (`From:`, `Date:` ...)"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with the fields of a message, behind the line that mailboxes put before."""
+        """Return whether the text begins with the fields of a message, after the line that mailboxes put before it."""
         lines = glimpse.head.split("\n")[:_FIRST_LINES]
         lines = lines[1:] if lines and (ENVELOPE.match(lines[0]) or lines[0].startswith("From ")) else lines
         fields: set[str] = set()
@@ -52,7 +52,7 @@ class MailReader:
         return "from" in fields and len(fields.intersection(_KNOWN)) > 1
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield a conversation a thread; what all messages say is in memory.
+        """Yield one conversation for each thread. The texts of all messages are held in memory.
 
         Raises:
             InputError: nothing in it is a message, or it cannot be read.
@@ -62,7 +62,7 @@ class MailReader:
 
 @dataclass(frozen=True, slots=True)
 class _Letter:
-    """What a mail says, by whom and when; `line` is its first, `ancestors` the ids that it answers, oldest first."""
+    """A mail. `line` is the number of its first line; `ancestors` are the ids that it answers, oldest first."""
 
     line: int
     own_id: str
@@ -74,7 +74,7 @@ class _Letter:
 
     @property
     def moment(self) -> datetime:
-        """When it was said, for the order; without a time it comes last."""
+        """The time to sort by; a mail without a time comes last."""
         if self.said is None:
             return datetime.max.replace(tzinfo=UTC)
         return self.said.moment if self.said.moment.tzinfo else self.said.moment.replace(tzinfo=UTC)
@@ -101,7 +101,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _messages(letter: _Letter) -> Iterator[Message]:
-    """Yield what was written, and each mail that is forwarded with it as a message of its own."""
+    """Yield what was written, then each mail that is forwarded with it as a message of its own."""
     answered = letter.ancestors[-1] if letter.ancestors else None
     text, forwarded = letter.content.text, [one for one in letter.content.forwarded if one.body]
     if text or not forwarded:
@@ -120,7 +120,7 @@ def _letter(line: int, mail: Mail) -> _Letter:
 
 
 def _threads(letters: Sequence[_Letter]) -> list[list[_Letter]]:
-    """Return the letters that answer one another, in the order of their times, and the threads in theirs."""
+    """Return the threads of letters that answer one another, ordered by time; the oldest thread comes first."""
     roots: dict[str, str] = {}
 
     def root(own_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Mails as mailboxes hold them: each one, its fields, and its text without what it quotes, signs with, or attaches."""
+"""Splits a mailbox into mails, and returns a mail's own text without quotes, signature and attachments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEEPEST = 5
 
 
 def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield each mail with the number of its first line; in a mailbox each stands behind a line `From ...`."""
+    """Yield each mail with the number of its first line. In a mailbox, a line `From ...` precedes each mail."""
     is_mailbox = ENVELOPE.match(source.head) is not None
     first, lines, length, is_after_blank = 1, list[str](), 0, True
     for number, line in source.lines():
@@ -42,7 +42,7 @@ def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _bytes(lines: list[str]) -> bytes:
-    """Return the lines as they were in the file, whatever encoding each part has."""
+    """Return the bytes of the lines as in the file, whatever encoding each part has."""
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -56,14 +56,14 @@ class Said:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """All that it says, in its own words and in those that it forwards."""
+        """All its texts: its own and the forwarded ones."""
         return (self.text, *(one.body for one in self.forwarded))
 
 
 def said_in_mail(mail: Mail, depth: int = 0) -> Said:
-    """Return what was written.
+    """Return what was written in the mail.
 
-    The plain text where there is one, else that of the HTML; attachments say nothing, but for mails.
+    The plain text is used if there is one, else that of the HTML. Of the attachments, only mails are read.
     """
     parts, is_forward = list(own_parts(mail)), _FORWARD.match(header_of(mail, "Subject")) is not None
     plain = texts_in(parts, "text/plain")
@@ -76,7 +76,7 @@ def said_in_mail(mail: Mail, depth: int = 0) -> Said:
 
 
 def _attached(part: Mail, depth: int) -> Iterator[Forwarded]:
-    """Yield what an attached mail says, and what it forwards itself."""
+    """Yield an attached mail, and the mails that it forwards."""
     held = part.get_payload() if part.get_content_type() == "message/rfc822" else None
     for mail in held if isinstance(held, list) else ():
         if isinstance(mail, Mail):
@@ -86,7 +86,7 @@ def _attached(part: Mail, depth: int) -> Iterator[Forwarded]:
 
 
 def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
-    """Return what HTML says without what it marks as quoted; a forwarded mail may be marked so."""
+    """Return the HTML's text without marked quotes. In a forward, the forwarded mail may be marked so; it is kept."""
     if is_forward:
         said = _written("\n\n".join(text_from_html(page, without=()) for page in pages), is_forward=True)
         if said.forwarded:

@@ -24,7 +24,7 @@ _LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
 
 
 class MarkdownReader:
-    """A file is one conversation. The first name in it decides whether headings (of that level) or bold names speak."""
+    """Reads a file as one conversation. Its first name decides if headings (of that level) or bold names speak."""
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")
@@ -41,7 +41,7 @@ class MarkdownReader:
         return are_speakers(names) and is_talk(lines, speakers, style.title)
 
     def may_be_meant(self, glimpse: Glimpse) -> bool:
-        """Return whether there is a name at all, so that the file can be read as this format when somebody says so."""
+        """Return whether there is any name, so that the file can be read if the user names this format."""
         lines = sorted_lines(enumerate(glimpse.head.split("\n"), 1))
         return any(line.kind is not Kind.TEXT and not line.is_date for line in lines)
 
@@ -49,7 +49,7 @@ class MarkdownReader:
         """Yield the file's conversation.
 
         Raises:
-            InputError: nobody speaks, or something in the place of a time is none; the place is the line.
+            InputError: nobody speaks, or a time cannot be read; the place is the line.
         """
         return conversations_from_drafts(source, self.name, _drafts(source), _FORM)
 
@@ -68,8 +68,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
 class _Style:
     """How the file names its speakers: by headings of `level`, or in bold (level 0). `title` is the title's line.
 
-    `has_sides` says that it is a chat with a model: then only what means one of its sides is a speaker's name, and
-    other headings and bold words are text.
+    `has_sides` says that it is a chat with a model: then only names of its sides are speakers, and other headings and
+    bold words are text.
     """
 
     level: int
@@ -84,9 +84,9 @@ class _Style:
 
 
 def _style_of(lines: Iterable[Line]) -> _Style:
-    """Decide by who speaks in a chat with a model, else by the first name.
+    """Return the style of the sides of a chat with a model, else the style of the first name.
 
-    A lone level-1 heading above it is the title, where anything else can be a name.
+    A single level-1 heading above other names is the title.
     """
     marked = [line for line in lines if line.kind is not Kind.TEXT]
     names = [line for line in marked if not line.is_date]
@@ -175,7 +175,7 @@ class _Scribe:
         self.draft.add(Message(speech.speaker, text, speech.said, role=role, session=speech.session))
 
     def _stamp(self, text: str) -> Stamp | None:
-        """Return the time; a time of day is of the day of the heading above."""
+        """Return the time. A time of day belongs to the date of the heading above."""
         try:
             clock = time_of_day_from_text(text)
         except ValueError:

@@ -29,9 +29,9 @@ class Kind(Enum):
 class Line:
     """A line, counted from 1.
 
-    `name` is a heading's text or a bold name, `stamp` the text of the time in parentheses behind it; `rest` is what a
-    bold name says on the same line; `level` is a heading's, else 0; `is_date` marks a heading that is only a date;
-    `leaves_fence_open` marks the file's last line where a fence was never closed.
+    `name` is a heading's text or a bold name. `stamp` is the time in parentheses after it. `rest` is what a bold name
+    says on the same line. `level` is a heading's level, else 0. `is_date` marks a heading that is only a date.
+    `leaves_fence_open` marks the file's last line if a fence was never closed.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Line:
 
 
 def sorted_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
-    """Yield a file's lines. A fence that is never closed holds all that follows, as CommonMark has it."""
+    """Yield a file's lines. A fence that is never closed holds all lines after it, as in CommonMark."""
     fence: str | None = None
     line: Line | None = None
     for number, raw in numbered:
@@ -83,7 +83,7 @@ def _heading_text(text: str) -> str:
 
 
 def _bold_line(number: int, match: re.Match[str]) -> Line | None:
-    """Return the line of a bold name, or None when no colon follows it or its parentheses hold no time."""
+    """Return the line of a bold name; None if no colon follows it or its parentheses hold no time."""
     inside, behind = match[1], match[2].lstrip()
     if inside.endswith(":"):
         (name, stamp), rest = _split_name(inside.rstrip(": ")), behind
@@ -95,7 +95,7 @@ def _bold_line(number: int, match: re.Match[str]) -> Line | None:
 
 
 def _split_name(text: str) -> tuple[str, str | None]:
-    """Return a name and the text of the time in parentheses behind it; other parentheses belong to the name."""
+    """Return a name and the time in parentheses after it; other parentheses belong to the name."""
     match = _NAME_AND_STAMP.fullmatch(text)
     if match is None or not _is_time_form(match[2]):
         return text, None
@@ -103,7 +103,7 @@ def _split_name(text: str) -> tuple[str, str | None]:
 
 
 def _is_time_form(text: str) -> bool:
-    """Return whether the text is written as a time, though there may be no such time."""
+    """Return whether the text has the form of a time, even of one that does not exist."""
     return _LIKE_A_TIME.search(text) is not None or _is_date(text)
 
 

@@ -1,4 +1,4 @@
-"""Tells chats in Markdown from documents in it: whether what stands in headings or in bold are people who speak."""
+"""Distinguishes chats in Markdown from documents: decides whether headings or bold words name people who speak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def are_sides(names: Iterable[str]) -> bool:
 
 
 def are_speakers(names: Sequence[str]) -> bool:
-    """Return whether those whom the names mean, in their order, speak in turns: they alternate and come back."""
+    """Return whether the names, in their order, are of people who take turns: they alternate and recur."""
     counts = Counter(names)
     if len(names) < _FEWEST or len(counts) < 2 or 3 * len(counts) > 2 * len(names):
         return False
@@ -38,7 +38,7 @@ def are_speakers(names: Sequence[str]) -> bool:
 
 
 def is_talk(lines: Sequence[Line], speakers: Sequence[Line], title: int | None) -> bool:
-    """Return whether the text around the speakers is that of a chat, not of a document with such words in it."""
+    """Return whether the text around the speakers is a chat, not a document with such words in it."""
     first = speakers[0].number
     before = sum(1 for line in lines if line.number < first and line.kind is Kind.TEXT and line.raw.strip())
     numbers = {line.number for line in speakers}
@@ -51,13 +51,13 @@ def is_talk(lines: Sequence[Line], speakers: Sequence[Line], title: int | None) 
 
 
 def begins_as_talk(lines: Sequence[Line], speakers: Sequence[Line], title: int | None) -> bool:
-    """Return whether the sides of a chat speak from the beginning on: in a document other parts come before."""
+    """Return whether the sides of a chat speak from the beginning on; in a document, other headings come first."""
     before = [line for line in lines if line.number < speakers[0].number and line.number != title and not line.is_date]
     return sum(line.kind is Kind.HEADING for line in before) <= _HEADINGS_BEFORE
 
 
 def _first_words(lines: Sequence[Line], opening: Line) -> str:
-    """Return the first line that is said behind the opening; `lines` are all, counted from 1."""
+    """Return the first line that is said after the opening; `lines` are all lines of the text."""
     if opening.rest:
         return opening.rest
     following = lines[opening.number : opening.number + 3]

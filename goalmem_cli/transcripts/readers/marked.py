@@ -1,8 +1,8 @@
-"""Reads chats with a model that programs write as text, each described in one table.
+"""Reads chats with a model that programs write as text. One table describes each layout.
 
-aider's history is as `io.py` of aider 0.86 writes it, SpecStory's as its Markdown v1 and v2.1.0, and the exporters'
-Markdown as the browser extensions "ChatGPT Exporter" and "Gemini Exporter" of 2025 write it. The last layout is what
-the page of such a chat gives when it is copied.
+`aider` is the history that `io.py` of aider 0.86 writes. `specstory` is SpecStory's Markdown v1 and v2.1.0.
+`chat-exporter` is the Markdown of the browser extensions "ChatGPT Exporter" and "Gemini Exporter" of 2025.
+`copied-chat` is the text that is copied from the page of such a chat.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 _USER, _ASSISTANT, _ASIDE = "user", "assistant", "aside"
 _RULE = "---"
 _MOST_BEFORE = 6
-"""How many paragraphs may stand before the mark."""
+"""How many paragraphs may precede the mark."""
 _FENCE = ("```", "~~~")
 _MODEL = (
     r"(?:ChatGPT|GPT|Claude|Gemini|Copilot|DeepSeek|Grok|Llama|Mistral|Le Chat|Qwen|Bing|Bard|Perplexity)"
     r"(?:[ -][\w.+-]{1,20}){0,3}"
 )
-"""Who answers: any other who `said:` something is in a tale that is told."""
+"""The names of models that answer; anybody else who `said:` something is in a story."""
 _TYPED_END = "  "
-"""What aider writes behind each line that was typed: such a line ends a fence that was never closed."""
+"""What aider appends to each line that was typed; such a line ends a fence that was never closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a program writes a chat.
 
-    `mark` is found in the text's first lines. `opening` begins what somebody says: its groups `user`, `assistant` and
-    `aside` say who (an aside is left out), `said` when. `session` begins a
-    session, at `said`. `left_out` is a line that nobody says, `block` a stretch of a message that nobody does.
-    `has_fences` says that nothing opens in fenced code; where the opening is sure, an unclosed fence hides none.
-    `line_mark` stands before each line of the user, where all else is the assistant's.
+    `mark` is found near the text's beginning. `opening` is the start of a message: its groups `user`, `assistant` and
+    `aside` say who speaks (an aside is left out), `said` when. `session` is the start of a session, at `said`.
+    `left_out` is a line that nobody said, `block` a part of a message that nobody said. With `has_fences`, no message
+    starts in fenced code; if openings are certain it is off, so that an unclosed fence hides no message. `line_mark`
+    starts each line of the user; then all other lines are the assistant's.
     """
 
     name: str
@@ -92,7 +92,7 @@ LAYOUTS = (
 
 
 class MarkedReader:
-    """A file is one conversation of user and assistant."""
+    """Reads a file as one conversation of user and assistant."""
 
     suffixes = (".md", ".markdown", ".txt")
 
@@ -102,7 +102,7 @@ class MarkedReader:
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the layout's mark is at the text's beginning, and no example in a document."""
+        """Return whether the layout's mark is at the text's beginning, and not in an example of a document."""
         mark = self._layout.mark.search(glimpse.head)
         if mark is None:
             return False
@@ -121,7 +121,7 @@ class MarkedReader:
 
 
 class _Lines:
-    """Tells which lines begin what somebody says; in code that is fenced none does."""
+    """Finds the lines that begin a message; in fenced code none does."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -130,7 +130,7 @@ class _Lines:
         self._is_in_fence = False
 
     def opening_of(self, line: str) -> Opening | None:
-        """Return the beginning that the line is, None for a line of what was begun before."""
+        """Return the opening on the line; None if the line continues a message."""
         session = self._layout.session.fullmatch(line) if self._layout.session else None
         if session is not None:
             self._begun, self._is_in_fence = stamp_or_unread(session["said"]), False

@@ -1,7 +1,7 @@
 """Reads rooms of Matrix as Element exports them in JSON (Element Web and Desktop 1.9.5 of 2021 to 1.12 of 2026).
 
-The events of the room stand in `messages` as clients have them, the oldest first, decrypted as far as they could be.
-What was edited has its last version beside it, or in an event of its own.
+`messages` lists the room's events as clients have them, oldest first, decrypted if possible. An edited message has its
+last version beside it, or in an event of its own.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _STICKER, _REACTION = "m.sticker", "m.reaction"
 _RELATION = ("content", "m.relates_to")
 _LATER = ("unsigned", "m.relations", "m.replace")
 _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
-"""What stands above an answer for programs that know of none: the message that it answers, behind marks."""
+"""The quote of the answered message above an answer, for programs that do not know answers."""
 
 
 class MatrixReader:
-    """A file is one room, under its id; members have their names in it, and times are UTC."""
+    """Reads a file as one room, under its id. Members have their names in that room; times are UTC."""
 
     name = "matrix"
     suffixes = (".json",)
     sign = "`room_name` and `messages` of events with `event_id` and `origin_server_ts`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document tells of a room, and lists events of Matrix."""
+        """Return whether the document describes a room, and lists events of Matrix."""
         return glimpse.has_record(_is_room)
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the room; the file is read twice, since edits and reactions come behind what they are about.
+        """Yield the room. The file is read twice, since edits and reactions come after their messages.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
@@ -74,7 +74,7 @@ def _listing(source: Source) -> Listing:
 
 
 class _Room:
-    """What later events say of earlier ones, and what members are called."""
+    """The edits and reactions in later events, by the message that they are about, and the members' names."""
 
     def __init__(self) -> None:
         self.own_id: str | None = None
@@ -83,7 +83,7 @@ class _Room:
         self._names: dict[str, str] = {}
 
     def look_at(self, event: Node) -> tuple[()]:
-        """Take what the event says of others.
+        """Keep what the event says about other events.
 
         Raises:
             InputError: it is no event.
@@ -101,12 +101,12 @@ class _Room:
         return ()
 
     def name(self, member: str) -> str:
-        """Return what the member is called, which is the id where nothing says more."""
+        """Return the member's name, or the id if no name is known."""
         return self._names.get(member, member)
 
 
 def _messages(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
-    """Yield what the event says in its last version; what says nothing is counted."""
+    """Yield what the event says, in its last version; events that say nothing are counted."""
     kind, content = event.required("type").optional_text(), event.child("content")
     if kind == _ENCRYPTED:
         draft.count("messages that were not decrypted left out")
@@ -142,7 +142,7 @@ def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
 
 
 def _answered(event: Node) -> str | None:
-    """Return the id of what the event answers; in a thread that is its first message, unless it names another."""
+    """Return the id of the event that this one answers. In a thread it is the first one, unless it names another."""
     relation = event.at(_RELATION)
     answered = relation.at(("m.in_reply_to", "event_id")).optional_name()
     root = relation.at(("event_id",)).optional_name() if relation.at(("rel_type",)).value == "m.thread" else None

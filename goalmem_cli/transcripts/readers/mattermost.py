@@ -1,7 +1,6 @@
 """Reads what Mattermost exports in bulk (`mmctl export create`, 5.x to 11.x, 2018 to 2026): JSONL with typed lines.
 
-People and channels come before the posts; answers stand within the post that they answer. Posts have no ids: who wrote
-when tells them apart.
+Users and channels come before the posts. A post contains its answers. Posts have no ids: author and time identify them.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from goalmem_cli.transcripts.reading.texts import clean
 
 _POST, _DIRECT, _USER, _CHANNEL = "post", "direct_post", "user", "channel"
 _KEYS = {_POST: "create_at", _DIRECT: "channel_members", _USER: "username", _CHANNEL: "team", "team": "display_name"}
-"""What the lines of a kind have, each within an object that is called after its kind."""
+"""A key that lines of each kind have, in the object that is named after the kind."""
 _NOTICE = "system_"
 
 
 class MattermostReader:
-    """A channel, or what some people write to each other, is a conversation; times are UTC."""
+    """Reads a conversation from each channel and from each direct chat; times are UTC."""
 
     name = "mattermost"
     suffixes = (".jsonl",)
     sign = "lines of `type` post with `post`, below people and channels"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is one as only this export has it."""
+        """Return whether one of the first lines has a form that only this export has."""
         return glimpse.has_line(_is_meant)
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations; they are all in memory, since their posts alternate.
+        """Yield the file's conversations. All are held in memory, since their posts alternate.
 
         Raises:
             InputError: a line is not JSON, or does not have the layout; the place is the path to the value.
@@ -60,7 +59,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Export:
-    """What was read so far: what people and channels are called, and the posts of each channel."""
+    """What was read so far: the names of users and channels, and the posts of each channel."""
 
     def __init__(self) -> None:
         self.chats: dict[str, tuple[Draft, list[Node]]] = {}
@@ -68,7 +67,7 @@ class _Export:
         self._titles: dict[str, str] = {}
 
     def name(self, user: str) -> str:
-        """Return what somebody is called who is named by the account."""
+        """Return the name of the user with this account name; the account name if no name is known."""
         return self._names.get(user, user) or "unknown"
 
     def take(self, line: Node) -> None:
@@ -98,7 +97,7 @@ class _Export:
         self._names[account] = given or user.child("nickname").optional_text() or account
 
     def _put(self, key: str, post: Node) -> None:
-        """Keep a post, and its answers: each is said at its own time, and knows what it answers by `answered`."""
+        """Keep a post and its answers. An answer has its own time, and under `answered` the id of the post."""
         own_id = clean(key)
         _, posts = self.chats.setdefault(own_id, (Draft(own_id, self._titles.get(key), post.place), []))
         posts.append(post)
@@ -116,7 +115,7 @@ def _id_of(post: Node) -> str:
 
 
 def _messages(draft: Draft, export: _Export, post: Node) -> Iterator[Message]:
-    """Yield what the post says; what programs say and show is counted."""
+    """Yield what the post says; notices, media and cards of programs are counted."""
     user, text = post.required(_USER).optional_name() or "", post.required("message").optional_text()
     if post.child("type").optional_text().startswith(_NOTICE):
         draft.count("notices left out")

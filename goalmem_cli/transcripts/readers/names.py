@@ -1,4 +1,4 @@
-"""Reads plain texts in which a name and a colon stand before what somebody says, as in scripts and interviews."""
+"""Reads plain texts in which a name and a colon precede what somebody says, as in scripts and interviews."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEWEST = 3
 _FEW_WORDS = 4
 _MOST_LINES = 10
 _LONGEST_NAME = 4
-# What stands before a colon in texts without being anybody.
+# Words before a colon that name no speaker.
 _NOBODY = frozenset(
     "note notes ps p.s. edit update todo warning info debug error example from to cc bcc subject date re fwd reply-to"
     " sent received http https file title author version url name description status type summary".split()
@@ -28,14 +28,14 @@ _NOBODY = frozenset(
 
 
 class NamesReader:
-    """A file is one conversation, without times. Who comes back, or has the form of a name, speaks."""
+    """Reads a file as one conversation, without times. A name speaks if it recurs or has the form of a name."""
 
     name = "names"
     suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with a name, one of at least two comes back, and what they say is speech."""
+        """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech."""
         lines = [line.strip() for line in glimpse.head.split("\n") if line.strip()]
         spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)
@@ -82,13 +82,13 @@ def _message(opening: Opening) -> Message:
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:
-    """Return the names that stand before a colon more than once, and those that have the form of a name."""
+    """Return the names before a colon that recur, or that have the form of a name."""
     counts = Counter(match["name"] for line in lines if (match := _SPEECH.fullmatch(line.strip())))
     return {name for name, count in counts.items() if _may_speak(name) and (count > 1 or _is_like_a_name(name))}
 
 
 def _is_like_speech(text: str) -> bool:
-    """Say whether it is a sentence, or some words of one; values of settings and records are neither."""
+    """Say whether the text ends like a sentence or has four words; values of settings and records do not."""
     return text.endswith((".", "!", "?", "…", "。", "！", "？")) or len(text.split()) >= _FEW_WORDS
 
 

@@ -18,7 +18,7 @@ from goalmem_cli.transcripts.reading.source import Source
 
 
 class OpenaiReader:
-    """An array of messages, an object with `messages`, or an array of such objects."""
+    """Reads an array of messages, an object with `messages`, or an array of such objects."""
 
     name = "openai"
     suffixes = (".json",)
@@ -62,17 +62,17 @@ def drafts_of_listings(source: Source, listings: Iterable[Listing], read: Read) 
 
 
 def is_message(node: Node) -> bool:
-    """Return whether the value is meant as a message: others' have a `role` as well, but no `content` beside it."""
+    """Return whether the value is meant as a message. Other formats' messages have a `role` too, but no `content`."""
     return node.has("role") and (node.has("content") or node.has("tool_calls"))
 
 
 def is_conversation(node: Node) -> bool:
-    """Return whether the value is meant as a conversation, of which one of the first messages tells."""
+    """Return whether the value is meant as a conversation: it lists `messages`, and one of the first is a message."""
     return lists_messages(node) and any(map(is_message, node.child("messages").elements()))
 
 
 def lists_messages(node: Node) -> bool:
-    """Return whether the value has the place of a conversation's messages."""
+    """Return whether the value has the key `messages`."""
     return node.has("messages")
 
 
@@ -138,7 +138,7 @@ def message_of(draft: Draft, message: Node) -> Message:
 
 
 def _unwrapped(draft: Draft, role: str, text: str) -> str:
-    """Return the text without what a coding agent put around it, from the first message on that shows one."""
+    """Return the text without what a coding agent put around it; before the first sign of an agent, all of it."""
     if role == "user" and is_of_an_agent(text):
         draft.is_of_an_agent = True
     if not draft.is_of_an_agent or role not in ("user", "assistant"):

@@ -19,7 +19,7 @@ from goalmem_cli.transcripts.reading.source import Source
 
 
 class OpenaiJsonlReader:
-    """Lines of messages make one conversation; lines with `messages` make one each."""
+    """Reads lines of messages as one conversation, and each line with `messages` as a conversation of its own."""
 
     name = "openai-jsonl"
     suffixes = (".jsonl", ".ndjson", ".json")

@@ -19,14 +19,14 @@ _MARKS = frozenset({"step-start", "step-finish", "snapshot", "patch", "compactio
 
 
 class OpencodeReader:
-    """A file is one session, under its id; the answers of tools are turns of the tools."""
+    """Reads a file as one session, under its id. A tool's answers are turns of that tool."""
 
     name = "opencode"
     suffixes = (".json",)
     sign = "`info`, and messages with `parts`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document tells of a session, and its messages have parts."""
+        """Return whether the document describes a session, and its messages have parts."""
         return glimpse.has_record(
             lambda record: record.has("info") and any(map(_is_message, record.child("messages").elements()))
         )

@@ -1,4 +1,4 @@
-"""Reads REALTALK's layout: LoCoMo's numbered sessions, with a time for every turn and the text cleaned."""
+"""Reads REALTALK's layout: LoCoMo's numbered sessions, with a time and a cleaned text for every turn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_day_fir
 
 
 class RealtalkReader:
-    """One chat a file, or an array of them; `qa`, events and `name` are not part of the conversation."""
+    """Reads one chat from a file, or an array of them. `qa`, events and `name` are not part of the conversation."""
 
     name = "realtalk"
     suffixes = (".json",)
@@ -42,7 +42,7 @@ def _has_clean_texts(chat: Node) -> bool:
 
 
 def drafts_from_chat(chat: Node, skip: Skip = refuse) -> Iterator[Draft]:
-    """Yield the chat's draft whenever it is full, and at the end; `skip` hears of bad turns.
+    """Yield the chat's draft whenever it is full, and at the end. `skip` is called for bad turns.
 
     Raises:
         InputError: the chat does not have the layout; the place is the path to the value.

@@ -20,7 +20,7 @@ _CALLS = ("function_call", "tool_call")
 
 
 class SharegptReader:
-    """An object with `conversations`, an array of such objects, or one such object a line."""
+    """Reads an object with `conversations`, an array of such objects, or one such object a line."""
 
     name = "sharegpt"
     suffixes = (".json", *_LINES)
@@ -46,7 +46,7 @@ def _is_conversation(node: Node) -> bool:
 
 
 def _key_of(nodes: Iterable[Node]) -> str:
-    """Return the key under which the messages are."""
+    """Return the key of the list of messages."""
     return next((key for node in nodes for key in _KEYS if node.has(key)), _KEYS[0])
 
 

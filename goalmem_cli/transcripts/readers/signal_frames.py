@@ -1,4 +1,4 @@
-"""What stands in the frames of Signal's own export (`Backups.proto` of 2026): people, texts, polls and reactions."""
+"""Reads the frames of Signal's own export (`Backups.proto` of 2026): people, texts, polls and reactions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GONE = {
     "paymentNotification": "payments and gifts left out",
     "giftBadge": "payments and gifts left out",
 }
-"""The kinds of items in which nobody says anything, and as what each is counted."""
+"""The kinds of items in which nobody says anything, and the words under which each is counted."""
 _TEXTS = {
     "standardMessage": (("text", "body"),),
     "directStoryReplyMessage": (("textReply", "text", "body"), ("emoji",)),
@@ -29,14 +29,14 @@ _NAMES = (
     (("profileGivenName",), ("profileFamilyName",)),
     (("username",),),
 )
-"""Where a person's name may stand, the one that the owner chose first."""
+"""Where a person's name may be; the name that the owner chose comes first."""
 _ME, _UNKNOWN, _SIGNAL = "Me", "unknown", "Signal"
 _MENTION = "\ufffc"
-"""What stands in a text in the place of somebody's name."""
+"""The character in a text that stands for the name of a person who is mentioned."""
 
 
 class People:
-    """The people and groups of an export by their numbers; those who are mentioned by their account's id."""
+    """The people and groups of an export by number; mentions find them by account id."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -45,11 +45,11 @@ class People:
         self._owner = _ME
 
     def is_exported_by(self, account: Node) -> None:
-        """Learn whose export it is, which comes before all people."""
+        """Take the name of the export's owner; its frame comes before all people."""
         self._owner = _joined(account, (("givenName",), ("familyName",))) or _ME
 
     def meet(self, recipient: Node) -> None:
-        """Learn of somebody, or of a group.
+        """Take a person or a group.
 
         Raises:
             InputError: the frame does not have the layout.
@@ -63,20 +63,20 @@ class People:
             self._account_of[number or ""] = account
 
     def name(self, number: Node) -> str:
-        """Return what the one of the number is called."""
+        """Return the name of the person or group with this number."""
         return self._names.get(number.optional_name() or "", _UNKNOWN)
 
     def account(self, number: Node) -> str | None:
-        """Return the id of the account of the one of the number, which holds in every export."""
+        """Return the account id of the person with this number; it is the same in every export."""
         return self._account_of.get(number.optional_name() or "")
 
     def mentioned(self, account: Node) -> str:
-        """Return what the one of the account is called where a text speaks of them."""
+        """Return the name of the person with this account id, as a mention: `@Mira`."""
         return f"@{self._accounts.get(account.optional_name() or '', _UNKNOWN)}"
 
 
 def said_in(item: Node, people: People) -> tuple[str, Node] | None:
-    """Return what is said in the item, and the message in it; None where its kind is not known.
+    """Return the text of the item, and the message in it; None if its kind is unknown.
 
     Raises:
         InputError: it does not have the layout.
@@ -94,13 +94,13 @@ def said_in(item: Node, people: People) -> tuple[str, Node] | None:
 
 
 def reactions_to(message: Node, people: People) -> Iterator[Reaction]:
-    """Yield what others put under the message."""
+    """Yield the reactions to the message."""
     for reaction in objects_in(message.child("reactions")):
         yield Reaction(reaction.child("emoji").optional_text(), (people.name(reaction.child("authorId")),))
 
 
 def _with_names(text: str, mentions: list[Node], people: People) -> str:
-    """Return the text with the names of those whom it mentions, who are listed in the order of their places."""
+    """Return the text with the names of the people mentioned, in the order of their positions."""
     pieces = text.split(_MENTION)
     names = [people.mentioned(one.child("mentionAci")) for one in sorted(mentions, key=_start)]
     names += [_MENTION] * (len(pieces) - 1 - len(names))
@@ -113,7 +113,7 @@ def _start(mention: Node) -> float:
 
 
 def _lines_of_poll(poll: Node, people: People) -> Iterator[str]:
-    """Yield what is asked, and each option with those who chose it."""
+    """Yield the question, and each option with its voters."""
     yield poll.child("question").optional_text()
     for option in objects_in(poll.child("options")):
         voters = ", ".join(people.name(vote.child("voterId")) for vote in objects_in(option.child("votes")))

@@ -1,7 +1,7 @@
-"""Reads what Signal itself exports (Signal Desktop and Android of 2026): `main.jsonl`, a frame of its backup a line.
+"""Reads what Signal itself exports (Signal Desktop and Android of 2026): `main.jsonl`, one frame of its backup a line.
 
-Frames are those of `Backups.proto` (signalapp/Signal-Desktop) as JSON: people, groups and chats, then messages of all
-chats in the order in which they came. The numbers of people and chats hold in one export only.
+Frames are those of `Backups.proto` (signalapp/Signal-Desktop) as JSON: people, groups and chats, then the messages of
+all chats in order of arrival. The numbers of people and chats are valid in one export only.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from goalmem_cli.transcripts.reading.source import Source
 
 
 class SignalJsonlReader:
-    """A chat is a conversation, called after its person or group; messages have the times of sending as ids, in UTC."""
+    """Reads a conversation from each chat, named by its person or group. Message ids are times of sending, in UTC."""
 
     name = "signal-jsonl"
     suffixes = (".jsonl",)
     sign = "lines of `recipient`, `chat` and `chatItem` with `chatId`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is a frame as only this export has it."""
+        """Return whether one of the first lines is a frame that only this export has."""
         return glimpse.has_line(lambda line: line.has("backupTimeMs") or line.child("chatItem").has("chatId"))
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations; they are all in memory, since their messages alternate.
+        """Yield the file's conversations. All are held in memory, since their messages alternate.
 
         Raises:
             InputError: a line is not JSON, or a frame does not have the layout; the place is the path to the value.
@@ -48,7 +48,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Export:
-    """What was read so far: people, and each chat with what was said in it."""
+    """What was read so far: the people, and the messages of each chat."""
 
     def __init__(self) -> None:
         self.chats: dict[str, tuple[Draft, list[Message]]] = {}
@@ -78,7 +78,7 @@ class _Export:
         return self.chats[key][0]
 
     def _hear(self, item: Node) -> None:
-        """Take a message with what is beside it, or count what is none."""
+        """Take a message with its attributes; count an item that is no message."""
         number = item.required("chatId")
         draft = self._chat(number)
         if gone := next((what for key, what in GONE.items() if item.has(key)), None):
@@ -97,7 +97,7 @@ class _Export:
             messages.append(self._message(item, message, text))
 
     def _message(self, item: Node, message: Node, text: str) -> Message:
-        """Return the message; of one that was edited, the first version has the time at which it was said."""
+        """Return the message. An edited message has the time of its first version."""
         versions = objects_in(item.child("revisions"))
         sent = (versions[0] if versions else item).child("dateSent")
         answered = message.at(("quote", "targetSentTimestamp")).optional_name()

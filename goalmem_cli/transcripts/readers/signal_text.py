@@ -1,4 +1,4 @@
-"""Reads chats of Signal as the common exporters write them: a line a message, or blocks like letters."""
+"""Reads chats of Signal as the common exporters write them: one message a line, or blocks like letters."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ _SAID_KINDS = frozenset({"incoming", "outgoing"})
 
 
 class SignalReader:
-    """A file is one chat, in lines as of signal-export or in blocks as of sigtop; Signal exports `signal-jsonl`."""
+    """Reads a file as one chat: lines of signal-export, or blocks of sigtop. Signal's own export is `signal-jsonl`."""
 
     name = "signal"
     suffixes = (".txt", ".md")
     sign = "`[2023-12-31 21:15] Name: text`, or blocks with `From:`, `Type:`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines begins a message, and who speaks is no level of a program's log."""
+        """Return whether one of the first lines begins a message, and no speaker is a level of a program's log."""
         lines = [line for line in glimpse.head.split("\n") if line.strip()]
         first = lines[:_FIRST_LINES]
         if any(_begins_letter(line, following) for line, following in pairwise(first)):
@@ -77,7 +77,7 @@ class SignalReader:
         """Yield the file's conversation.
 
         Raises:
-            InputError: nothing in the file is a message, or a time is none; the place is the line.
+            InputError: nothing in the file is a message, or a time cannot be read; the place is the line.
         """
         return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
@@ -94,7 +94,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _form_of(lines: Iterable[str]) -> re.Pattern[str] | None:
-    """Return the form of the first line that begins a message; all others then have it too."""
+    """Return the form of the first line that begins a message; all messages of the file have it."""
     return next((form for line in lines for form in (_BRACKETED, _BARE) if form.fullmatch(line)), None)
 
 
@@ -106,7 +106,7 @@ class _Lines:
         self._form = form
 
     def opening_of(self, line: str) -> Opening | None:
-        """Return the message that begins on the line, or None for a line that goes on with one."""
+        """Return the message that begins on the line; None if the line continues one."""
         match = self._form.fullmatch(line)
         if match is None or not match[3].strip():
             return None
@@ -118,7 +118,7 @@ class _Lines:
         return Opening(match[3].strip(), said, match[4] or "")
 
     def said_in(self, openings: Iterable[Opening]) -> Iterator[Opening]:
-        """Yield what people said; what an exporter writes beside it is taken out and counted."""
+        """Yield what people said; what an exporter added is taken out and counted."""
         for opening in openings:
             said = opening.text.strip()
             if said == _DELETED:
@@ -166,7 +166,7 @@ def _stands_in(line: str, ends: tuple[str, str]) -> bool:
 
 
 def _unquoted(lines: Iterable[str]) -> str:
-    """Return what stands quoted on the lines."""
+    """Return the quoted text of the lines."""
     return "\n".join(line.removeprefix(">").strip() for line in lines if line.startswith(">")).strip()
 
 
@@ -188,7 +188,7 @@ class _Letters:
         """Yield what people said, in order.
 
         Raises:
-            InputError: a time is none, or a message is longer than any is; the place is the line.
+            InputError: a time cannot be read, or a message is too long; the place is the line.
         """
         for first, lines in self._letters():
             opening = self._opening(first, lines)
@@ -281,14 +281,14 @@ def _split(lines: Sequence[str]) -> tuple[list[tuple[int, str, str]], list[str]]
 
 
 def _newest_version(body: Sequence[str]) -> list[str]:
-    """Return the first of an edited message's versions, which are marked at the edge."""
+    """Return the newest version of an edited message, which comes first; a bar marks the lines of all versions."""
     lines = [line.removeprefix("|").removeprefix(" ") for line in body if line.startswith("|")]
     starts = [index for index, line in enumerate(lines) if line.startswith("Version: ")]
     return lines[: starts[1]] if len(starts) > 1 else lines
 
 
 def _split_quote(body: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines of the message that the body answers, if it begins with one, and those behind them."""
+    """Return the lines of the quoted message that the body begins with, if any, and the lines after them."""
     lines = list(dropwhile(lambda line: not line.strip(), body))
     if not lines or not lines[0].startswith("> From: "):
         return [], lines

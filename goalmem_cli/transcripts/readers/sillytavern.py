@@ -1,6 +1,7 @@
 """Reads chats of SillyTavern (1.8 to 1.13, 2023 to 2026): JSONL with a head, then a message a line.
 
-Group chats have no head before 2025. Times are local ones in three forms, ISO 8601 in UTC since 2025, or milliseconds.
+Group chats have no head before 2025. Times are local and in three forms, since 2025 in UTC (ISO 8601), or in
+milliseconds.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 _HEAD = ("user_name", "character_name", "chat_metadata")
 _PROGRAM = "SillyTavern System"
 _SAID_TYPES = (None, "narrator", "comment")
-"""The kinds of messages that are no notices of the program; most have none."""
+"""The types of messages that are not notices of the program; most messages have no type."""
 _MEDIA = ("image", "video", "file", "files", "media", "image_swipes")
 _WRITTEN = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?", re.ASCII)
 _USER, _ASSISTANT = "user", "assistant"
 
 
 class SillytavernReader:
-    """A file is one chat, under the file's name; the person is its user, and each character an assistant."""
+    """Reads a file as one chat, named by the file. The person is its user; each character is an assistant."""
 
     name = "sillytavern"
     suffixes = (".jsonl",)
     sign = "lines of `mes` with `is_user`, below a line with `chat_metadata`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is a message as only this program writes it, or the head."""
+        """Return whether one of the first lines is the head, or a message as only this program writes it."""
         return glimpse.has_line(lambda line: _is_message(line) or all(line.has(key) for key in _HEAD))
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -54,7 +55,7 @@ def _is_message(line: Node) -> bool:
 
 
 def _messages(draft: Draft, ids: TurnIds, line: Node) -> Iterator[Message]:
-    """Yield what the line says, in the version that was chosen; the head and the program's notices say nothing."""
+    """Yield what the line says, in the version that was chosen. The head and notices of the program yield nothing."""
     if not line.has("mes") and line.has_any(frozenset(_HEAD)):
         return
     text, extra = line.required("mes").optional_text(), line.child("extra")
@@ -74,7 +75,7 @@ def _messages(draft: Draft, ids: TurnIds, line: Node) -> Iterator[Message]:
 
 
 def _is_said(extra: Node) -> bool:
-    """Say whether somebody says the message: a notice has a type, and a call of tools lists them."""
+    """Say whether somebody said the message: a notice has a type, and a tool call lists its tools."""
     return extra.at(("type",)).value in _SAID_TYPES and extra.at(("tool_invocations",)).value is None
 
 
@@ -83,7 +84,7 @@ def _others(versions: Node) -> int:
 
 
 def _media_beside(draft: Draft, extra: Node) -> int:
-    """Return how many files are beside the text, and count them and what was only thought."""
+    """Return the number of files beside the text; count these files, and thinking."""
     media = sum(bool(extra.at((key,)).value) for key in _MEDIA)
     draft.count("media left out", media)
     draft.count("thinking left out", bool(extra.at(("reasoning",)).value))
@@ -91,7 +92,7 @@ def _media_beside(draft: Draft, extra: Node) -> int:
 
 
 def _time_in(text: str) -> Stamp | None:
-    """Return the time that the text writes down, such as ``2024-7-12@01h31m37s``.
+    """Return the time that the text states, such as ``2024-7-12@01h31m37s``.
 
     Raises:
         ValueError: it has the form of a time, but there is no such time.

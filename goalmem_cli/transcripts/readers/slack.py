@@ -1,4 +1,4 @@
-"""Reads Slack's export: a folder with a folder a channel and a file a day; a day's file alone is read too."""
+"""Reads Slack's export: a folder with a folder for each channel and a file for each day; also a day's file alone."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SPOKEN = frozenset(
 _DELETED = "tombstone"
 _BESIDE = frozenset({"thread_ts", "edited", "reactions", "attachments"})
 _SHARE = ("is_share", "is_msg_unfurl")
-# What Slack wrote of a file until 2018; its author's words may stand behind it.
+# What Slack wrote about a file until 2018; words of the person who shared it may follow.
 _UPLOAD = re.compile(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: <[^>]*>\.?(?: and commented: )?")
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
 class SlackReader:
-    """A channel is a conversation, its messages in the order of their times, so that threads stand where they were."""
+    """Reads a channel as a conversation. All messages, those of threads too, are in the order of their times."""
 
     name = "slack"
     suffixes = (".json",)
@@ -51,7 +51,7 @@ class SlackReader:
         return is_array and glimpse.has_record(_is_message)
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield a conversation a channel.
+        """Yield one conversation for each channel.
 
         Raises:
             InputError: a file cannot be read, or a message does not have the layout; the path is that file's.
@@ -62,7 +62,7 @@ class SlackReader:
 
 @dataclass(frozen=True, slots=True)
 class _Directory:
-    """Who is who and what is what: names of users by id, names of channels by id, ids and titles by folder name."""
+    """The names in the export's lists: users by id, channels by id, ids and titles by the channel's folder."""
 
     users: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class _Directory:
 
 
 def _is_export(folder: Place) -> bool:
-    """Say whether the folder has the lists of an export; one that cannot be looked into has none."""
+    """Say whether the folder has the lists of an export; False if it cannot be read."""
     try:
         return any((folder / name).is_file() for name in _USERS) and any(
             (folder / name).is_file() for name in _CHANNELS
@@ -103,7 +103,7 @@ def _drafts_of_day(source: Source) -> Iterator[Draft]:
 
 
 def _entries(folder: Place) -> list[Place]:
-    """Return what the folder holds; only names that the file system gives become paths."""
+    """Return the folder's entries, sorted; only names from the file system become paths."""
     try:
         return sorted(folder.iterdir(), key=str)
     except OSError as error:
@@ -115,14 +115,14 @@ def _said_on(source: Source, draft: Draft, directory: _Directory, day: Place) ->
 
 
 def _in_order(source: Source, draft: Draft, directory: _Directory) -> Iterator[Message]:
-    """Yield the messages of one day by their times; they are all in memory."""
+    """Yield the messages of one day, ordered by time; they are all in memory."""
     found = source.readable(records(source), lambda node: (_message(draft, directory, node),))
     said = [message for message in found if message is not None]
     yield from (message for _, message in sorted(said, key=lambda pair: pair[0]))
 
 
 def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int, str], Message] | None:
-    """Return the message with what it is ordered by; None, and a count, for what nobody said."""
+    """Return the message with its sort key; None for what nobody said, which is counted."""
     if node.required("type").text() != "message":
         draft.count("entries that are no messages left out")
         return None
@@ -155,13 +155,13 @@ def _message(draft: Draft, directory: _Directory, node: Node) -> tuple[tuple[int
 
 
 def _is_upload(node: Node) -> bool:
-    """Say whether the text only tells that a file was given, as Slack wrote it until 2018."""
+    """Say whether the text only tells that a file was shared, as Slack wrote until 2018."""
     is_shared = node.has("file") and node.child("subtype").value in ("file_share", "file_mention")
     return is_shared and _UPLOAD.fullmatch(node.child("text").optional_text()) is not None
 
 
 def _comment_of(node: Node) -> Node:
-    """Return the message as its author's: the text around it tells who commented on what."""
+    """Return the comment as its author's message; Slack's text around it names the author and the file."""
     comment = node.child("comment")
     known = {key: value for key, value in node.value.items() if key != "text"} if isinstance(node.value, dict) else {}
     user = comment.child("user").optional_text() or node.child("user").optional_text()
@@ -169,7 +169,7 @@ def _comment_of(node: Node) -> Node:
 
 
 def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
-    """Return the thread's first message as what is answered, the time of the last edit, and the reactions."""
+    """Return the message's attributes; a message in a thread answers the thread's first message."""
     thread, edited = node.child("thread_ts").optional_name(), node.child("edited")
     return attributes(
         reply_to=thread if thread != node.child("ts").optional_name() else None,
@@ -181,7 +181,7 @@ def _beside(directory: _Directory, node: Node) -> Mapping[str, object]:
 
 
 def _author_of_share(node: Node) -> str | None:
-    """Return who wrote a message that this one only shares, blank where it does not say; None where it says more."""
+    """Return the author of the message that this one only shares ("" if unknown); None if it says more."""
     shared = objects_in(node.child("attachments"))
     if len(shared) != 1 or node.child("text").optional_text() or not any(shared[0].child(key).value for key in _SHARE):
         return None
@@ -196,7 +196,7 @@ def _reaction(directory: _Directory, node: Node) -> Reaction:
 
 
 def _written(draft: Draft, node: Node) -> str:
-    """Return the message's text, or that of its blocks, which say the same, and what its attachments say."""
+    """Return the message's text (or that of its blocks, which say the same) and the texts of its attachments."""
     texts = [_UPLOAD.sub("", node.child("text").optional_text(), count=1) or text_of_blocks(node.child("blocks"))]
     for attachment in node.child("attachments").elements() if node.child("attachments").value is not None else []:
         if texts[0] and is_preview(attachment):
@@ -220,7 +220,7 @@ def _speaker(directory: _Directory, node: Node) -> str:
 
 
 def _account(node: Node) -> tuple[str | None, str]:
-    """Return the author's id, and the format that gives it."""
+    """Return the author's id, and the name of this format."""
     return node.child("user").optional_name() or node.child("bot_id").optional_name(), SlackReader.name
 
 

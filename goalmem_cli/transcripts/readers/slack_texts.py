@@ -1,4 +1,4 @@
-"""What a Slack message says beside its `text`: in blocks, which apps write, and in attachments, their older form."""
+"""Reads what a Slack message says beside `text`: in blocks, which apps write, and in attachments, their older form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PREVIEWS = ("from_url", "original_url", "app_unfurl_url", "is_app_unfurl")
 
 
 def text_of_blocks(blocks: Node) -> str:
-    """Return what the blocks say, a line for each, with people, channels and links as in Slack's text (``<@U1>``).
+    """Return the text of the blocks, a line for each; people, channels and links are as in Slack's text (``<@U1>``).
 
     Raises:
         InputError: a block does not have the layout; the place is the path to the value.
@@ -22,7 +22,7 @@ def text_of_blocks(blocks: Node) -> str:
 
 
 def text_of_attachment(attachment: Node) -> str:
-    """Return what the attachment says: what stands above it, who says it, its title, text and fields.
+    """Return the attachment's text: its introduction, author, title, text and fields.
 
     Raises:
         InputError: it does not have the layout; the place is the path to the value.
@@ -40,7 +40,7 @@ def text_of_attachment(attachment: Node) -> str:
 
 
 def is_preview(attachment: Node) -> bool:
-    """Return whether Slack made the attachment itself, of a page or message that the text links to."""
+    """Return whether Slack itself made the attachment, from a page or message that the text links to."""
     return any(attachment.child(key).value for key in _PREVIEWS)
 
 
@@ -71,7 +71,7 @@ def _lines_of_rich_text(part: Node) -> Iterator[str]:
 
 
 def _spelled(element: Node) -> str:
-    """Return a piece of rich text as Slack's plain text has it."""
+    """Return a piece of rich text in the form of Slack's plain text."""
     kind = element.child("type").optional_text()
     if kind == "text":
         value = element.child("text")
@@ -89,12 +89,12 @@ def _spelled(element: Node) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Write the text as Slack does in texts, where angles hold links."""
+    """Escape the text as Slack does in texts, where angles enclose links."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _text(node: Node) -> str:
-    """Return a text that may be there as it is, or as an object with its kind."""
+    """Return a text that is given as a string, or as an object with `text`."""
     return node.child("text").optional_text() if isinstance(node.value, dict) else node.optional_text()
 
 

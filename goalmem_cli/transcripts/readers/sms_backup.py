@@ -1,7 +1,7 @@
 """Reads what SMS Backup & Restore saves (SyncTech, Android, versions 7 to 10): XML with an element a message.
 
-Whoever a number belongs to stands beside it as `contact_name`. Text messages have their text as `body`; multimedia
-messages have parts, and the numbers of a group with `~` between them.
+`contact_name` is the name for the number. Text messages have their text as `body`. Multimedia messages have parts, and
+the numbers of a group with `~` between them.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 
 _ROOT = re.compile(r"<smses[\s>]")
 _RECEIVED, _UNSENT = "1", ("3", "5")
-"""Of the kinds of messages (1 to 6) these came from others, and these are drafts, or failed."""
+"""The types of messages (1 to 6) that were received, and of those that are drafts or failed."""
 _FROM = "137"
-"""The kind of address in a multimedia message that is its sender's."""
+"""The type of the sender's address in a multimedia message."""
 _LAYOUT, _TEXT = "application/smil", "text/plain"
 _NOTHING = ("", "null", "(Unknown)")
 _ME = "Me"
 
 
 class SmsBackupReader:
-    """The messages with a number, or with a group of them, are a conversation; times are UTC, and turns have ids."""
+    """Reads the messages with a number, or with a group of them, as a conversation. Times are UTC; turns have ids."""
 
     name = "sms-backup"
     suffixes = (".xml",)
@@ -42,7 +42,7 @@ class SmsBackupReader:
         return glimpse.head.lstrip().startswith("<") and _ROOT.search(glimpse.head) is not None
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations; their texts are all in memory, since numbers alternate.
+        """Yield the file's conversations. All texts are held in memory, since the numbers alternate.
 
         Raises:
             InputError: it is not XML, defines entities, or a message has no number; the place is the line.
@@ -58,7 +58,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Backup:
-    """What was read so far: who numbers belong to, and each conversation with the beginnings of its messages."""
+    """What was read so far: the names for numbers, and the messages of each conversation."""
 
     def __init__(self, source: Source) -> None:
         self.chats: dict[str, tuple[Draft, list[Opening]]] = {}
@@ -75,7 +75,7 @@ class _Backup:
             self._source.is_readable(partial(self._take, element))
 
     def _take(self, element: Element) -> None:
-        """Take a message, or count why it is none.
+        """Take a message; one that was not sent is only counted.
 
         Raises:
             InputError: it has no number.
@@ -101,7 +101,7 @@ class _Backup:
             openings.append(Opening(sender if kind == _RECEIVED else _ME, said, text))
 
     def _text(self, element: Element) -> tuple[str, int]:
-        """Return what the message says, and how many media it has."""
+        """Return the message's text, and the number of its media."""
         if element.name == "sms":
             return element.get("body").strip(), 0
         subject, parts = element.get("subject").strip(), [part for part in element.parts if part.get("ct") != _LAYOUT]
@@ -111,6 +111,6 @@ class _Backup:
 
 
 def _message(ids: TurnIds, names: dict[str, str], opening: Opening) -> Message:
-    """Return the message, under the name of whoever its number belongs to."""
+    """Return the message; the speaker is the name for its number."""
     own_id = ids.of(opening) if opening.text else None
     return Message(names.get(opening.speaker, opening.speaker) or "unknown", opening.text, opening.said, own_id)

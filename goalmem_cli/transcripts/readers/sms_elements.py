@@ -1,4 +1,4 @@
-"""The messages in the XML of SMS Backup & Restore (versions 7 to 10), read as it comes, without the media in them."""
+"""Parses the messages in the XML of SMS Backup & Restore (versions 7 to 10) in pieces, without the media in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LAST = 0x10FFFF
 
 @dataclass(slots=True)
 class Element:
-    """A message: its attributes, the attributes of its parts but what media hold, and its addresses by their kind."""
+    """A message: its attributes, those of its parts without the content of media, and its addresses by type."""
 
     name: str
     place: str
@@ -31,12 +31,12 @@ class Element:
     addresses: dict[str, list[str]] = field(default_factory=dict)
 
     def get(self, name: str) -> str:
-        """Return an attribute, empty where it is not there."""
+        """Return an attribute, "" if it is missing."""
         return self.attributes.get(name, "")
 
 
 def elements(source: Source) -> Iterator[Element]:
-    """Yield the messages as they are complete.
+    """Yield each message when it is complete.
 
     Raises:
         InputError: the text is not XML, or defines entities; the place is the line and column.
@@ -50,7 +50,7 @@ def elements(source: Source) -> Iterator[Element]:
 
 
 class _Reading:
-    """Reads the document as it is fed; `take` gives the messages that are complete."""
+    """Parses the document as it is fed; `take` yields the complete messages."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -62,7 +62,7 @@ class _Reading:
         self._parser.EntityDeclHandler = self._refuse
 
     def feed(self, text: str) -> InputError | None:
-        """Read on, to the end where there is no more text; return what is wrong with the text from some place on.
+        """Parse more text; "" ends the document. Return the error if the text is not XML, else None.
 
         Raises:
             InputError: the text defines entities.
@@ -76,7 +76,7 @@ class _Reading:
         return None
 
     def take(self) -> Iterator[Element]:
-        """Yield the messages that were completed since the last time."""
+        """Yield the messages that were completed since the last call."""
         complete, self._complete = self._complete, []
         yield from complete
 
@@ -94,7 +94,7 @@ class _Reading:
             self._open = None
 
     def _refuse(self, name: str, *_told: object) -> None:
-        """Refuse a document that defines what its references stand for: no backup does.
+        """Refuse a document that defines entities: no backup does.
 
         Raises:
             InputError: always.
@@ -105,7 +105,7 @@ class _Reading:
 
 
 def _with_whole_characters(source: Source) -> Iterator[str]:
-    """Yield the text; the app refers to an emoji as two halves of a pair, which XML does not allow: they are joined."""
+    """Yield the text with emoji joined: the app refers to each half of a surrogate pair, which XML does not allow."""
     held = ""
     for chunk in source.chunks():
         text = held + chunk
@@ -118,7 +118,7 @@ def _with_whole_characters(source: Source) -> Iterator[str]:
 
 
 def _joined(match: re.Match[str]) -> str:
-    """Return references to the characters that those in the match mean; U+FFFD where XML knows no such character."""
+    """Return references to the characters that the match means; U+FFFD for those that XML does not allow."""
     numbers = [int(digits, 16 if is_hex else 10) for is_hex, digits in _NUMBERS.findall(match[0])]
     halves = "".join(chr(number) if number <= _LAST else "\ufffd" for number in numbers)
     text = halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,7 +1,7 @@
-"""What the benchmarks of questions about time share: rows that carry their facts, each fact a statement with its time.
+"""Code shared by the benchmarks about time: each row carries its facts, and each fact is a statement with its time.
 
-Rows with the same facts, in whatever order, share one conversation, called by a hash of them. Its turns stand in the
-order of their times; a turn's time is that at which what it states began, so that 1983 is 1 January 1983.
+Rows with the same facts, in any order, share one conversation, named by a hash of the facts. Its turns are ordered by
+time. A turn's time is when what it states began: 1983 is 1 January 1983.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 SPEAKER = "Chronicle"
-"""Who says the statements."""
+"""The speaker of all statements."""
 EVIDENCE = "evidence"
-"""The key of made-up rows that has the facts which the answer follows from."""
+"""The key of made-up rows for the facts from which the answer follows."""
 _HASH_DIGITS = 12
 _NEVER = datetime(1, 1, 1)
 _TIMED = re.compile(r"\b(?:from|since|in|on|during)\s+(?P<start>(?:(?!\b(?:from|since|in|on|during)\b).)+?)"
@@ -32,20 +32,20 @@ _TIMED = re.compile(r"\b(?:from|since|in|on|during)\s+(?P<start>(?:(?!\b(?:from|
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A fact in words, and when what it states began, None where it names no time."""
+    """A fact in words, and when what it states began (None if it names no time)."""
 
     text: str
     began: datetime | None
 
     @classmethod
     def from_text(cls, text: str) -> Statement:
-        """Read the time that the text ends in: "from 1983 to 1989", "since May 1983", "in 1983"."""
+        """Read the time at the end of the text: "from 1983 to 1989", "since May 1983", "in 1983"."""
         plain = " ".join(text.split())
         found = _TIMED.search(plain.rstrip(" ."))
         return cls(plain, None if found is None else _first_moment(found["start"]))
 
 
-@lru_cache(maxsize=4096)  # a file of such rows has the same years again and again
+@lru_cache(maxsize=4096)  # a file of such rows repeats the same years
 def _first_moment(time: str) -> datetime | None:
     when = parse_date(time)
     period = None if when is None or when.year is None else when.within(when.year)
@@ -53,21 +53,21 @@ def _first_moment(time: str) -> datetime | None:
 
 
 def in_order(facts: Iterable[str]) -> tuple[Statement, ...]:
-    """Return the facts as statements, each once, by when they began; those without a time come last."""
+    """Return the facts as statements, each once, ordered by when they began; those without a time come last."""
     distinct = set(map(Statement.from_text, facts))
     return tuple(sorted(distinct, key=lambda one: (one.began is None, one.began or _NEVER, one.text)))
 
 
 def name_of(facts: Iterable[str]) -> str:
-    """Return what the conversation of these facts is called."""
+    """Return the name of the conversation with these facts."""
     return content_hash(*sorted({" ".join(fact.split()) for fact in facts}))[:_HASH_DIGITS]
 
 
 def rows(source: Source) -> Iterator[Node]:
-    """Yield the rows of a JSON array, or of a file with one a line, one at a time.
+    """Yield the rows of a JSON array, or of a file with one row a line, one at a time.
 
     Raises:
-        InputError: the text is not JSON; a line that is none is skipped where the source allows it.
+        InputError: the text is not JSON; a line that is not JSON is skipped if the source allows it.
     """
     return _elements(source) if source.head.lstrip().startswith("[") else json_lines(source)
 
@@ -84,9 +84,9 @@ def _elements(source: Source) -> Iterator[Node]:
 def drafts(
     source: Source, facts_of: Callable[[Node], Sequence[str]], told: Callable[[Sequence[str]], Sequence[Statement]]
 ) -> Iterator[Draft]:
-    """Yield the conversation of each row whose facts no earlier row has; of those only the names are kept.
+    """Yield the conversation of each row whose facts no earlier row has; only names of earlier ones are kept.
 
-    `facts_of` reads a row's facts, and `told` makes them statements, in their order.
+    `facts_of` reads a row's facts, and `told` turns them into statements, in order.
 
     Raises:
         InputError: a row does not have the layout, and may not be skipped.
@@ -104,7 +104,7 @@ def drafts(
 
 
 def label_of(number: int) -> str:
-    """Return what the statement in that place of its conversation, counted from 1, is called."""
+    """Return the label of the statement at this position of its conversation, counted from 1: `S1`."""
     return f"S{number}"
 
 

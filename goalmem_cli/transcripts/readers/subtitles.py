@@ -1,8 +1,8 @@
 """Reads what was said in meetings: subtitles (WebVTT and SubRip) of Teams, Zoom and others, and timed lines.
 
-WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon; timed lines are
-``[00:00:01] Name: text`` and Zoom's saved chats, ``10:36:02 From Mira to Everyone: text``, also with the text indented
-below, since 2022 with the day before the clock, and with tabs where they are of a recording. Otter.ai's text export has
+WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon. Timed lines are
+``[00:00:01] Name: text``. Zoom's saved chats are ``10:36:02 From Mira to Everyone: text``. Their text may be indented
+below, since 2022 the day precedes the clock, and chats of recordings have tabs. Otter.ai's text export has
 ``Mira Holt  0:07`` above what is said.
 """
 
@@ -46,10 +46,10 @@ _FEWEST = 2
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
-    """What is said at a time from the beginning on; nobody is named where the speaker is the one before.
+    """What is said from a time on; `speaker` is "" if it is the speaker before.
 
-    `at` is None where the time may be one from the beginning or of the day: ``[09:14]``. `day` is there where the line
-    has it.
+    `at` is None if the time may be one since the beginning or one of the day: ``[09:14]``. `day` is set if the line has
+    it.
     """
 
     at: timedelta | None
@@ -59,7 +59,7 @@ class _Cue:
 
 
 class SubtitlesReader:
-    """A file is one conversation; its times are those of the day in its name, and unknown without one."""
+    """Reads a file as one conversation. Times are on the day in the file's name, and unknown without one."""
 
     name = "subtitles"
     suffixes = (".vtt", ".srt", ".txt")
@@ -70,7 +70,7 @@ class SubtitlesReader:
         lines = [line for line in glimpse.head.split("\n") if line.strip()][:_FIRST_LINES]
         if any(map(_CUE.fullmatch, lines[:_FIRST_CUE])):
             is_named = any(_VOICE.search(line) or _NAMED.fullmatch(line.strip()) for line in lines)
-            return is_named or glimpse.suffix != ".txt"  # a film's, in which nobody is named, ends in .srt
+            return is_named or glimpse.suffix != ".txt"  # subtitles of a film, which name nobody, end in .srt
         if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _HEAD.fullmatch(lines[0]):
             return 3 * sum(map(bool, map(_HEAD.fullmatch, lines))) >= len(lines)
         lines = [line for line in lines if not line.startswith("\t")]
@@ -91,17 +91,17 @@ class SubtitlesReader:
 
 
 def _said_on(line: str) -> re.Match[str] | None:
-    """Return what the line says, if it is in one of the forms that have all on one line."""
+    """Return the match if the line has one of the forms with time, speaker and text on one line."""
     return next((match for form in (_LINE, _CHAT, _CLOUD) if (match := form.fullmatch(line))), None)
 
 
 def _heads(line: str, below: str) -> bool:
-    """Say whether the line names who says what stands below; in a list of songs another song does."""
+    """Say whether the line names the speaker of the text below; in a list of songs, another song follows."""
     return _HEAD.fullmatch(line) is not None and _HEAD.fullmatch(below) is None
 
 
 def _said(cue: _Cue, day: datetime | None) -> Stamp | None:
-    """Return when the cue was said, by its own day or that of the file."""
+    """Return the time of the cue, on its own day or on the file's."""
     day = cue.day or day
     return None if day is None or cue.at is None else Stamp(day + cue.at)
 
@@ -142,7 +142,7 @@ def _cues(source: Source) -> Iterator[_Cue]:
 
 
 def _cue(at: timedelta | None, speaker: str, lines: list[str]) -> _Cue:
-    """Return the cue without tags; behind a blank line stand the number of the next, or its name."""
+    """Return the cue without tags. The next cue's number or name follows a blank line, and is dropped."""
     text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
     if not speaker:
         text = text.partition("\n\n")[0]
@@ -158,7 +158,7 @@ def _since_start(found: re.Match[str]) -> timedelta:
 
 
 def _joined(cues: Iterable[_Cue]) -> Iterator[_Cue]:
-    """Yield the cues, those of one speaker that follow each other as one."""
+    """Yield the cues; consecutive cues of one speaker are joined."""
     held: _Cue | None = None
     for cue in cues:
         if not cue.text:

@@ -1,4 +1,4 @@
-"""Reads tables of messages (CSV and TSV) whose columns have names, whatever program wrote them."""
+"""Reads tables of messages (CSV and TSV) from any program, if the columns have names."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text, s
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _KAKAOTALK = ("Date", "User", "Message")
-"""The columns that KakaoTalk for macOS writes; it puts notices into the mouth of whoever they are about."""
+"""The columns of KakaoTalk for macOS; it writes notices as if the person that they are about said them."""
 _WINDOWS_READ = "tables that are no UTF-8, read as Windows-1252"
 _LONG_ID = 12
 _UNKNOWN = "unknown"
 
 
 class TableReader:
-    """A row is a message. Columns are found by their names, or told (`Source.columns`)."""
+    """Reads each row as a message. Columns are found by their names, or given (`Source.columns`)."""
 
     name = "table"
     suffixes = (".csv", ".tsv")
@@ -37,11 +37,11 @@ class TableReader:
         return header is not None and header.has("speaker")
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations, one where no column says which.
+        """Yield the file's conversations; one if no column names the conversation.
 
         Raises:
             UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: no column holds the texts, one that was told is not there, or a row is no row.
+            InputError: no column holds the texts, a column that was given is missing, or a row cannot be read.
         """
         return conversations_from_drafts(source, self.name, _drafts(source))
 
@@ -68,7 +68,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Table:
-    """Reads a file's rows; numbers for day and month have one order in all of them."""
+    """Reads a file's rows; day and month have the same order in all of them."""
 
     def __init__(self, source: Source, header: Header) -> None:
         self._source = source
@@ -76,7 +76,7 @@ class _Table:
         self._order = self._order_of_times() if header.has("time") else None
 
     def conversations(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
-        """Yield each conversation's name and rows; rows of several that alternate are all in memory."""
+        """Yield each conversation's name and rows. If conversations alternate, all rows are held in memory."""
         names = (self._name(row) for row in rows_below(self._source, self._header))
         seen: set[str] = set()
         if all(name not in seen and not seen.add(name) for name, _ in groupby(names)):  # type: ignore[func-returns-value]

@@ -1,4 +1,4 @@
-"""Reads Microsoft Teams' (for home) and Skype's own export: `messages.json` with a `MessageList` a conversation.
+"""Reads the export of Microsoft Teams (for home) and Skype: `messages.json` with a `MessageList` a conversation.
 
 The export has no version numbers. Its layout is the one that siwen-r/skype-export-parser 1.0.0 reads (2021), with the
 properties of messages that levitation-opensource/SkypeExportArchiveToTextConverter (d9f06e4, 2024) knows.
@@ -26,12 +26,12 @@ _PLAIN = "Text"
 _REPLY = re.compile(r'<(?:quote|blockquote)\b[^<>]{0,1000}?\b(?:messageid|itemid)="(\d{1,20})"', re.ASCII)
 _QUOTE = re.compile(r"<(quote|blockquote)\b.*?</\1>", re.DOTALL)
 _UNSAID = ("legacyquote",)
-# The last is what somebody writes who asks to be a contact.
+# The last is the text of a contact request.
 _SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html", "InviteFreeRelationshipChanged/Initialized"})
 
 
 class TeamsReader:
-    """A conversation has its own id, and people the names that they showed; whose export it is, is known by an id."""
+    """Reads a conversation under its own id. People have the names that they showed; the exporter has only an id."""
 
     name = "teams"
     suffixes = (".json",)
@@ -44,7 +44,7 @@ class TeamsReader:
         )
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations; each is wholly in memory, since its newest message comes first.
+        """Yield the file's conversations. Each is read whole into memory, since its newest message comes first.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
@@ -68,7 +68,7 @@ def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
 
 
 class _Chat:
-    """A conversation's messages, the oldest first; of an edited one the server keeps a copy beside it."""
+    """Reads a conversation's messages, oldest first. The server keeps a copy of an edited message beside it."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -110,6 +110,6 @@ def _beside(reply_to: str | None, quoted: str, properties: Node | None) -> Mappi
 
 
 def _reaction(node: Node) -> Reaction:
-    """Return a reaction; who gave it is known by an id alone."""
+    """Return a reaction; the people who gave it are known only by id."""
     by = (giver.child("mri").optional_text().partition(":")[2] for giver in objects_in(node.child("users")))
     return Reaction(node.child("key").optional_text(), tuple(name for name in by if name))

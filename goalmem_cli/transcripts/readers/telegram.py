@@ -24,7 +24,7 @@ _MEDIA = ("photo", "file", "media_type", "poll", "location_information", "contac
 _SAID = frozenset({"text", "text_entities", *_MEDIA})
 _QUOTED = "blockquote"
 _EPOCH = re.compile(r"\d{9,11}", re.ASCII)
-# Numbers of people, groups and channels are counted apart, and message authors are written so: user123, channel9.
+# Users, groups and channels are numbered separately, and authors are written with their kind: user123, channel9.
 _PEERS = {
     "personal_chat": "user",
     "bot_chat": "user",
@@ -41,7 +41,7 @@ _CHAT_KINDS = frozenset(_PEERS) | {
 
 
 class TelegramReader:
-    """A chat is a conversation; what services say, and media without a text, is counted."""
+    """Reads a chat as a conversation. Service messages, and media without a text, are counted."""
 
     name = "telegram"
     suffixes = (".json",)
@@ -94,7 +94,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[Draft]:
-    """Yield the chats under `chats`, whose place is known; only its list is looked at."""
+    """Yield the chats in the list of a group of chats; `chats` is the group's place."""
     if text.peek() != "{":
         Node(text.value(), chats.file, chats.path).keys()
         return
@@ -108,7 +108,7 @@ def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[
 
 
 def _identify(draft: Draft, about: Node) -> None:
-    """Name the draft by what kind of chat it is and its number there; an id that is no number is used as it is."""
+    """Name the draft by the chat's kind and id (`user123`); without a kind, by the id alone."""
     own_id, name = about.child("id").optional_name(), about.child("name").optional_text()
     if own_id is not None:
         kind = about.child("type").value
@@ -146,7 +146,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 
 
 def _reaction(node: Node) -> Reaction:
-    """Return a reaction with those who gave it last; a custom one is a file, and called by its kind."""
+    """Return a reaction with the people who gave it last. A custom one is a file, and is named by its type."""
     what = node.child("emoji").optional_text() or node.child("type").optional_text()
     count = node.child("count").value
     by = (giver.child("from").optional_text() for giver in objects_in(node.child("recent")))
@@ -154,12 +154,12 @@ def _reaction(node: Node) -> Reaction:
 
 
 def _speaker(node: Node) -> str:
-    """Return the author's name; a deleted account has none, and is called by its number."""
+    """Return the author's name; a deleted account has none, and is named by its number."""
     return node.child("from").optional_text() or node.child("from_id").optional_name() or "Deleted Account"
 
 
 def _text(node: Node) -> str:
-    """Return the text, which is a string, or pieces of which those with a format are objects."""
+    """Return the text: it is a string, or a list of pieces, where formatted pieces are objects."""
     text = node.child("text") if node.has("text") else node.child("text_entities")
     if not isinstance(text.value, list):
         return text.optional_text()
@@ -168,7 +168,7 @@ def _text(node: Node) -> str:
 
 
 def _pieces(node: Node) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text of several, each with whether it is marked as quoted."""
+    """Yield the pieces of a text that is a list, each with whether it is marked as a quote."""
     text = node.child("text") if node.has("text") else node.child("text_entities")
     for piece in text.elements() if isinstance(text.value, list) else ():
         if isinstance(piece.value, str):
@@ -178,7 +178,7 @@ def _pieces(node: Node) -> Iterator[tuple[str, bool]]:
 
 
 def _said(node: Node) -> Stamp | None:
-    """Return the exact time where there is one; `date` is the same by a clock, of which nobody says the zone."""
+    """Return the exact time if there is one; `date` is the same by a clock of unknown time zone."""
     exact = node.child("date_unixtime")
     if isinstance(exact.value, (int, str)) and _EPOCH.fullmatch(str(exact.value)):
         return exact.stamp()

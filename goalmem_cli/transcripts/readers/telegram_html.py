@@ -1,7 +1,7 @@
 """Reads chats of Telegram Desktop's export as HTML (telegramdesktop/tdesktop, 1.3 to 6.x): `messages.html` and so on.
 
-A file holds a thousand messages; the folder with all of them is the chat. A message that stands close behind another of
-the same person has no name.
+A file holds a thousand messages; the folder with all of them is the chat. A message soon after another of the same
+person has no name.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _NOBODY = "Deleted Account"
 
 
 class TelegramHtmlReader:
-    """A folder of pages, or one page, is a chat, named as its head says; messages have their numbers as ids."""
+    """Reads a folder of pages, or one page, as a chat, named by its head. Ids are the messages' numbers."""
 
     name = "telegram-html"
     suffixes = (".html", ".htm")
     sign = 'pages with `<div class="page_body chat_page">`; a folder with `messages.html`'
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the page, or the folder's first one, is built as Telegram's are."""
+        """Return whether the page, or the folder's first one, has the structure of Telegram's pages."""
         if glimpse.folder is not None:
             first = glimpse_of_first(glimpse.folder, _FIRST)
             return first is not None and self.recognises(first)
@@ -48,7 +48,7 @@ class TelegramHtmlReader:
         """Yield the chat.
 
         Raises:
-            InputError: a file cannot be read, or a time is none; the place is the message.
+            InputError: a file or a time cannot be read; the place is the message.
         """
         return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
@@ -60,7 +60,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 class _Chat:
-    """A chat whose pages are read one after another, with the last names that stood on them."""
+    """Reads the pages of a chat one after another, and keeps the last names on them."""
 
     def __init__(self) -> None:
         self.draft = Draft()
@@ -71,7 +71,7 @@ class _Chat:
         """Yield what is said on the page.
 
         Raises:
-            InputError: the file cannot be read, or has a time that is none, and may not be skipped.
+            InputError: the file cannot be read, or a time cannot be read and may not be skipped.
         """
         return source.readable(self._found_on(source), partial(self._messages, source))
 
@@ -104,7 +104,7 @@ class _Chat:
 
 
 def _stamp(source: Source, found: Found) -> Stamp | None:
-    """Return the time; only newer versions write the offset of the computer that exported."""
+    """Return the time. Only newer versions write the offset of the computer that exported."""
     if not found.said:
         return None
     match = _WHEN.fullmatch(found.said)

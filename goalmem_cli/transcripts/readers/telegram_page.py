@@ -1,4 +1,4 @@
-"""The messages on a page of Telegram's export as HTML, as its elements have them."""
+"""Parses the messages on an HTML page of Telegram's export by its elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.transcripts.reading.html_text import VOID, Elements
 _MESSAGE = re.compile(r"message(-?\d{1,19})", re.ASCII)
 _REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
 _BLANKS = re.compile(r"[ \t\r\n\f]+")
-# What an element's class makes of the text in it: part of a field, or nothing that anybody said.
+# The role that an element's class gives the text in it: part of a field, or nothing that anybody said.
 SPEAKER, AUTHOR, TEXT, _TITLE = "speaker", "author", "text", "title"
 _QUOTE = "blockquote"
 _EMOJI, _COUNT, _UNSAID = "emoji", "count", "unsaid"
@@ -30,7 +30,7 @@ _ROLES = {
 
 @dataclass(slots=True)
 class Found:
-    """A message as far as it was read; `said` is as written, `parts` are the texts by their role."""
+    """A message as far as it was read. `said` is the time as written; `parts` are the texts by role."""
 
     own_id: str
     is_service: bool
@@ -43,7 +43,7 @@ class Found:
     told: list[tuple[bool, list[str]]] = field(default_factory=list)
 
     def joined(self, role: str) -> str:
-        """Return the text in the elements of that role: `SPEAKER`, `AUTHOR` (of what is forwarded) or `TEXT`."""
+        """Return the text of that role: `SPEAKER`, `AUTHOR` (of what is forwarded) or `TEXT`."""
         return _trimmed(self.parts.get(role, ()))
 
     @property
@@ -63,7 +63,7 @@ def _trimmed(pieces: Iterable[str]) -> str:
 
 
 class Page(Elements):
-    """Reads the page as it is fed; `take` gives the messages that are complete, `title` is the chat's name."""
+    """Parses the page as it is fed. `take` yields the complete messages; `title` is the chat's name."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,12 +74,12 @@ class Page(Elements):
         self._givers: list[str] = []
 
     def take(self) -> Iterator[Found]:
-        """Yield the messages that were completed since the last time."""
+        """Yield the messages that were completed since the last call."""
         complete, self._complete = self._complete, []
         yield from complete
 
     def close(self) -> None:
-        """Take what there is as all of the page; a message that breaks off is complete then."""
+        """End the page; a message that breaks off counts as complete."""
         super().close()
         self._end_message()
 
@@ -107,7 +107,7 @@ class Page(Elements):
             self._end_message()
 
     def handle_data(self, data: str) -> None:
-        """Take text; line breaks in it are the writer's of the page."""
+        """Take text; line breaks in it belong to the page's source, not to the message."""
         self._put(_BLANKS.sub(" ", data))
 
     def _role_within(self, found: Found, classes: str, given: dict[str, str]) -> str:
@@ -135,7 +135,7 @@ class Page(Elements):
             self.title = f"{self.title}{text}".strip()
 
     def _end_reaction(self, found: Found) -> None:
-        """Keep the reaction that was under way, with those of its givers who are shown."""
+        """Keep the reaction that just ended, with the givers that the page shows."""
         text, count = found.joined(_EMOJI), found.joined(_COUNT)
         if text:
             found.reactions.append(Reaction(text, tuple(self._givers), int(count) if count.isdecimal() else 1))

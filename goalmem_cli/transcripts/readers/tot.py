@@ -21,20 +21,20 @@ _ASKS = re.compile(
     r"|write)\b.*",
     re.IGNORECASE,
 )
-"""A sentence that asks, or says how to reply, and tells nothing to remember."""
+"""A sentence that asks or says how to reply; it states nothing to remember."""
 _GRANTED = re.compile(
     r"(?P<told>(?:assuming|given|if|suppose|when)\b(?! (?:it|the question) cannot).+?),\s*"
     r"(?:at what|how|in how|in what|on (?:what|which)|what|when|where|which|who)\b.*\?",
     re.IGNORECASE,
 )
-"""A question that takes something for granted: "If today is 18 May 2023, when ...?"."""
+"""A question that makes an assumption: "If today is 18 May 2023, when ...?"."""
 
 
 class TotReader:
-    """One conversation for all rows with the same facts: the lines of `prompt` that state one, by their years.
+    """Reads one conversation from all rows with the same facts: the lines of `prompt` that state one, by years.
 
-    An arithmetic row carries its statements in `question`: its sentences are the conversation, but for those that ask
-    or say how to reply.
+    An arithmetic row has its statements in `question`. Its sentences are the conversation, except those that ask or say
+    how to reply.
     """
 
     name = "tot"
@@ -55,7 +55,7 @@ class TotReader:
 
 
 def facts_of(row: Node) -> tuple[str, ...]:
-    """Return the facts of a row's prompt, or the sentences of an arithmetic question that tell something.
+    """Return the facts of a row's prompt, or the sentences of an arithmetic question that state something.
 
     Raises:
         InputError: it has no text to read, or its prompt holds no fact.
@@ -77,7 +77,7 @@ def _carried(question: str) -> tuple[str, ...]:
 
 
 def _told(facts: Sequence[str]) -> tuple[Statement, ...]:
-    """Return facts by their years, and sentences that are no such facts in their own order."""
+    """Return facts ordered by their years; other sentences keep their order."""
     if all(map(_FACT.fullmatch, facts)):
         return in_order(facts)
     return tuple(Statement(" ".join(fact.split()), None) for fact in facts)

@@ -1,6 +1,6 @@
 """Reads chats of Copilot in VS Code (microsoft/vscode, versions 1 to 3 of its sessions, 2023 to 2026).
 
-A session is a file of `chatSessions`: a JSON document, or, of 2026, a log (JSONL) of what changed in that document.
+A session is a file of `chatSessions`: a JSON document or, in 2026, a log (JSONL) of the changes to that document.
 "Chat: Export Chat" writes such a document too, without an id.
 """
 
@@ -28,18 +28,18 @@ _LEFT_OUT = {"toolInvocationSerialized": "tool calls left out", "thinking": "thi
 
 
 class VscodeCopilotReader:
-    """A file is a session, under its id; a request has what the user asks and what the model answers."""
+    """Reads a file as a session, under its id. A request has the user's question and the model's answer."""
 
     name = "vscode-copilot"
     suffixes = (".json", ".jsonl")
     sign = "`requests` of a `message` and a `response`, and `responderUsername` or `sessionId`"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document, or the one that a log begins with, lists requests."""
+        """Return whether the document, or the one at the beginning of a log, lists requests."""
         return glimpse.has_record(_is_session) or glimpse.has_line(_begins_log)
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the session; a log is wholly in memory, since any line may change what an earlier one gave.
+        """Yield the session. A log is read whole into memory, since any line may change what an earlier one gave.
 
         Raises:
             InputError: the document does not have the layout; the place is the path to the value.
@@ -91,12 +91,12 @@ def _messages(draft: Draft, request: Node) -> Iterator[Message]:
 
 
 def _stamp(node: Node) -> Stamp | None:
-    """Return the time; a request that has none has -1."""
+    """Return the time; a request without a time has -1."""
     return None if isinstance(node.value, int) and node.value < 0 else node.stamp()
 
 
 def _answer(draft: Draft, response: Node) -> str:
-    """Return what the parts of an answer say, names of files and symbols in it included."""
+    """Return the text of an answer's parts, with the names of files and symbols in it."""
     said: list[str] = []
     for part in objects_in(response):
         given = part.child("kind").value
@@ -112,14 +112,14 @@ def _answer(draft: Draft, response: Node) -> str:
 
 
 def _markdown(part: Node) -> str:
-    """Return a part's text with its blanks, since it goes on with the next part."""
+    """Return a part's text with its blanks, since the next part continues it."""
     inner = part.child("value" if part.has("value") else "content")
     inner = inner.child("value") if isinstance(inner.value, dict) else inner
     return inner.value if isinstance(inner.value, str) else ""
 
 
 def _name_of(part: Node) -> str:
-    """Return what a reference in a text is to: its name, or the last part of its path."""
+    """Return the name of what a reference refers to, or the last part of its path."""
     meant = part.child(_REFERENCE)
     for each in (part, meant):
         if name := each.at(("name",)).optional_text():

@@ -1,4 +1,4 @@
-"""Logs of what changed in a chat of VS Code (microsoft/vscode, `objectMutationLog.ts` of 2026), done again."""
+"""Replays logs of the changes to a chat of VS Code (microsoft/vscode, `objectMutationLog.ts` of 2026)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
 WHOLE, _SET, _PUSH, _DELETE = range(4)
-"""What a line does: it gives the session, or sets, lengthens or deletes what its path `k` leads to."""
+"""What a line does: it gives the whole session, or sets, extends or deletes the value at its path `k`."""
 _SESSION = "session"
 
 
 def session_of(source: Source) -> Node:
-    """Return the session that the log's lines make; a line that cannot be followed is skipped.
+    """Return the session that the log's lines make; a line that cannot be applied is skipped.
 
     Raises:
-        InputError: nothing may be skipped here.
+        InputError: a line cannot be applied, and may not be skipped.
     """
     held: dict[object, object] = {_SESSION: None}
     for line in json_lines(source):
@@ -26,10 +26,10 @@ def session_of(source: Source) -> Node:
 
 
 def _follow(held: dict[object, object], line: Node) -> None:
-    """Do to the session what the line says.
+    """Apply the line's change to the session.
 
     Raises:
-        InputError: it is no change, or leads to what the session does not have.
+        InputError: it is no change, or its path leads to what the session does not have.
     """
     kind = line.required("kind").value
     if kind == WHOLE:
@@ -53,10 +53,10 @@ def _follow(held: dict[object, object], line: Node) -> None:
 
 
 def _members(place: object, step: object, line: Node) -> Any:
-    """Return the object or array, which has the step then.
+    """Return the object or array, with the step as one of its keys or indices.
 
     Raises:
-        InputError: it has not, and cannot have it.
+        InputError: it does not have the step, and cannot have it.
     """
     if isinstance(place, dict) and isinstance(step, str):
         place.setdefault(step, None)

@@ -32,7 +32,7 @@ Layout = tuple[str, bool]
 
 _FIRST_LINES = 10
 _FIRST_MESSAGES = 3
-# A date, a time, an end of both, and a name with a colon.
+# A date, a time, a mark that ends both, and a name with a colon.
 _NEARLY = re.compile(
     r"\W{0,4}(?:[^\W\d]{1,12}\W{1,3})?\d{1,4}\D{1,8}\d{1,2}\D{1,4}\d{1,4}\D{1,20}\d{1,2}[:.h]\d\d"
     r"[^\n]{0,20}?(?:\]|\)| [-–—|]|:) ?[^:\n]{1,100}:"
@@ -47,14 +47,14 @@ _CHAT_NAME = re.compile(
 
 
 class WhatsappReader:
-    """A file is one chat. Whether its dates begin with the day or the month is decided from all of them."""
+    """Reads a file as one chat. All its dates together decide whether they begin with the day or the month."""
 
     name = "whatsapp"
     suffixes = (".txt",)
     sign = "a date, a time and `Name: text`, in any language's form"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines begins as a message does, and no other program writes so."""
+        """Return whether one of the first lines begins like a message, and is not another program's."""
         lines = [line for line in glimpse.head.split("\n") if line.strip()]
         if not any(header_from_line(line) for line in lines[:_FIRST_LINES]):
             return False
@@ -70,7 +70,7 @@ class WhatsappReader:
 
         Raises:
             UnclearDates: its dates leave open whether the day or the month comes first.
-        InputError: no line begins as a message does, or the file cannot be read.
+            InputError: no line begins like a message, or the file cannot be read.
         """
         return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
 
@@ -99,9 +99,9 @@ def _dates(source: Source, first: Header | None, speakers: Speakers, counted: Co
 
 
 def _datings(source: Source, first: Header, dating: Dating, counted: Counter[Layout]) -> Mapping[Layout, Dating]:
-    """Return the order of the dates, for each layout that the file has.
+    """Return the order of the dates, for each layout in the file.
 
-    Where there are several, a layout's own dates count; those that leave it open have the order of all together.
+    If there are several, a layout's own dates decide; if they leave it open, it has the order of all dates together.
     """
     if len(counted) == 1:
         return dict.fromkeys(counted, settled(source, dating))
@@ -127,7 +127,7 @@ class _Chat:
         self._near_misses = NearMisses(draft, _NEARLY, source)
 
     def opening_of(self, line: str) -> Opening | None:
-        """Return the message that begins on the line, or None for a line that goes on with one."""
+        """Return the message that begins on the line; None if the line continues one."""
         header = header_from_line(line)
         if header is None or header.form is not self._form:
             self._near_misses.look_at(line)
@@ -143,7 +143,7 @@ class _Chat:
         return Opening(speaker, Stamp(moment), text)
 
     def _moment_otherwise(self, header: Header) -> datetime | None:
-        """Return the time of a date that is possible in one order only, though not in that of the others."""
+        """Return the time of a date that is possible in one order only, when the other dates have another order."""
         moments = {moment for order in Order if (moment := header.written.moment(order)) is not None}
         if len(moments) != 1:
             return None
@@ -151,7 +151,7 @@ class _Chat:
         return moments.pop()
 
     def said_in(self, openings: Iterator[Opening]) -> Iterator[Opening]:
-        """Yield what people said; what WhatsApp says itself is counted."""
+        """Yield what people said; WhatsApp's own notices are counted."""
         for number, opening in enumerate(openings):
             if not opening.speaker or (number < _FIRST_MESSAGES and is_about_encryption(opening.text)):
                 self._draft.count("notices of WhatsApp left out")
@@ -175,7 +175,7 @@ def _is_of_another_program(header: Header, head: str) -> bool:
 
 
 def _names(file: str) -> tuple[str | None, str | None]:
-    """Return the chat's own id, where the file or its folder is named after the chat, and else its title."""
+    """Return the chat's own id if the file or its folder is named after the chat, else its title; the other is None."""
     path = Path(file)
     if file == STANDARD_INPUT:
         return None, None

@@ -1,4 +1,4 @@
-"""The first lines of WhatsApp's messages: date, time, and where what is said begins."""
+"""Splits the first lines of WhatsApp's messages into date, time and the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DASHES = (" - ", " – ", " — ")
 
 
 class Form(Enum):
-    """How the date and time of a message are set apart: on iOS now, on Android, on iOS until about 2017."""
+    """How date and time are separated from the rest: on iOS now, on Android, on iOS until about 2017."""
 
     BRACKETS = "["
     DASH = "-"
@@ -32,12 +32,12 @@ class Header:
 
     @property
     def layout(self) -> tuple[str, bool]:
-        """How its date is written: two layouts in one file are of two telephones, and may differ in their order."""
+        """How its date is written. Two layouts in one file are from two phones, and may differ in their order."""
         return self.written.style.mark, max(self.written.numbers) >= _LONG_YEAR
 
 
 def header_from_line(line: str) -> Header | None:
-    """Return the header that a line begins with, or None for a line that goes on with a message."""
+    """Return the header that a line begins with; None if the line continues a message."""
     line = line.lstrip(MARKS)
     if line.startswith("["):
         end = line.find("]", 1, _LONGEST_STAMP)

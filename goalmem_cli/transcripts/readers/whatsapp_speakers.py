@@ -1,4 +1,4 @@
-"""Who speaks in the lines of a WhatsApp chat: told from notices, which may hold a colon too, by the whole chat."""
+"""Finds the speakers in a WhatsApp chat. Notices may hold a colon too; the whole chat tells them apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST_NAME = 100
 _NO_MARKS = dict.fromkeys(map(ord, MARKS))
 _QUOTES = ("“”", "«»", "「」", "『』", "‹›")
 _GERMAN_QUOTES = ("„", "“”")
-# A sentence ends inside: after a word of some length, so not after the "Dr." of a name.
+# The end of a sentence inside a text, after a word of some length: the "Dr." of a name does not match.
 _SENTENCE = re.compile(r"\w{4,}[.!?] \w|[。！？]")
 _SENTENCE_WORDS = 6
 _WORDS_BEHIND_NAME = 4
@@ -22,7 +22,7 @@ _WORDS_OF_NAME = 4
 
 
 class Speakers:
-    """The names before the colons of a chat, and how often each is there."""
+    """The names before the colons of a chat, and how often each occurs."""
 
     def __init__(self) -> None:
         self._spaced: Counter[str] = Counter()
@@ -30,7 +30,7 @@ class Speakers:
         self._told: dict[str, str] = {}
 
     def heard_in(self, headers: Iterable[Header]) -> Iterator[Header]:
-        """Yield the headers, and remember the names in them."""
+        """Yield the headers, and count the names in them."""
         for header in headers:
             name, colon, _ = _parted(header.rest)
             if colon:
@@ -41,9 +41,9 @@ class Speakers:
             yield header
 
     def speaker_and_text(self, header: Header) -> tuple[str, str]:
-        """Return who speaks and the first line of what is said; nobody where the line is a notice.
+        """Return the speaker and the first line of the text; the speaker is "" if the line is a notice.
 
-        All the chat's headers were heard before.
+        All headers of the chat must have passed `heard_in` before.
         """
         rest = header.rest.strip()
         name, colon, text = _parted(rest)
@@ -59,7 +59,7 @@ class Speakers:
         return (self._told[name], text) if self._told[name] else ("", rest)
 
     def _speaks_without_blank(self, name: str, text: str, otherwise: str) -> bool:
-        """Say whether `Ben:text` is Ben's: he speaks elsewhere, or nobody in the chat has a blank behind the colon."""
+        """Say whether Ben speaks in `Ben:text`: he speaks elsewhere, or no colon in the chat has a blank after it."""
         if not name or text.startswith("//") or self._spaced[otherwise] > 1:
             return False
         if otherwise or self._spaced[name]:
@@ -67,10 +67,10 @@ class Speakers:
         return not self._spaced and (self._tight[name] > 1 or len(name.split()) <= _WORDS_OF_NAME)
 
     def _is_notice(self, name: str) -> bool:
-        """Say whether a notice stands before the colon: an open quote, sentences, or what somebody did.
+        """Say whether the text before the colon is a notice: an open quote, sentences, or what somebody did.
 
-        A group's name that holds a colon is in quotes, in most languages; else only the length of what follows a name
-        that speaks elsewhere gives the notice away.
+        In most languages a group's name with a colon is in quotes. In the others, a notice begins with a name that
+        speaks elsewhere, and only the number of words after that name shows that it is one.
         """
         if name.count('"') % 2 or any(name.count(pair[0]) > name.count(pair[1]) for pair in _QUOTES):
             return True
@@ -86,7 +86,7 @@ class Speakers:
 
 
 def _parted(rest: str) -> tuple[str, str, str]:
-    """Split at the first colon with a blank behind it, or at one that ends the line."""
+    """Split at the first colon that a blank follows, or at a colon at the end of the line."""
     name, colon, text = rest.partition(": ")
     if not colon and (stripped := rest.rstrip()).endswith(":"):
         return stripped[:-1], ":", ""

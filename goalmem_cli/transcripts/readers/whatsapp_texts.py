@@ -1,4 +1,4 @@
-"""What WhatsApp itself writes in a message's place: omitted media, deleted messages, notices."""
+"""Recognises what WhatsApp itself writes in a message's place: omitted media, deleted messages, notices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MARK = "\u200e"
 _LONGEST_END = 400
 _NO_MARKS = dict.fromkeys(map(ord, MARKS))
 
-# Android writes these without any mark, so only known words tell them from what somebody said.
+# Android writes these without any mark, so only known words distinguish them from what somebody said.
 _DELETED = frozenset(
     {
         "this message was deleted", "you deleted this message", "diese nachricht wurde gelöscht",
@@ -37,7 +37,7 @@ _EDITED = (
     "questo messaggio è stato modificato", "mensagem editada", "esta mensagem foi editada", "dit bericht is bewerkt",
     "сообщение изменено", "данное сообщение изменено", "bu mesaj düzenlendi",
 )  # fmt: skip
-# What is left out, and the words for that.
+# Kinds of media, and the words for "left out".
 _OMITTED = (
     ("image|video|video note|audio|GIF|sticker|document|contact card", "omitted"),
     ("Bild|Video|Audio|GIF|Sticker|Dokument", "weggelassen"), ("Kontaktkarte", "ausgelassen"),
@@ -69,7 +69,7 @@ _BRACKETS_END = re.compile(rf"\s*{_MARK}<[^<>:\n]{{3,60}}>$")
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What somebody said in a message; `is_cut` where media, a deletion or a notice took its place or part of it."""
+    """What somebody said in a message. With `is_cut`, media, a deletion or a notice took its place or part of it."""
 
     text: str
     is_cut: bool = False
@@ -77,15 +77,15 @@ class Kept:
 
 
 def is_about_encryption(text: str) -> bool:
-    """Say whether the text is the notice at the head of a chat, which some exports put in somebody's mouth."""
+    """Say whether the text is the notice at the head of a chat; some exports name a speaker for it."""
     return _ENCRYPTED.match(text.translate(_NO_MARKS)) is not None
 
 
 def kept_from_text(text: str, *, is_ios: bool) -> Kept:
-    """Return what of a message's text was said by its speaker.
+    """Return the part of a message's text that its speaker said.
 
-    On iOS (`is_ios`) a line that begins with U+200E is WhatsApp's in every language, unless a link or further
-    lines follow, as in places and polls.
+    On iOS (`is_ios`) a line that begins with U+200E is WhatsApp's in every language, unless it has a link or further
+    lines, as places and polls do.
     """
     said = text.strip()
     bare = said.strip(_MARK).rstrip(".").lower()
@@ -101,7 +101,7 @@ def kept_from_text(text: str, *, is_ios: bool) -> Kept:
 
 
 def _without_media(text: str) -> str:
-    """Return the text without a file or its stand-in: WhatsApp's come in the first line or end the text."""
+    """Return the text without a file or its stand-in, which are the first line or the end of the text."""
     first, _, caption = text.partition("\n")
     if _ONLY_BRACKETS.fullmatch(first.strip(f"{_MARK} ")) or _is_attachment(first):
         return caption
@@ -109,7 +109,7 @@ def _without_media(text: str) -> str:
 
 
 def _without_end(text: str, end: re.Pattern[str]) -> str:
-    """Return the text without what matches at its end; only so much of it is searched as WhatsApp writes there."""
+    """Return the text without a match at its end. Only the last characters are searched, as WhatsApp writes no more."""
     tail = text[-_LONGEST_END:]
     match = end.search(tail)
     return text if match is None else text[: len(text) - len(tail) + match.start()]

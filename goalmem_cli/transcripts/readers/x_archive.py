@@ -1,7 +1,7 @@
 """Reads direct messages in the archive that X, once Twitter, gives its users (2019 to 2026): `data/direct-messages.js`.
 
-Each file assigns JSON: `window.YTD.direct_messages.part0 = [...]`, with the newest message of a conversation first.
-Large archives have further parts, and groups a file of their own. Nobody has a name in it but the owner of the account.
+Each file assigns JSON: `window.YTD.direct_messages.part0 = [...]`. A conversation's newest message comes first. Large
+archives have further parts, and groups have a file of their own. Only the owner of the account has a name in it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ACCOUNT, _DATA, _OWNER = "account.js", "data", "Me"
 
 
 class XArchiveReader:
-    """An archive, its folder `data` or one file has a conversation for each of its ids; times are UTC."""
+    """Reads a conversation for each id in an archive, in its folder `data` or in one file; times are UTC."""
 
     name = "x-archive"
     suffixes = ()
@@ -44,7 +44,7 @@ class XArchiveReader:
         return _MESSAGES.match(glimpse.head) is not None
 
     def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations; they are all in memory, since their newest message comes first.
+        """Yield the conversations. All are held in memory, since their newest message comes first.
 
         Raises:
             InputError: a file is no such assignment, or does not have the layout; the place is the path to the value.
@@ -60,7 +60,7 @@ def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
             if files:
                 return place, sorted(files, key=lambda file: file.name.removesuffix(".js"))
     except OSError:
-        pass  # whoever reads it says why it cannot be looked at
+        pass  # the reader will say why it cannot be read
     return None, []
 
 
@@ -98,7 +98,7 @@ def _behind(first: str, chunks: Iterable[str]) -> Iterator[str]:
 
 
 def _owner_in(source: Source, file: Place) -> dict[str, str]:
-    """Return the name of the archive's owner by the id; none where it does not tell."""
+    """Return the name of the archive's owner by account id; empty if the archive does not give it."""
     names: dict[str, str] = {}
 
     def look() -> None:
@@ -113,7 +113,7 @@ def _owner_in(source: Source, file: Place) -> dict[str, str]:
 
 
 def _take(chats: dict[str, tuple[Draft, list[Node]]], entry: Node) -> None:
-    """Keep what was said in a conversation, of which an archive may have several pieces."""
+    """Keep the messages of a conversation; an archive may have several pieces of it."""
     chat = entry.required("dmConversation")
     own_id = clean(chat.required("conversationId").filled_text())
     draft, events = chats.setdefault(own_id, (Draft(own_id, place=entry.place), []))
@@ -125,7 +125,7 @@ def _take(chats: dict[str, tuple[Draft, list[Node]]], entry: Node) -> None:
 
 
 def _messages(draft: Draft, owner: dict[str, str], node: Node) -> Iterator[Message]:
-    """Yield what the message says, with its links as they were written; what it shows is counted."""
+    """Yield what the message says, with its links as they were written; media are counted."""
     sender, text = node.required("senderId").optional_name() or "unknown", node.child("text").optional_text()
     for link in objects_in(node.child("urls")):
         short, meant = link.child("url").optional_text(), link.child("expanded").optional_text()

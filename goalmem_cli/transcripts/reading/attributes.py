@@ -1,13 +1,15 @@
-"""What a message has beside its text: what it answers, when it was edited, who reacted to it with what.
+"""The attributes of a message: what it answers, when it was edited, who reacted to it and how.
 
-One form for all formats, in JSON: ``reply_to`` is the own id of the message that it answers, in the same conversation;
-``quoted`` is what a format shows of the message that it answers, where that is no id; ``edited`` is the time of the
-last edit, or true where the format does not say when; ``reactions`` lists each reaction once, with its ``count`` and,
-as far as the format names them, ``by`` whom; ``forwarded_from`` is who wrote a message that its sender only passed on,
-blank where that is not known; ``quotes`` are the stretches of the text that are not the sender's, each with its
-``start``, its ``end`` and, where that is known, whom it is ``from``; ``offset`` is by how many minutes the sender's
-clock was ahead of UTC, where the time is given in UTC and by that clock too; ``speaker_id`` is the format's own id of
-the speaker, with the format. What a format does not say is not there.
+All formats share one form, in JSON. What a format does not say is missing.
+
+- ``reply_to``: the own id of the message that it answers, in the same conversation.
+- ``quoted``: what the format shows of the message that it answers, if that is no id.
+- ``edited``: the time of the last edit, or true if the time is unknown.
+- ``reactions``: each reaction once, with its ``count`` and, if known, ``by`` whom.
+- ``forwarded_from``: the author of a message that its sender only passed on, blank if unknown.
+- ``quotes``: the parts of the text that are not the sender's, each with ``start``, ``end`` and, if known, ``from``.
+- ``offset``: how many minutes the sender's clock was ahead of UTC, if the time is given both ways.
+- ``speaker_id``: the format's own id of the speaker, with the format.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ REPLY_TO, QUOTED, EDITED, REACTIONS = "reply_to", "quoted", "edited", "reactions
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """A reaction, the people known to have given it, and how many gave it: more than are known, as a rule."""
+    """A reaction, the people known to have given it, and how many gave it (usually more than are known)."""
 
     text: str
     by: tuple[str, ...] = ()
@@ -44,7 +46,7 @@ def attributes(
     offset: int | None = None,
     speaker: tuple[str | None, str] = (None, ""),
 ) -> Mapping[str, object]:
-    """Return the attributes of a message, of those that are known; `speaker` is an id, and the format that gives it."""
+    """Return the known attributes of a message. `speaker` is an id, and the format that gives it."""
     known: dict[str, object] = {}
     if reply_to:
         known[REPLY_TO] = reply_to
@@ -70,11 +72,11 @@ def attributes(
 
 _QUARTER = 15
 _MOST_AHEAD, _MOST_BEHIND = 14 * 60, 12 * 60
-"""The offsets of UTC that there are, in minutes: quarters of an hour up to these."""
+"""The possible offsets from UTC, in minutes: quarters of an hour up to these."""
 
 
 def offset_between(local: Stamp | None, instant: Stamp | None) -> int | None:
-    """Return by how many minutes a clock was ahead of UTC that showed this time at the instant; None where none is."""
+    """Return the minutes by which a clock with this time at the instant was ahead of UTC; None if no offset fits."""
     if local is None or instant is None or local.unread or local.is_day or local.moment.tzinfo is not None:
         return None
     if instant.moment.tzinfo is None:
@@ -87,11 +89,11 @@ def offset_between(local: Stamp | None, instant: Stamp | None) -> int | None:
 
 _NEVER = ("0", "false")
 _START = datetime(1970, 1, 1)
-"""What programs give for something that never happened, and the day that comes of it, in some zone."""
+"""What programs write for something that never happened, and the day that it gives, in some zone."""
 
 
 def edited_at(node: Node) -> Stamp | bool:
-    """Return when something was edited, by the value that says so; only that it was, where this is no time."""
+    """Return the time of an edit; True if its time is unknown, False if there was none."""
     stamp = node.stamp()
     if stamp is None or node.value in _NEVER:
         return False
@@ -101,16 +103,16 @@ def edited_at(node: Node) -> Stamp | bool:
 
 
 def objects_in(node: Node) -> list[Node]:
-    """Return the objects in a list that may not be there; what is no object in it is passed over.
+    """Return the objects in a list that may be missing; other elements are skipped.
 
     Raises:
-        InputError: there is something, but it is no list.
+        InputError: the value is neither null nor a list.
     """
     return [] if node.value is None else [one for one in node.elements() if isinstance(one.value, dict)]
 
 
 def cleaned(value: object) -> object:
-    """Return the value with what UTF-8 cannot express replaced in all its texts."""
+    """Return the value with lone surrogates, which UTF-8 cannot express, replaced in all its texts."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):

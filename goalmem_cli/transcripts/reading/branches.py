@@ -1,4 +1,4 @@
-"""Finds one branch in messages that name the message each answers: edited and regenerated messages make a tree."""
+"""Finds one branch in messages that name their parents; edited and regenerated messages make a tree."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Ids from the oldest message to the newest. `broken_at` is the id that the way to the root should have led to
-    and did not, because it is not there or was passed already; None where the way ends at a root.
+    """Ids from the oldest message to the newest.
+
+    `broken_at` is the id at which the way to the root broke off: it is missing, or was passed already. It is None if
+    the way ends at a root.
     """
 
     ids: tuple[str, ...]
@@ -17,7 +19,7 @@ class Branch:
 
 
 def branch_to(newest: str, parents: Mapping[str, str | None]) -> Branch:
-    """Return the branch that ends at `newest`; `parents` maps each id that is there to the id before it."""
+    """Return the branch that ends at `newest`; `parents` maps each known id to its parent, a root to None."""
     passed: dict[str, None] = {}
     at: str | None = newest
     while at is not None and at in parents and at not in passed:
@@ -27,7 +29,7 @@ def branch_to(newest: str, parents: Mapping[str, str | None]) -> Branch:
 
 
 def last_leaf(parents: Mapping[str, str | None]) -> str | None:
-    """Return the last id that is no other's parent, else the last id; None where there is none."""
+    """Return the last id that is nobody's parent, else the last id; None if there are no ids."""
     inner = set(parents.values())
     leaves = [id_ for id_ in parents if id_ not in inner]
     return next(reversed(leaves or list(parents)), None)

@@ -1,4 +1,4 @@
-"""Tables whose columns have names: which column holds what, found by its name or told, and the rows below."""
+"""Reads tables whose columns have names: finds which column holds what, or takes what was given, and reads the rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from goalmem_cli.transcripts.reading.source import Source
 
 COLUMNS = ("time", "speaker", "text", "conversation")
-"""What a column can be said to hold; `text` has to be there."""
+"""What the user can say that a column holds; `text` is required."""
 
 # The names of columns, in lower case with blanks, the likeliest first.
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ _DELIMITERS = ",\t;|"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of the columns, which column holds what, and what stands between cells."""
+    """The names of the columns, which column holds what, and the delimiter; `clock` is a separate column of times."""
 
     names: tuple[str, ...]
     places: Mapping[str, int]
@@ -55,7 +55,7 @@ class Header:
 
 
 def header_of(line: str, told: Mapping[str, str]) -> Header | None:
-    """Return what the first line says of the columns; None where none of them holds texts."""
+    """Return the header on the first line; None if no column holds texts."""
     headers = [found for delimiter in _DELIMITERS if (found := _header_with(line, told, delimiter)) is not None]
     return max(headers, key=lambda header: (len(header.places), len(header.names)), default=None)
 
@@ -93,7 +93,7 @@ def rows_below(source: Source, header: Header) -> Iterator[list[str]]:
     """Yield the rows below the header.
 
     Raises:
-        InputError: a row is none that can be read; the place is its line.
+        InputError: a row cannot be read; the place is its line.
     """
     rows = csv.reader((f"{line}\n" for _, line in source.lines()), delimiter=header.delimiter)
     try:

@@ -1,4 +1,4 @@
-"""Files that are compressed one by one: `.gz`, and `.zst`, which the Codex CLI makes of logs that are a week old."""
+"""Reads files that are compressed singly: `.gz`, and `.zst`, which the Codex CLI makes of logs that are a week old."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _READERS: tuple[tuple[str, Callable[[Any, BinaryIO], Any]], ...] = (
 
 
 def plain_name(name: str) -> str:
-    """Return the name without the ending that says how the file is compressed."""
+    """Return the name without the ending of a compressed file."""
     path = PurePath(name)
     return name[: -len(path.suffix)] if path.suffix.lower() in ENDINGS and path.stem else name
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:
-    """Return the file's bytes as they were before they were compressed; those of another file as they are.
+    """Return the file's bytes, decompressed if the file is compressed.
 
     Raises:
         OSError: they cannot be read; its `strerror` says why.
@@ -58,7 +58,7 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
 
 
 def _mark_of(raw: BinaryIO) -> bytes:
-    """Return the first bytes of a file, which stands at its beginning again; nothing of one that cannot go back."""
+    """Return the first bytes of a file, and go back to its beginning; no bytes if the file cannot go back."""
     if not raw.seekable():
         return b""
     mark = raw.read(len(_ZSTD))
@@ -67,10 +67,10 @@ def _mark_of(raw: BinaryIO) -> bytes:
 
 
 def _unpack(packed: Any, whole: BinaryIO, size: int) -> None:
-    """Write what is packed, as long as it is no more than a zip's entry may be.
+    """Decompress into `whole`, up to the limit for a zip's entry.
 
     Raises:
-        OSError: it is more.
+        OSError: it is over the limit.
     """
     most = min(MOST_BYTES, max(SMALL, MOST_RATIO * size))
     while chunk := packed.read(_CHUNK):

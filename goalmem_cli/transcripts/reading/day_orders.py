@@ -1,4 +1,4 @@
-"""Which of the numbers in a chat's dates is the day: decided from all of them, or left open."""
+"""Decides which number in a chat's dates is the day, from all dates together, or leaves it open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goalmem_cli.errors import UnclearDates
 if TYPE_CHECKING:
     from goalmem_cli.transcripts.reading.source import Source
 
-# WhatsApp began in 2009; Thailand counts 543 years more, and no other calendar is read.
+# WhatsApp began in 2009. Thailand's years are 543 more; no other calendar is read.
 _YEARS = range(2009, 2100)
 _BUDDHIST = 543
 _MONTH_DAYS = 28
@@ -22,7 +22,7 @@ _DAYS_TO_TRUST = 3
 
 
 class Order(Enum):
-    """In which order the numbers of a date come."""
+    """The order of the numbers in a date."""
 
     DAY_FIRST = "day/month"
     MONTH_FIRST = "month/day"
@@ -30,7 +30,7 @@ class Order(Enum):
 
 
 class Certainty(Enum):
-    """How well an order is known: no other is possible; in it time goes on; people write so; another is as good."""
+    """How well an order is known: no other is possible; time goes forward in it; it is usual; another is as good."""
 
     SURE = 4
     ORDERLY = 3
@@ -42,8 +42,8 @@ class Certainty(Enum):
 class Style:
     """How a date and time are written.
 
-    `mark` stands between the numbers, none where the month is a word; `half` is the word for the half of the day, empty
-    on a clock of 24 hours; `is_padded` says that a number below ten has a zero before it.
+    `mark` is between the numbers, empty if the month is a word. `half` is the word for the half of the day, empty on a
+    clock of 24 hours. `is_padded` says that a number below ten has a leading zero.
     """
 
     mark: str
@@ -54,7 +54,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A date and time as written: the date's numbers in the order they stand in, and the time of day."""
+    """A date and time as written: the date's numbers in the order written, and the time of day."""
 
     text: str
     numbers: tuple[int, int, int]
@@ -63,7 +63,7 @@ class Written:
     style: Style
 
     def day(self, order: Order) -> date | None:
-        """Return the day that the numbers mean in this order; None where there is no such day."""
+        """Return the day that the numbers mean in this order; None if there is no such day."""
         one, two, three = self.numbers
         if self.is_year_first or order is Order.YEAR_FIRST:
             year, month, day = one, two, three
@@ -79,13 +79,13 @@ class Written:
             return None
 
     def moment(self, order: Order) -> datetime | None:
-        """Return the time that is meant in this order."""
+        """Return the time in this order; None if there is no such day."""
         day = self.day(order)
         return None if day is None else datetime.combine(day, self.clock)
 
     @property
     def could_be_either(self) -> bool:
-        """Whether day and month can be told apart by nothing in the date itself."""
+        """Whether the date itself leaves open which number is the day."""
         days = {self.day(Order.DAY_FIRST), self.day(Order.MONTH_FIRST)}
         return len(days) == 2 and None not in days
 
@@ -105,10 +105,10 @@ class Dating:
 
 
 def dating_of(dates: Iterable[Written]) -> Dating | None:
-    """Decide in which order a chat's dates are written; None where no date is possible in any.
+    """Decide the order of a chat's dates; None if no date is possible in any order.
 
-    What counts, in this order: the fewest dates are impossible; the fewest are earlier than the one before; people who
-    write dates in this form put them so; all lie near together. Where the last two disagree, or say nothing, the order
+    These count, in this order: the fewest impossible dates; the fewest dates earlier than the one before; the habit of
+    people who write dates in this form; the dates closest together. If the last two disagree, or say nothing, the order
     is left open.
     """
     evidence = [_Evidence(order) for order in Order]
@@ -134,10 +134,10 @@ def dating_of(dates: Iterable[Written]) -> Dating | None:
 
 
 def settled(source: Source, dating: Dating) -> Dating:
-    """Return the order that holds: what whoever gave the file says of it, unless the dates leave no doubt.
+    """Return the order to use: the one that the user gave, unless the dates leave no doubt.
 
     Raises:
-        UnclearDates: nobody says, and the dates leave it open.
+        UnclearDates: the user gave none, and the dates leave it open.
     """
     if dating.certainty is not Certainty.SURE and source.order is not None:
         return Dating(source.order, Certainty.SURE)
@@ -147,7 +147,7 @@ def settled(source: Source, dating: Dating) -> Dating:
 
 
 class _Evidence:
-    """What the dates of a file say about one order of their numbers."""
+    """What the dates of a file show about one order of their numbers."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -174,12 +174,12 @@ class _Evidence:
 
     @property
     def spread(self) -> int:
-        """How many days there are from the first to the last."""
+        """The number of days from the first to the last."""
         return (self._range[1] - self._range[0]).days if self._range else 0
 
 
 class _Habit:
-    """The form of a file's dates: with CLDR's short dates, who writes so."""
+    """The form of a file's dates, and which order is usual in it, by CLDR's short dates."""
 
     def __init__(self) -> None:
         self.example = ""
@@ -199,10 +199,10 @@ class _Habit:
 
     @property
     def order(self) -> Order | None:
-        """The order usual in this form; None where people of both habits use it.
+        """The order usual in this form; None if people of both habits use it.
 
-        Of CLDR's languages month first is written with slashes only, and nearly only as in ``3/14/23, 9:15 PM``;
-        two digits for a year come first in Korea, whose words for the halves of the day tell.
+        In CLDR's languages, the month comes first only with slashes, and nearly only as in ``3/14/23, 9:15 PM``. Two
+        digits for a year come first in Korea, which its words for the halves of the day show.
         """
         if self._marks == {"."} and self._is_short and any(map(_is_without_case, self._halves)):
             return Order.YEAR_FIRST
@@ -218,7 +218,7 @@ def _is_without_case(word: str) -> bool:
 
 
 def _without_doubtful_years(fitting: Sequence[_Evidence], habit: _Habit) -> Sequence[_Evidence]:
-    """Leave out that years of two digits come first, or all else, by habit and by which dates lie near together."""
+    """Drop the order with two-digit years first, or all others, by habit and by which dates are closer together."""
     others = [one for one in fitting if one.order is not Order.YEAR_FIRST]
     years = [one for one in fitting if one.order is Order.YEAR_FIRST]
     if not others or not years or years[0].reading in {one.reading for one in others}:
@@ -228,7 +228,7 @@ def _without_doubtful_years(fitting: Sequence[_Evidence], habit: _Habit) -> Sequ
 
 
 def _by_habit(rivals: Sequence[_Evidence], habit: _Habit) -> tuple[_Evidence, bool]:
-    """Return the order that habit or nearness speaks for, and whether that leaves the question open."""
+    """Return the order that habit or closeness supports, and whether the question stays open."""
     tightest = min(rivals, key=lambda one: (one.spread, one.order is not habit.order))
     usual = next((one for one in rivals if one.order is habit.order), None)
     if usual is not None:
@@ -238,7 +238,7 @@ def _by_habit(rivals: Sequence[_Evidence], habit: _Habit) -> tuple[_Evidence, bo
 
 
 def _is_far_wider(one: _Evidence, other: _Evidence) -> bool:
-    """Say whether one reading scatters over months what the other has within days."""
+    """Say whether one reading spreads over months the dates that the other has within days."""
     return one.spread > _MONTH_DAYS and other.spread * _FAR_APART <= one.spread
 
 

@@ -17,13 +17,15 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 SESSION_GAP = timedelta(hours=8)
 STRETCH_TURNS = 5_000
 STRETCH_CHARACTERS = 2**22
-"""How much of a conversation is handed on at once: all of it, unless it has more turns or characters than this."""
+"""The most turns and characters that are handed on at once; a longer conversation comes in stretches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message as the transcript gives it. `session` is any number that changes when the format starts a session;
-    `attributes` are what `attributes.attributes` makes of what is said beside the text.
+    """One message as the transcript gives it.
+
+    `session` is any number that changes when the format starts a session. `attributes` is what `attributes.attributes`
+    returns.
     """
 
     speaker: str
@@ -36,15 +38,15 @@ class Message:
 
 
 _Said = tuple[int, int, str, str, datetime | None, str | None, str | None, dict[str, object]]
-"""What a turn is made of when its conversation's name is known: all of `Turn` but that, in its order."""
+"""A turn while its conversation's name is unknown: the fields of `Turn` without the name, in order."""
 
 
 class Draft:
     """A conversation being read: takes messages in order, and counts what was repaired or left out.
 
-    `own_id` is the format's own id for the conversation; `title` names it when there is no id and no earlier
-    conversation of the file has that title; `place` is where in the file it is. `is_of_an_agent` is for a reader to
-    note that a coding agent wrote it, `shares_ids` that its messages' ids stand for the same in all conversations.
+    `own_id` is the format's own id for the conversation. `title` names it if there is no id and no earlier conversation
+    of the file has that title. `place` is its place in the file. A reader sets `is_of_an_agent` if a coding agent wrote
+    it, and `shares_ids` if its messages' ids mean the same in all conversations.
     """
 
     def __init__(self, own_id: str | None = None, title: str | None = None, place: str = "") -> None:
@@ -119,7 +121,7 @@ class Draft:
         return frozenset(self._own_ids)
 
     def stretch(self, name: str, format_name: str) -> Conversation:
-        """Return what was added since the last stretch, under the name; the draft goes on behind it."""
+        """Return what was added since the last stretch, under the name; later messages go into the next stretch."""
         notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
         turns = tuple(Turn(name, *said) for said in self._turns)
         continues = self._count > len(turns)
@@ -149,7 +151,7 @@ class Draft:
         return cleaned
 
     def _is_there(self, message: Message, text: str) -> bool:
-        """Say whether the very same message was added before, under the same id."""
+        """Say whether the same message was added before, under the same id."""
         known = None if message.own_id is None else self._own_ids.get(clean(message.own_id))
         return known is not None and known == _content_of(message, text)
 
@@ -172,12 +174,12 @@ class Draft:
 def conversations_from_drafts(
     source: Source, format_name: str, drafts: Iterable[Draft], form: str = "check the file"
 ) -> Iterator[Conversation]:
-    """Yield the drafts that have turns as conversations, each whole or, where it is long, in stretches.
+    """Yield the drafts that have turns as conversations, each whole or, if it is long, in stretches.
 
-    A draft may come several times, whenever it is full, and comes a last time when it is complete; the next one only
-    then. The last conversation's notes count the drafts without messages. `form` says how to write a message.
+    A draft may come several times, whenever it is full. It comes a last time when it is complete; only then does the
+    next one come. The last conversation's notes count the drafts without messages. `form` says how to write a message.
 
-    Where the drafts end in an error that may be skipped, what was read before it is yielded all the same.
+    If the drafts end in an error that may be skipped, what was read before it is still yielded.
 
     Raises:
         InputError: no draft has a turn, or two have the same name.
@@ -201,7 +203,7 @@ def conversations_from_drafts(
 
 
 def _until_broken(source: Source, drafts: Iterable[Draft]) -> Iterator[Draft]:
-    """Yield the drafts as far as they can be read."""
+    """Yield the drafts up to the first error, which is skipped if it may be."""
     try:
         yield from drafts
     except InputError as error:
@@ -209,7 +211,7 @@ def _until_broken(source: Source, drafts: Iterable[Draft]) -> Iterator[Draft]:
 
 
 def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Iterator[Conversation]:
-    """Yield the drafts' stretches; a draft's first is held back until it is full twice over, or another follows."""
+    """Yield the drafts' stretches. A draft's first one is held back until the draft comes again, or another follows."""
     held: Draft | None = None
     for draft in drafts:
         if draft is held:
@@ -229,13 +231,13 @@ def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conv
     if name is None:
         return
     if draft.is_begun:
-        yield draft.stretch(name, format_name)  # without turns, where it has only notes to add to the one before
+        yield draft.stretch(name, format_name)  # without turns if it only has notes to add to the one before
     else:
         names.left_out += 1
 
 
 class Names:
-    """What the conversations of one file are called: the own id, else the title, else the file's name.
+    """Names the conversations of one file: by own id, else by title, else by the file's name.
 
     `is_one_of_several` says that the file's name alone is not enough; `left_out` counts drafts without messages.
     """
@@ -249,7 +251,7 @@ class Names:
         self._name: str | None = None
 
     def of(self, draft: Draft) -> str | None:
-        """Return the draft's name, which stays the same once it was asked for; None where it is skipped.
+        """Return the draft's name, which stays the same once it was returned; None if the draft is skipped.
 
         Raises:
             InputError: an earlier draft has this name, and it may not be skipped.
@@ -283,7 +285,7 @@ def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
 
 
 def summed(notes: Iterable[str]) -> list[str]:
-    """Return the notes of several stretches or conversations, one for each kind of repair, with what they add up to."""
+    """Return the notes of several stretches or conversations added up: one note for each kind of repair."""
     times: Counter[str] = Counter()
     for note in notes:
         repair, _, count = note.rpartition(": ")
@@ -292,7 +294,7 @@ def summed(notes: Iterable[str]) -> list[str]:
 
 
 def whole_conversations(stretches: Iterable[Conversation]) -> list[Conversation]:
-    """Return the conversations with their stretches joined; they are all in memory then."""
+    """Return the conversations with their stretches joined, all in memory."""
     whole: list[Conversation] = []
     for stretch in stretches:
         if stretch.continues:

@@ -25,9 +25,9 @@ _LINES = 20
 class Glimpse:
     """The beginning of a file or folder.
 
-    `head` is its first 65,536 characters. `document` is the JSON document, as far as it was looked at: of every array
-    the first elements; None where the text is no single JSON document. `lines` are the first lines that are JSON, each
-    a document; a first line too long to look at is there as far as it was looked at. `folder` is set for a folder.
+    `head` is its first 65,536 characters. `document` is the JSON document as far as it was read, with the first
+    elements of every array; it is None if the text is not a single JSON document. `lines` are the first lines that are
+    JSON, each a document; a first line that is too long is there as far as it was read. `folder` is set for a folder.
     """
 
     file: str
@@ -51,7 +51,7 @@ class Glimpse:
 
     @property
     def records(self) -> list[Node]:
-        """The first elements of the document's array, or the document where it is no array."""
+        """The first elements of the document's array, or the document if it is no array."""
         if self.document is None:
             return []
         if isinstance(self.document.value, list):
@@ -60,7 +60,7 @@ class Glimpse:
         return inner if inner[0] is self.document else [self.document, *inner]
 
     def has_record(self, is_meant: Callable[[Node], bool]) -> bool:
-        """Return whether one of the records is meant for a format; what it lacks for that is another's to say."""
+        """Return whether one of the records is meant for a format; a record at which `is_meant` raises is not."""
         return any(_says(is_meant, record) for record in self.records)
 
     def has_line(self, is_meant: Callable[[Node], bool]) -> bool:
@@ -76,7 +76,7 @@ def _says(is_meant: Callable[[Node], bool], node: Node) -> bool:
 
 
 def _lines(source: Source, first: Node | None) -> tuple[Node, ...]:
-    """Return the first lines that are JSON; where the first is too long to look at, what `first` has of it."""
+    """Return the first lines that are JSON; if the first is too long to read, the part of it that `first` has."""
     found: list[Node] = []
     characters = 0
     try:
@@ -93,11 +93,11 @@ def _lines(source: Source, first: Node | None) -> tuple[Node, ...]:
 
 
 class _Enough(Exception):
-    """So much was looked at that the rest does not matter."""
+    """Enough was read; the rest does not matter."""
 
 
 def _first_value(source: Source) -> tuple[Node | None, bool]:
-    """Return what the text's first JSON value begins with, and whether no other follows it, as far as was looked."""
+    """Return the beginning of the text's first JSON value, and whether it is the only one, as far as was read."""
     text = JsonText(source, source.chunks())
     built: list[Any] = []
     try:
@@ -112,7 +112,7 @@ def _first_value(source: Source) -> tuple[Node | None, bool]:
 
 
 def _look(text: JsonText, put: Callable[[Any], None], depth: int) -> None:
-    """Put the next value in its place before it is filled, so that what was seen of it stays."""
+    """Put the next value in its place before it is filled, so that a part of it stays after an error."""
     if text.consumed > _CHARACTERS:
         raise _Enough
     kind = text.peek() if depth else ""
@@ -131,4 +131,4 @@ def _look(text: JsonText, put: Callable[[Any], None], depth: int) -> None:
 
 
 def _forget(_value: object) -> None:
-    """Keep nothing."""
+    """Drop a value."""

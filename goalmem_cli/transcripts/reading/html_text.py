@@ -1,4 +1,4 @@
-"""The text of HTML as messages hold it: blocks on lines of their own, links as their labels, nothing quoted."""
+"""Extracts the text from the HTML of messages: blocks on lines of their own, links as their labels, no quotes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINES = re.compile(r" ?\n ?(?:\s*\n)?")
 
 
 def text_from_html(html: str, without: Collection[str] = _QUOTES) -> str:
-    """Return the text that the HTML shows, without what stands in the elements `without`."""
+    """Return the text that the HTML shows, except the text in the elements `without`."""
     parser = _Text(_UNSEEN | frozenset(without))
     parser.feed(html)
     parser.close()
@@ -31,16 +31,16 @@ class AnyHtml(HTMLParser):
         super().__init__(convert_charrefs=True)
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
-        """Take a marked section as the comment that browsers take it for."""
+        """Treat a marked section as a comment, as browsers do."""
         return self.parse_bogus_comment(i, bool(report))
 
 
 VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
-"""Elements that nothing stands in."""
+"""Elements without content."""
 
 
 class Elements(AnyHtml):
-    """A parser that knows in which elements a text stands: `opened` has their names and roles, the outermost first."""
+    """A parser that knows which elements are open: `opened` has their names and roles, the outermost first."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Elements(AnyHtml):
         return self.opened[-1][1] if self.opened else ""
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element, and those in it that were never left; one that was not entered is nothing."""
+        """Leave an element, and those in it that are still open; ignore the end of one that is not open."""
         while any(tag == entered for entered, _ in self.opened):
             entered, _ = self.opened.pop()
             self.handle_left()
@@ -60,7 +60,7 @@ class Elements(AnyHtml):
                 break
 
     def handle_left(self) -> None:
-        """Hear that an element was left."""
+        """Do nothing; called when an element was left."""
 
 
 class _Text(AnyHtml):

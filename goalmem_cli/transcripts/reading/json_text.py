@@ -1,8 +1,8 @@
-"""A JSON document read a value at a time, so that an export of gigabytes needs no more memory than its longest value.
+"""Reads a JSON document a value at a time, so that an export of gigabytes needs no more memory than its longest value.
 
-The standard library's scanner does the parsing; what is here keeps a window of the text around it. ijson, the usual
-library for this, turns lone surrogates into question marks unasked, refuses a file for one number out of range, and
-cannot say on which line an error is.
+The standard library's scanner parses; the code here keeps a window of the text around it. ijson, the usual library for
+this, turns lone surrogates into question marks, refuses a file for one number out of range, and cannot say on which
+line an error is.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 _DECODER = json.JSONDecoder()
 _NOT_BLANK = re.compile(r"[^ \t\n\r]")
 _LONGEST_TOKEN = 16
-"""How near the end of the window an error may be the window's: `-Infinity` cut off, or an escape."""
+"""An error this near the end of the window may come from the cut: half a `-Infinity`, or half an escape."""
 
 
 class JsonText:
-    """A cursor in the text. Whoever iterates over `elements` or `members` consumes each value before the next."""
+    """A cursor in the text. A caller that iterates over `elements` or `members` consumes each value before the next."""
 
     def __init__(self, source: Source, stretches: Iterator[str]) -> None:
         self._source = source
@@ -116,10 +116,10 @@ class JsonText:
             self._expect(",")
 
     def finish(self) -> None:
-        """Make sure that nothing but blanks is left.
+        """Check that only blanks are left.
 
         Raises:
-            TextBroken: something is.
+            TextBroken: something else is left.
         """
         if self.peek():
             self._fail("Extra data")
@@ -138,17 +138,17 @@ class JsonText:
         raise self._error(what, self._at)
 
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
-        """Say whether the error may come from the window's end and not from the text."""
+        """Say whether the window's end may have caused the error, and not the text."""
         return error.pos >= len(self._window) - _LONGEST_TOKEN or error.msg.startswith("Unterminated string")
 
     def _may_be_cut(self, end: int) -> bool:
-        """Say whether the value that ends there may be a number that goes on behind the window's end."""
+        """Say whether the value that ends there may be a number that continues after the window."""
         if self._window[end - 1] in '"]}' or len(self._window) - end > len("e+"):
             return False
         return not self._window[end:].strip("+-.eE")
 
     def _refill(self) -> bool:
-        """Drop what was consumed and read on, twice as far each time the same value needs it."""
+        """Drop what was consumed and read on, twice as far each time that the same value needs it."""
         rest = len(self._window) - self._at
         if rest > LONGEST_LINE:
             self._refuse_length()

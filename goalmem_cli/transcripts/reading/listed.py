@@ -1,4 +1,4 @@
-"""Conversations that are an object of JSON with a long list of messages in it."""
+"""Reads conversations that are a JSON object with a long list of messages in it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Identify = Callable[[Draft, Node], None]
 
 
 def drafts_from_listing(source: Source, listing: Listing, read: Read, identify: Identify) -> Iterator[Draft]:
-    """Yield the conversation of the listing: `read` gives what one of its messages says, `identify` its id and title.
+    """Yield the conversation of the listing. `read` returns what a message says; `identify` sets the id and title.
 
     A message that cannot be read is skipped.
 
     Raises:
-        InputError: the text is not JSON, or the listing does not have the layout; the text goes on behind it.
+        InputError: the text is not JSON, or the listing does not have the layout; reading goes on after the listing.
     """
     draft = Draft(place=listing.about.place)
     for filled in draft.fill(source.readable(listing.items(), partial(read, draft))):

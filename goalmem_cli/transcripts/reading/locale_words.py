@@ -1,7 +1,7 @@
-"""What the words for halves of a day and for months mean in every language that CLDR has (through babel).
+"""The meaning of words for halves of a day, months and weekdays in every language of CLDR (through babel).
 
-Languages are loaded one after another, those of the most countries first, until one knows the word: English needs none
-of it, and a word of no language costs a second, once.
+Languages are loaded one after another, those of the most countries first, until one knows the word. English needs none
+of them. A word of no language costs a second, once.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _HALVES = {"am": ((0, _NOON),), "pm": ((_NOON, _MIDNIGHT),)}
 _IGNORED = re.compile(r"[\s.'’\u200b-\u200f\u070f]+")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[A-Z][a-z]{3})?")
 _COMMON = 10
-"""From how many per cent of a country's people on a language counts as spoken there."""
+"""From this percentage of a country's people on, a language counts as spoken there."""
 
 Seconds = tuple[tuple[int, int], ...]
-"""Stretches of a day, each from a second to before another."""
+"""Parts of a day, each from one second to before another."""
 
 
 @lru_cache(maxsize=4096)
 def hour_in_half(hour: int, word: str) -> int | None:
-    """Return which hour of the day (0 to 23) an hour of 1 to 12 is with the word beside it (``μ.μ.``, ``晚上``).
+    """Return the hour of the day (0 to 23) of an hour from 1 to 12 with the word beside it (``μ.μ.``, ``晚上``).
 
-    None where no language knows the word, or no clock has the hour.
+    None if no language knows the word, or no clock has the hour.
     """
     stretches = _HALVES.get(_plain(word)) or _words().half(_plain(word))
     if stretches is None or hour > 12:
@@ -38,12 +38,12 @@ def hour_in_half(hour: int, word: str) -> int | None:
 
 
 def month_of(word: str) -> int | None:
-    """Return the number of the month that the word means; None where it is none in any language."""
+    """Return the number of the month that the word means; None if it means none in any language."""
     return _words().month(_plain(word))
 
 
 def weekday_of(word: str) -> int | None:
-    """Return the weekday that the word means, from 0 for Monday; None where it is none in any language."""
+    """Return the weekday that the word means, from 0 for Monday; None if it means none in any language."""
     return _words().weekday(_plain(word))
 
 
@@ -57,7 +57,7 @@ def _words() -> _Words:
 
 
 class _Words:
-    """The words of the languages that were loaded so far; of two languages with a word the earlier one's meaning."""
+    """The words of the languages loaded so far; a word of two languages has its meaning in the earlier one."""
 
     def __init__(self) -> None:
         self._halves: dict[str, Seconds] = {}
@@ -66,7 +66,7 @@ class _Words:
         self._left = _languages()
 
     def half(self, word: str) -> Seconds | None:
-        """Return the stretches of the day that the word means."""
+        """Return the parts of the day that the word means."""
         while word not in self._halves and self._load():
             pass
         return self._halves.get(word)
@@ -106,7 +106,7 @@ class _Words:
 
 
 def _languages() -> Iterator[str]:
-    """Yield the languages that CLDR has words of, those spoken in the most countries first."""
+    """Yield the languages for which CLDR has words, those of the most countries first."""
     from babel import core, localedata
 
     spoken: Counter[str] = Counter()
@@ -121,7 +121,7 @@ def _languages() -> Iterator[str]:
 
 
 def _spelled(contexts: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[object, str]]:
-    """Yield what each word of a table means; single letters of its narrow column mean too much at once."""
+    """Yield each word of a table with its meaning; single letters of the narrow column have too many meanings."""
     for widths in contexts.values():
         for width, words in widths.items():
             if width != "narrow" and isinstance(words, Mapping):
@@ -129,7 +129,7 @@ def _spelled(contexts: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[obj
 
 
 def _stretches(rule: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of a rule: a point of time is the hour that it begins, a night goes over midnight."""
+    """Yield the parts of the day of a rule. A point of time means the hour after it; a night goes over midnight."""
     if "at" in rule:
         yield rule["at"], rule["at"] + 3600
     elif rule["from"] < rule["before"]:

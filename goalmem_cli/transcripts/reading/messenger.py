@@ -1,4 +1,4 @@
-"""What messengers' exports as lines of text have in common: messages of several lines, and turns without ids."""
+"""Code shared by messengers' exports as lines of text: messages of several lines, and turns without ids."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _WORD_END = re.compile(r"[\s.\[\]]+")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The beginning of a message, from its first line; `speaker` is empty for what the program itself says.
+    """The beginning of a message, from its first line. `speaker` is empty for notices of the program.
 
-    `attributes` are what is said beside the text, where a reader finds it there.
+    `attributes` are those that a reader finds in the text.
     """
 
     speaker: str
@@ -35,10 +35,10 @@ class Opening:
 def openings_with_text(
     source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None]
 ) -> Iterator[Opening]:
-    """Yield each message with all its lines as they are; `stray` hears of every line before the first message.
+    """Yield each message with all its lines, unchanged. `stray` is called for each filled line before the first.
 
     Raises:
-        InputError: the file cannot be read, or a message is longer than any is.
+        InputError: the file cannot be read, or a message is too long.
     """
     begun: Opening | None = None
     more: list[str] = []
@@ -65,7 +65,7 @@ def openings_with_text(
 class NearMisses:
     """Counts lines that look nearly like a message and stay text of the one before; the first is shown.
 
-    `source` hears of each that surely is one that was not understood.
+    `source`, if given, keeps each as a line that was not understood.
     """
 
     def __init__(self, draft: Draft, form: re.Pattern[str], source: Source | None = None) -> None:
@@ -91,8 +91,8 @@ class NearMisses:
 class TurnIds:
     """Makes ids for the turns of a messenger that exports none.
 
-    An id says when, who and what, and which of several equal ones it is; so that two exports of one chat, of which the
-    later lacks the beginning, give the same ids to the same messages.
+    An id is made of the time, the speaker, the text, and a number among equal ones. So two exports of one chat give the
+    same ids to the same messages, even if the later one lacks the beginning.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class TurnIds:
 
 
 def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
-    """Yield a message for each that somebody said, with an id of its own; the others are counted in the draft."""
+    """Yield a message with an id for each opening that somebody said; the others are counted in the draft."""
     ids = TurnIds()
     for opening in openings:
         if not opening.speaker:
@@ -125,5 +125,5 @@ def messages_from_openings(draft: Draft, openings: Iterable[Opening]) -> Iterato
 
 
 def are_log_levels(names: Iterable[str]) -> bool:
-    """Return whether one of the names is a level, as in ``2023-12-31 21:15:07 app.ERROR: ...``: then nobody speaks."""
+    """Return whether a name is a log level, as in ``2023-12-31 21:15:07 app.ERROR: ...``: then nobody speaks."""
     return any(_WORD_END.split(name.strip().lower().strip("[]"))[-1] in _LEVELS for name in names)

@@ -17,10 +17,10 @@ TIME_KEYS = (
     "timestamp", "created_at", "createdAt", "create_time", "createTime", "created", "ts", "time", "date", "datetime",
     "sent_at", "sentAt", "inserted_at",
 )  # fmt: skip
-"""What programs call the time of a message, the surest first."""
+"""The keys that programs use for the time of a message, the most reliable first."""
 _WRAPPERS = ("conversations", "chats", "data", "items", "history", "threads")
 _IN_RECORDS = frozenset({"mapping", "chat_messages", "messages", "safeHtmlItem"})
-"""Keys under which a list of records stands one level deeper, and by which they are known as records."""
+"""Keys by which records are recognised in a list that is one level deeper."""
 _TIMES_IN_OBJECTS = ("$date", "$numberLong", "_seconds", "seconds")
 
 
@@ -35,7 +35,7 @@ class Node:
 
     @property
     def place(self) -> str:
-        """Where the value is, as error messages say it."""
+        """The place of the value, as error messages name it."""
         line = "" if self.line is None else f"line {self.line}"
         return ", ".join(part for part in (line, self.path) if part)
 
@@ -62,7 +62,7 @@ class Node:
         return list(self.value)
 
     def child(self, key: str) -> Node:
-        """Return the key's value; its place is known, and its value None, when the key is missing.
+        """Return the key's value. If the key is missing, the node has the value None, and its place.
 
         Raises:
             InputError: the value is not an object.
@@ -83,7 +83,7 @@ class Node:
         return child
 
     def at(self, keys: Iterable[str]) -> Node:
-        """Return what the keys lead to, one after another; its value is None where the way ends before."""
+        """Return the node that the keys lead to, one after another; its value is None if the way ends before."""
         node = self
         for key in keys:
             is_open = isinstance(node.value, dict)
@@ -150,10 +150,10 @@ class Node:
         return str(self.value)
 
     def stamp(self, read: Callable[[str], Stamp | None] = stamp_from_text) -> Stamp | None:
-        """Return the time that a string or a number of seconds or parts of them since 1970 gives; None for none.
+        """Return the time of a string, or of a number of seconds or parts of them since 1970; None for no value.
 
-        `read` reads the string, for formats that write times in a form of their own. What is no time gives a stamp that
-        has it as `unread`: what was said is worth keeping without its time.
+        `read` reads the string, for formats that write times in their own form. If the value is no time, the stamp has
+        it as `unread`: the message is worth keeping without its time.
         """
         value = self.value
         for _ in range(2):  # as MongoDB and Firestore write times
@@ -167,10 +167,10 @@ class Node:
         return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
 
     def moment(self) -> datetime | None:
-        """Return the time that stands here, None where nothing does.
+        """Return the time of the value, None if there is no value.
 
         Raises:
-            InputError: what stands here is no time.
+            InputError: the value is no time.
         """
         stamp = self.stamp()
         if stamp is not None and stamp.unread:
@@ -178,7 +178,7 @@ class Node:
         return None if stamp is None else stamp.moment
 
     def first_stamp(self) -> Stamp | None:
-        """Return the time that the object has under one of the keys by which programs call it, None without any."""
+        """Return the time under one of the keys that programs use for it, None if there is none."""
         stamps = [stamp for key in TIME_KEYS if self.has(key) and (stamp := self.child(key).stamp()) is not None]
         return next((stamp for stamp in stamps if not stamp.unread), stamps[0] if stamps else None)
 
@@ -188,7 +188,7 @@ class Node:
 
 
 def records(source: Source) -> Iterator[Node]:
-    """Yield the elements of the document's array one at a time, or the document itself where it is no array.
+    """Yield the elements of the document's array one at a time, or the document itself if it is no array.
 
     Raises:
         InputError: the text is not one JSON document; the place is the line and column.
@@ -203,7 +203,7 @@ def records(source: Source) -> Iterator[Node]:
 
 
 def unwrapped(document: Node) -> list[Node]:
-    """Return the records that an object holds as a list under a key that says no more, else the object alone."""
+    """Return the records that an object holds as a list under a general key, else the object alone."""
     if isinstance(document.value, dict):
         for key in _WRAPPERS:
             listed = document.value.get(key)
@@ -213,7 +213,7 @@ def unwrapped(document: Node) -> list[Node]:
 
 
 class Listing:
-    """An object of a document that is being read, one of whose arrays is too long to hold.
+    """An object of a document that is being read, with one array that is too long for memory.
 
     `about` is the object without that array, as far as it was read.
     """
@@ -229,13 +229,13 @@ class Listing:
         """Return the elements of the array one at a time, and read the rest of the object before and after it.
 
         Raises:
-            InputError: this is no object, or it has no such array; the text goes on behind it.
+            InputError: this is no object, or it has no such array; reading goes on after it.
             TextBroken: the text is not JSON.
         """
         return self._items
 
     def pass_over(self) -> None:
-        """Read the rest of the object and keep nothing of it, so that the text goes on behind it.
+        """Read the rest of the object and keep nothing of it, so that reading goes on after it.
 
         Raises:
             InputError: as `items`.
@@ -267,7 +267,7 @@ class Listing:
 
 
 def json_lines(source: Source) -> Iterator[Node]:
-    """Yield the document on each line that is not blank; only a line feed ends a line, as JSONL has it.
+    """Yield the document on each line that is not blank; only a line feed ends a line, as in JSONL.
 
     Raises:
         InputError: a line is not JSON, and may not be skipped; the place is the line and column.

@@ -1,4 +1,4 @@
-"""Chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
+"""Orders chats that an exporter spreads over numbered files of one folder, or writes with the newest message first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goalmem_cli.transcripts.reading.zipped import Place
 
 
 def glimpse_of_first(folder: Place, name: str) -> Glimpse | None:
-    """Return what detection sees of the folder's file of that name; None where there is none to be read."""
+    """Return what detection sees of the folder's file of that name; None if it is missing or cannot be read."""
     try:
         is_there = (folder / name).is_file()
         return Glimpse.from_source(Source.from_path(folder / name)) if is_there else None
@@ -24,7 +24,7 @@ def glimpse_of_first(folder: Place, name: str) -> Glimpse | None:
 
 
 def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
-    """Return the folder's files of that form in the order of their numbers, which are its only group.
+    """Return the folder's files whose names match, ordered by number, which is the form's only group.
 
     Raises:
         InputError: the folder cannot be listed.
@@ -39,9 +39,10 @@ def parts_in(folder: Place, form: re.Pattern[str]) -> list[Place]:
 def oldest_first(
     listed: Iterator[Node], time_key: str, is_newest_first: Callable[[Node], bool] = lambda _: True
 ) -> Iterator[Node]:
-    """Yield what was listed by time, then by place: from the end where the newest comes first.
+    """Yield the nodes by time, then by position; by position alone if a time is unknown.
 
-    That is so where most times say it, and where they say nothing by what the first one tells. It is all in memory.
+    If the newest comes first, positions count from the end. The times decide whether it does; if they are even,
+    `is_newest_first` decides by the first node. All nodes are held in memory.
 
     Raises:
         InputError: the list ends in an error; what came before it was yielded.
@@ -69,7 +70,7 @@ def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Cal
 
 
 def _moment(node: Node, time_key: str) -> float | None:
-    """Return when the record is of, in seconds; None where that is not known."""
+    """Return the record's time, in seconds since 1970; None if it is unknown."""
     stamp = node.child(time_key).stamp() if isinstance(node.value, dict) else None
     if stamp is None or stamp.is_placeholder:
         return None
@@ -78,7 +79,7 @@ def _moment(node: Node, time_key: str) -> float | None:
 
 
 def oldest_parts_first(files: list[Place]) -> list[Place]:
-    """Return a chat's files from the last to the first, as Meta numbers them; as they stand where times rise so."""
+    """Return a chat's files from the last to the first, as Meta numbers them; unchanged if their times rise."""
     times = [_first_time(file) for file in files]
     known = [time for time in times if time is not None]
     is_rising = len(files) > 1 and len(known) == len(files) and known == sorted(known)
@@ -89,7 +90,7 @@ def _first_time(file: Place) -> float | None:
     try:
         document = Glimpse.from_source(Source.from_path(file)).document
     except InputError:
-        return None  # whoever reads it says why
+        return None  # the reader will say why
     listed = None if document is None or not document.has("messages") else document.child("messages").value
     first = listed[0] if isinstance(listed, list) and listed else None
     time = first.get("timestamp_ms") if isinstance(first, dict) else None

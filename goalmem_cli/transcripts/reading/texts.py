@@ -1,4 +1,4 @@
-"""Text that any part can store and print."""
+"""Makes text that any part can store and print."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reads the times that transcripts give; a form that could mean two times is not read at all.
 
-dateutil and dateparser would guess there: which number is the day, which year is meant, which day a bare time is of.
+dateutil and dateparser would guess: which number is the day, which year is meant, to which day a bare time belongs.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _ISO = re.compile(
     r"|\d{8}T\d{6}Z?",
     re.ASCII | re.IGNORECASE,
 )
-_ZERO = re.compile(r"\+00(?::?00)?$", re.ASCII)  # -00:00 is UTC on no known clock, as Z is
+_ZERO = re.compile(r"\+00(?::?00)?$", re.ASCII)  # -00:00, like Z, is UTC by no known clock
 _LIKE_ISO = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", re.ASCII | re.IGNORECASE)
 _EPOCH = re.compile(r"\d{9,19}(?:\.\d{1,9})?", re.ASCII)
 _DOT_NET = re.compile(r"/Date\((\d{9,16})(?:[+-]\d{4})?\)/", re.ASCII)
-# A zone behind a clock, in one of the ways in which programs write it: UTC, GMT+0100 (Central European Time), +0200.
+# A zone after a clock, in the ways in which programs write it: UTC, GMT+0100 (Central European Time), +0200.
 _ZONE = re.compile(
     r"(?P<clock>\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[ap]\.?m\.?)?) ?"
     r"(?:(?P<offset>(?:UTC|GMT)?[+-]\d{1,2}(?::?\d\d)?)(?: [A-Z]{1,5})?|(?P<zone>[A-Z]{1,4}))"
@@ -60,12 +60,12 @@ _ZONE = re.compile(
 )
 _ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6}
 _ZONES |= {"PST": -8, "PDT": -7}
-"""Of the zones that have names those of RFC 2822: other names have several meanings."""
+"""The named zones of RFC 2822; other names have several meanings."""
 
 _NOON, _HOURS = 12, 24
 _CLOCK_IN_UTC = timezone(timedelta(0), "+00:00")
 _START = datetime(1970, 1, 1, tzinfo=UTC)
-# Seconds beyond the first are past the year 5000, milliseconds short of it before 1974: no transcript means either.
+# Above the first limit, seconds are past the year 5000; below it, milliseconds are before 1974: neither is meant.
 _EPOCHS = ((10**11, 1), (10**14, 10**3), (10**17, 10**6))
 _NANOSECONDS = 10**9
 
@@ -74,7 +74,7 @@ _NANOSECONDS = 10**9
 class Stamp:
     """A time as a transcript gave it. `is_day` says that only the day was given, and `moment` is its midnight.
 
-    `unread` is what stands in the place of a time and cannot be read as one: `moment` is a placeholder then.
+    `unread` is a text in the place of a time that cannot be read as one; then `moment` is a placeholder.
     """
 
     moment: datetime
@@ -83,29 +83,29 @@ class Stamp:
 
     @property
     def is_placeholder(self) -> bool:
-        """True at either edge of the calendar, where programs put a time that they do not have."""
+        """True in the first and last year of the calendar, which programs write for a missing time."""
         return self.moment.year in (MINYEAR, MAXYEAR)
 
 
 def by_its_clock(moment: datetime) -> datetime:
-    """Return a time of which the transcript writes the offset as one of a clock in UTC, if that is +00:00.
+    """Return a time whose offset the transcript writes; if that is +00:00, as the time of a clock in UTC.
 
-    `datetime.UTC` itself stands for an instant alone: on whose clock, the transcript does not say.
+    `datetime.UTC` itself stands for an instant: the transcript does not say what the speaker's clock showed.
     """
     return moment.replace(tzinfo=_CLOCK_IN_UTC) if moment.tzinfo is UTC else moment
 
 
 def in_utc_alone(stamp: Stamp | None) -> Stamp | None:
-    """Return a time of a format that writes all its times in UTC: there +00:00 is no clock's offset."""
+    """Return a time of a format that writes all its times in UTC: there +00:00 is not the offset of a clock."""
     if stamp is None or stamp.moment.tzinfo is not _CLOCK_IN_UTC:
         return stamp
     return replace(stamp, moment=stamp.moment.replace(tzinfo=UTC))
 
 
 def stamp_or_unread(text: str, read: Callable[[str], Stamp | None] | None = None) -> Stamp | None:
-    """Return the time that the text writes down, or a stamp that has what cannot be read; None for a blank text.
+    """Return the time that the text states, or a stamp with the text as `unread`; None for a blank text.
 
-    `read` reads the text, for formats that write times in a form of their own.
+    `read` reads the text, for formats that write times in their own form.
     """
     if not text.strip():
         return None
@@ -117,9 +117,9 @@ def stamp_or_unread(text: str, read: Callable[[str], Stamp | None] | None = None
 
 
 def stamp_from_text(text: str) -> Stamp | None:
-    """Return the time that the whole text writes down, or None when it has none of the forms read here.
+    """Return the time that the whole text states, or None if it has none of the forms read here.
 
-    The offset is kept where there is one; digits alone are seconds, or parts of seconds, since 1970.
+    An offset is kept. Digits alone are seconds, or parts of seconds, since 1970.
 
     Raises:
         ValueError: it has the form of a time, but there is no such time.
@@ -145,7 +145,7 @@ def stamp_from_text(text: str) -> Stamp | None:
 
 
 def _stamp_in_words(text: str) -> Stamp | None:
-    """Return the time where it is written for people."""
+    """Return the time if it is written for people: ``8 May 2023``."""
     for form in _FORMS:
         match = form.fullmatch(text)
         if match and match["month"].lower() in _MONTH_NUMBERS:
@@ -155,7 +155,7 @@ def _stamp_in_words(text: str) -> Stamp | None:
 
 
 def _without_zone(text: str) -> tuple[str, tzinfo | None]:
-    """Return the text without the zone behind its clock, and the zone; the text as it is where there is none."""
+    """Return the text without the zone after its clock, and the zone; the text unchanged and None if there is none."""
     match = _ZONE.search(text)
     if match is None or match.end() != len(text):
         return text, None
@@ -172,7 +172,7 @@ def _without_zone(text: str) -> tuple[str, tzinfo | None]:
 
 
 def stamp_from_day_first(text: str) -> Stamp | None:
-    """Return the time that ``29.12.2023, 22:42:04`` writes down, for formats known to mean the day by the first number.
+    """Return the time that ``29.12.2023, 22:42:04`` states, for formats known to write the day first.
 
     Raises:
         ValueError: it has the form of a time, but there is no such time.
@@ -197,7 +197,7 @@ def stamp_from_epoch(number: float) -> Stamp:
 
 
 def time_of_day_from_text(text: str) -> time | None:
-    """Return the time of day (``14:30``, ``2:30 pm``) that the whole text writes down, or None.
+    """Return the time of day (``14:30``, ``2:30 pm``) that the whole text states, or None.
 
     Raises:
         ValueError: it has the form of a time of day, but there is no such time.

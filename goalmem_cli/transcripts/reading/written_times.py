@@ -1,4 +1,4 @@
-"""Dates with times of day as programs write them for people, in any language: read as far as they are clear."""
+"""Reads dates with times of day as programs write them for people, in any language, if they are clear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STAMPS = tuple(
 _NUMERIC = _STAMPS[:2]
 _BLANKS = frozenset({"", " ", ", "})
 _COMMAS = re.compile("[,،]")
-# Beside dates and clocks stand eras, "at", and abbreviations of year and hour. Longer words have to mean a half.
+# Eras, "at", and abbreviations of year and hour may be beside dates and clocks. Longer words must mean a half.
 _FILLERS = frozenset({"be", "at", "um", "klo", "kl", "à", "às", "u", "о", "в", "г", "р", "ч", "h", "uhr", "น"})
 _LONGEST_FILLER = 4
 _NOON, _HOURS = 12, 24
@@ -41,7 +41,7 @@ _NOON, _HOURS = 12, 24
 
 @lru_cache(maxsize=4096)
 def written_from_text(text: str) -> Written | None:
-    """Return the date and time that the whole text is, or None."""
+    """Return the date and time that the whole text states, or None."""
     if not text.isascii():
         text = _EAST_ASIAN.sub(r"\1/\2/\3", text.translate(_NO_MARKS))
     text = " ".join(text.split())
@@ -71,7 +71,7 @@ def _style(mark: str, half: str, is_padded: bool, has_seconds: bool) -> Style:
 
 @lru_cache(maxsize=4096)
 def _half(before: str, after: str, hour: int) -> str | None:
-    """Return the word for the half of the day, empty where there is none; None where a word means something else."""
+    """Return the word for the half of the day, empty if there is none; None if a word means something else."""
     half = ""
     for beside, is_behind in ((before, False), (after, True)):
         if beside in _BLANKS:

@@ -1,4 +1,4 @@
-"""Places in a zip, as `Path` is one on disk: read where they are, so that no name of an entry becomes a path."""
+"""Places in a zip, with methods like those of `Path`. Entries are read in the zip, so no name of one becomes a path."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MOST_ENTRIES, MOST_BYTES, MOST_DEPTH = 50_000, 2**33, 16
-"""How many entries a zip may have, how many bytes one may unpack to, and in how many folders it may lie."""
+"""The most entries of a zip, the most bytes that one may unpack to, and the most folders that it may lie in."""
 MOST_RATIO, SMALL = 250, 2**24
-"""How many times its packed size an entry may unpack to, if that is more than so many bytes."""
+"""An entry of over `SMALL` bytes may unpack to at most `MOST_RATIO` times its packed size."""
 
 _FAULTS = (BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 _ENCRYPTED = 0x1
@@ -70,7 +70,7 @@ class Zipped:
         return self.inside in self.archive.folders
 
     def is_symlink(self) -> bool:
-        """Say no: links are none of the archive's files."""
+        """Return False: links are not among the archive's files."""
         return False
 
     def iterdir(self) -> Iterator[Zipped]:
@@ -95,7 +95,7 @@ class Zipped:
 
     @property
     def problem(self) -> InputError | None:
-        """Why the entry is not read though it may be a transcript: it would unpack to too much, or needs a password."""
+        """Why an entry that may be a transcript is not read: it would unpack to too much, or needs a password."""
         info = self.archive.files[self.inside]
         packed = max(info.compress_size, 1)
         if info.flag_bits & _ENCRYPTED:
@@ -112,7 +112,7 @@ Place: TypeAlias = Path | Zipped
 
 @dataclass(frozen=True)
 class Archive:
-    """A zip: its entries by name, without folders, links and names that no file of an export has; `odd` are those."""
+    """A zip. `files` are its entries by name, without folders; `odd` are links, and names that no export's file has."""
 
     path: Path
     files: dict[str, ZipInfo]
@@ -139,7 +139,7 @@ class Archive:
 
     @cached_property
     def folders(self) -> dict[str, set[str]]:
-        """What each folder holds, by its name; the zip as a whole is the empty one."""
+        """The names in each folder, by the folder's name; the zip as a whole has the name ""."""
         found: dict[str, set[str]] = {"": set()}
         for name in self.files:
             parts = name.split("/")
