@@ -147,6 +147,7 @@ class Conversation:
     - `shares_ids`: own ids are unique in the whole format, so that an equal id elsewhere is a copy.
     - `is_zone_assumed`: the user named no time zone, so stored turns keep theirs.
     - `people`: the user's information about people in an exported store, as JSON; only its first conversation has it.
+    - `joined`: what was joined with it by command in an exported store, as hashes.
     """
 
     name: str
@@ -166,6 +167,7 @@ class Conversation:
     shares_ids: bool = field(default=False, compare=False)
     is_zone_assumed: bool = field(default=False, compare=False)
     people: tuple[object, ...] = field(default=(), compare=False)
+    joined: tuple[str, ...] = field(default=(), compare=False)
 
 
 COPIED_FROM = "copied_from"

@@ -275,19 +275,28 @@ def remove(
 ) -> int:
     """Delete the store, after showing what it holds."""
     from goalmem_cli.render.text import counted
+    from goalmem_cli.store.changes.removal import remove_marks
+    from goalmem_cli.store.privacy import FORGOTTEN
     from goalmem_cli.wiring import open_unread
 
     run = begin(context, quiet=quiet, store=store)
     memory = open_unread(run.settings, run.factories.embedder, run.screen.note)
-    try:
-        stats = memory.stats()
-        what = f"{counted(stats.conversations, 'conversation')}, {counted(stats.turns, 'turn')}"
-    except StoreDamaged as error:
-        what = f"it cannot be read ({error.message})"
+    has_marks_alone = not memory.exists and (memory.path / FORGOTTEN).is_file()
+    if has_marks_alone:
+        what = "no memory yet, but marks of what was forgotten elsewhere"
+    else:
+        try:
+            stats = memory.stats()
+            what = f"{counted(stats.conversations, 'conversation')}, {counted(stats.turns, 'turn')}"
+        except StoreDamaged as error:
+            what = f"it cannot be read ({error.message})"
     run.screen.note(f"{run.settings.place}: {what}")
     run.screen.note(_FOR_GOOD)
     confirm(f"Delete {run.settings.place} for good?", is_given=yes)
-    memory.remove()
+    if has_marks_alone:
+        remove_marks(memory.path)
+    else:
+        memory.remove()
     run.screen.report(f"{run.settings.place}: removed")
     return 0
 

@@ -46,7 +46,10 @@ def add(kept: Kept, conversations: Iterable[Conversation], report: Report, *, by
                 settle(kept)
                 planning.forget_all()
                 reports = planning.plan(batch)
-                bring(kept, *planning.wanted(reports))
+                wanted, emptied = planning.wanted(reports)
+                if any(each.becomes is not None and each.becomes.joined for each in wanted):
+                    kept.expect_joined()
+                bring(kept, wanted, emptied)
             for added in reports:
                 report(added)
 
@@ -122,7 +125,8 @@ class _Planning:
         talks = kept.talks(named | self._like(batch) | forks)
         talks |= {talk.name: talk for talk in map(Talk.from_row, kept.talk_rows("own_key", own))}
         aliases = [alias_of(said.format, said.own_id, said.file, said.name) for said in batch if not said.continues]
-        talks |= {talk.name: talk for talk in kept.joined_with([alias for alias in aliases if alias is not None])}
+        joined = {alias for alias in (*aliases, *(one for said in batch for one in said.joined)) if alias is not None}
+        talks |= {talk.name: talk for talk in kept.joined_with(sorted(joined))}
         self._reserved |= self._taken(batch)
         new = [talk for talk in talks.values() if talk.name not in self._scratch.talks and talk.revision]
         if new:

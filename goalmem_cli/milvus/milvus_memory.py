@@ -27,7 +27,7 @@ from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
-from goalmem_cli.store.changes.exporting import heading, turn_document, unit_document, write_lines
+from goalmem_cli.store.changes.exporting import head, heading, turn_document, unit_document, write_lines
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
@@ -236,12 +236,12 @@ class MilvusMemory:
         yield heading(self.path)
         talks = list(self._kept.shown().values())
         for talk in talks:
-            yield {"conversation": talk.name, "format": talk.format, "own_id": talk.own_id}
+            yield head(talk.name, talk.format, talk.own_id, talk.joined)
             for turn in self._kept.said([talk])[0].values():
                 yield {"turn": turn_document(turn)}
         for talk in talks:
             if any(kind not in ("turn", "passage") for kind in talk.units):
-                yield {"conversation": talk.name, "format": talk.format, "own_id": talk.own_id}
+                yield head(talk.name, talk.format, talk.own_id, talk.joined)
                 for unit in self._kept.said([talk])[1].values():
                     yield {"unit": unit_document(unit)}
 

@@ -1,7 +1,8 @@
 """Recognise forgotten turns when a transcript brings them back, by keyed hashes (marks) that do not reveal the text.
 
 A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
-recognised by its place, speaker and text in its conversation. A conversation is recognised by its own id, else by its
+recognised by its place, speaker and text in its conversation. A copied turn is recognised by the conversation that it
+may come from, speaker and text. A conversation is recognised by its own id, else by its
 file, else by its name. The key is in a file of the store's folder that only the owner can read. An export has it only
 on request. Marks of another memory are kept with that memory's key.
 """
@@ -36,6 +37,7 @@ MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
 """The most marks, and memories with marks, in an export or import, so that its line and reading stay fast."""
 _ALWAYS = "always"
 _NUMBERED = re.compile(r"-\d+$")
+_BY_ID = "id "
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,23 +182,35 @@ class Tombstones:
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
-            told = _told_of(turn, rooms)
+            told = [*_told_of(turn, rooms), *_told_elsewhere(turn, rooms)]
             found.update(*(one.turns.keys() & one.marks(told) for one in of_turns))
-        if of_all := [one for one in each if one.always]:
-            people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
-            rules = [(kind, room, who) for room in (None, *rooms) for kind, who in people]
-            found.update(*(one.always.keys() & one.marks(rules) for one in of_all))
+        if any(one.always for one in each):
+            found |= self._always(turn, rooms)
         return frozenset(found)
+
+    def _always(self, turn: Turn, rooms: Sequence[str]) -> set[str]:
+        """Return the marks by which all is forgotten that comes of where a turn stands, of who says it, or of all that
+        it may be copied from.
+        """
+        people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
+        each = [one for one in (self, *self.carried) if one.always]
+
+        def of_room(room: str | None) -> set[str]:
+            rules = [(kind, room, who) for kind, who in people]
+            return set[str]().union(*(one.always.keys() & one.marks(rules) for one in each))
+
+        sources = [of_room(source) for source in _sources_of(turn, rooms)]
+        return set[str]().union(*map(of_room, (None, *rooms)), *(sources if all(sources) else ()))
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
-        told = _told_of(turn, rooms)
+        told = [*_told_of(turn, rooms), *_told_elsewhere(turn, rooms)]
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
-        return self.marks(_told_of(turn, rooms))
+        return self.marks([*_told_of(turn, rooms), *_told_to_copies(turn, rooms)])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -257,6 +271,29 @@ def _told_of(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     return [*told, ("said", clock, turn.speaker, text)]
 
 
+def _told_to_copies(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return what copies of a turn will be known by; and, if it is a copy itself, what it was copied from."""
+    copied = [("copied", room) for room in rooms if turn.own_id is None and room.startswith(_BY_ID)]
+    copies = [("copy", source) for source in _sources_of(turn, rooms)]
+    return [(*told, turn.speaker, redacted(turn.text)[0]) for told in (*copied, *copies)]
+
+
+def _told_elsewhere(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return what a turn is known by where it was forgotten in a conversation that it copies from, or in a copy."""
+    sources = _sources_of(turn, rooms)
+    if not sources and (turn.own_id is not None or not any(room.startswith(_BY_ID) for room in rooms)):
+        return []
+    text = redacted(turn.text)[0]
+    told = [(kind, source) for kind in ("copied", "copy") for source in sources] or [("copy", room) for room in rooms]
+    return [(*each, turn.speaker, text) for each in told]
+
+
+def _sources_of(turn: Turn, rooms: Sequence[str]) -> list[str]:
+    """Return what the conversations are known by that a turn is told as copied from: they have its format."""
+    forms = [room.split(" ", 2)[1] for room in rooms if room.startswith(_BY_ID)] if turn.copied_from else []
+    return [_room_of_id(form, source) for form in forms for source in turn.copied_from]
+
+
 def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
     """Return the marks of several memories unchanged if they are not too many.
 
@@ -315,11 +352,15 @@ def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
 def rooms_of(conversation: Conversation) -> tuple[str, ...]:
     """Return the keys (rooms) that identify a conversation of a transcript."""
     if conversation.own_id is not None:
-        return (f"id {conversation.format} {conversation.own_id}",)
+        return (_room_of_id(conversation.format, conversation.own_id),)
     if conversation.is_exported or conversation.is_named:
         return (f"stored {conversation.name}",)
     rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))
     return tuple(dict.fromkeys(rooms))
+
+
+def _room_of_id(form: str, own_id: str) -> str:
+    return f"{_BY_ID}{form} {own_id}"
 
 
 def _told_room(file: str | None, name: str) -> str:

@@ -521,6 +521,21 @@ def test_what_was_stored_without_its_secrets_is_so_elsewhere(goalmem: Goalmem, t
         assert "AKIA" not in goalmem("stores", "export", "--store", store).out
 
 
+def test_marks_without_a_memory_are_removed_as_one_is(goalmem: Goalmem, talk: Path, place: str) -> None:
+    """Marks that were taken over before anything was stored go, with their key, and then nothing is left out."""
+    place = place.format("other")
+    goalmem("forget", "talk", "--yes")
+    goalmem("ingest", str(carried(goalmem)), "--take-forgotten", "--store", place)
+    assert goalmem("stores", "remove", "--store", place).code == 2
+    assert goalmem("forget", "--list", "--store", place).out == "forgotten: 2 turns\n"
+    outcome = goalmem("stores", "remove", "--store", place, "--yes")
+    assert (outcome.code, outcome.out) == (0, f"{place}: removed\n")
+    assert "marks of what was forgotten" in outcome.err
+    assert goalmem("forget", "--list", "--store", place).code == 1
+    assert goalmem("stores", "remove", "--store", place, "--yes").code == 3
+    assert "2 new stored" in goalmem("ingest", str(talk), "--store", place).out
+
+
 def test_a_program_takes_them_along_too(tmp_path: Path) -> None:
     """A memory's export has them where that is wanted, and another takes them where that is wanted."""
     file = tmp_path / "carried.jsonl"

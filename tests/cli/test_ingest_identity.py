@@ -36,9 +36,9 @@ def sharegpt(conversations: list[list[str]]) -> str:
     )
 
 
-def stored(goalmem: Goalmem) -> list[list[str]]:
+def stored(goalmem: Goalmem, *words: str) -> list[list[str]]:
     """Return the texts of each stored conversation."""
-    rows = [json.loads(line) for line in goalmem("stores", "export").out.splitlines()]
+    rows = [json.loads(line) for line in goalmem("stores", "export", *words).out.splitlines()]
     found: list[list[str]] = []
     for row in rows:
         if "conversation" in row:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -84,6 +85,54 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Go
     assert goalmem("stores", "join", "one", "one").code == 2
     assert goalmem("stores", "join", "one", "none").code == 3
     assert goalmem("stores", "verify").code == 0
+
+
+@pytest.mark.parametrize("is_copied", [True, False])
+@pytest.mark.parametrize("target", ["folder", "milvus"])
+def test_what_was_joined_by_command_is_one_in_a_copy_too(
+    either: Goalmem, tmp_path: Path, target: str, is_copied: bool
+) -> None:
+    """Its files bring nothing new there either, also where their messages stand between one another."""
+    goalmem, place = either, str(tmp_path / "place")
+    elsewhere = ("--store", place if target == "folder" else f"milvus:{place}.db")
+    files = [str(write_window(tmp_path / f"{name}.txt", *ends)) for name, ends in (("one", (0, 4)), ("other", (8, 12)))]
+    between = write_window(tmp_path / "between.txt", 5, 6)
+    between.write_text(between.read_text() + write_window(tmp_path / "last.txt", 11, 12).read_text())
+    files.append(str(between))
+    ingested(goalmem, *files)
+    for name in ("other", "between"):
+        assert goalmem("stores", "join", "one", name, "--yes").code == 0
+    whole = stored(goalmem)
+    exported = str(tmp_path / "all.jsonl")
+    assert goalmem("stores", "export", "--out", exported).code == 0
+    if is_copied:
+        assert goalmem("stores", "copy", os.environ["GOALMEM_STORE"], elsewhere[1]).code == 0
+    else:
+        dry = ingested(goalmem, "--dry-run", exported, *files, *elsewhere)
+        assert [one["new_turns"] for one in json.loads(dry.out)["files"]] == [len(whole[0]), 0, 0, 0]
+        ingested(goalmem, exported, *elsewhere)
+    for words in (("--dry-run",), ()):
+        outcome = ingested(goalmem, *words, *files, *elsewhere)
+        assert [one["new_turns"] for one in json.loads(outcome.out)["files"]] == [0, 0, 0]
+    assert stored(goalmem, *elsewhere) == whole
+    assert goalmem("stores", "verify", *elsewhere).code == 0
+    again = goalmem("stores", "export", *elsewhere).out
+    assert again == Path(exported).read_text("utf-8")
+
+
+def test_what_an_export_brought_is_known_by_its_own_file(either: Goalmem, tmp_path: Path) -> None:
+    """Not by the export's, which holds it only: what of its file is read again brings nothing new."""
+    goalmem, exported = either, str(tmp_path / "all.jsonl")
+    file = str(write_window(tmp_path / "few.txt", 0, 3))
+    ingested(goalmem, file)
+    assert goalmem("forget", "--speaker", "Me", "--yes").code == 0
+    assert goalmem("stores", "export", "--with-forgotten", "--out", exported).code == 0
+    for elsewhere in (("--store", str(tmp_path / "place")), ("--store", f"milvus:{tmp_path / 'place.db'}")):
+        ingested(goalmem, "--take-forgotten", exported, *elsewhere)
+        for _ in range(2):
+            assert '"new_turns": 0' in ingested(goalmem, file, *elsewhere).out
+            ingested(goalmem, exported, *elsewhere)
+        assert stored(goalmem, *elsewhere) == stored(goalmem) == [[SAID[1]]]
 
 
 def found_in(out: str) -> list[str]:
@@ -219,6 +268,70 @@ def test_a_fork_alone_keeps_all_until_its_parent_comes(goalmem: Goalmem, tmp_pat
     }  # fmt: skip
     for place in order:
         assert '"new_turns": 0' in ingested(goalmem, paths[place]).out
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> dict[str, str]:
+    """Logs of Codex: `p`, its fork `f`, and a fork of that one, `g`."""
+    meta = "session_meta"
+    pin, noted, mill = ("user", "The PIN is 8843."), ("assistant", "Noted."), ("user", "Draw the mill.")
+    return {
+        "p": codex(tmp_path / "p.jsonl", [
+            ("02T08:00:00.000", meta, {"id": "p"}), said("02T08:00:01.000", *pin), said("02T08:00:02.000", *noted),
+        ]),
+        "f": codex(tmp_path / "f.jsonl", [
+            ("05T12:00:00.000", meta, {"id": "f", "forked_from_id": "p"}), ("05T12:00:00.001", meta, {"id": "p"}),
+            said("05T12:00:00.002", *pin), said("05T12:00:00.003", *noted), said("05T12:01:00.000", *mill),
+        ]),
+        "g": codex(tmp_path / "g.jsonl", [
+            ("07T12:00:00.000", meta, {"id": "g", "forked_from_id": "f"}), ("07T12:00:00.001", meta, {"id": "f"}),
+            ("07T12:00:00.002", meta, {"id": "p"}), said("07T12:00:00.003", *pin), said("07T12:00:00.004", *noted),
+            said("07T12:00:00.005", *mill), said("07T12:02:00.000", "user", "Thanks."),
+        ]),
+    }  # fmt: skip
+
+
+def test_what_was_forgotten_does_not_come_back_by_a_fork(
+    either: Goalmem, family: dict[str, str], tmp_path: Path
+) -> None:
+    """Its copies have other times; they are what was forgotten, until it is wanted back, and in another memory too."""
+    goalmem, other, exported = either, str(tmp_path / "other"), str(tmp_path / "all.jsonl")
+    ingested(goalmem, family["p"], family["f"])
+    assert goalmem("forget", "p", "--yes").code == 0
+    for words in (("--dry-run",), ()):
+        outcome = ingested(goalmem, *words, *family.values())
+        assert outcome.err.count("left out: 2 turns that were forgotten") == 3
+    assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."], "g": ["07 Thanks."]}
+    assert goalmem("stores", "export", "--with-forgotten", "--out", exported).code == 0
+    goalmem("ingest", exported, "--take-forgotten", "--store", other)
+    assert "8843" not in goalmem("ingest", "--json", family["g"], "--store", other).out
+    assert "8843" not in goalmem("stores", "export", "--store", other).out
+
+    ingested(goalmem, "--restore-forgotten", *family.values())
+    assert stored_by_name(goalmem)["p"] == ["02 The PIN is 8843.", "02 Noted."]
+    assert stored_by_name(goalmem)["g"] == ["07 Thanks."]
+    assert goalmem("forget", "--list").code == 1
+
+
+def test_what_was_forgotten_in_a_fork_does_not_come_back_by_its_parent(either: Goalmem, family: dict[str, str]) -> None:
+    """Nor by another fork: whichever of them is read, it is the same that was said."""
+    goalmem = either
+    ingested(goalmem, family["f"])
+    assert goalmem("forget", "f", "--yes").code == 0
+    ingested(goalmem, *family.values())
+    assert stored_by_name(goalmem) == {"g": ["07 Thanks."]}
+
+
+def test_what_comes_later_of_a_forgotten_log_does_not_come_by_its_fork(either: Goalmem, family: dict[str, str]) -> None:
+    """With `--always`, what a fork copies of it is forgotten as well; what the fork says itself stays."""
+    goalmem = either
+    log = Path(family["p"])
+    whole = log.read_text()
+    log.write_text("".join(whole.splitlines(keepends=True)[:2]))
+    ingested(goalmem, family["p"])
+    assert goalmem("forget", "p", "--always", "--yes").code == 0
+    ingested(goalmem, family["f"])
+    assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."]}
 
 
 def test_a_subagent_s_log_leaves_its_session_what_it_repeats(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Derived, Turn, Unit
+from goalmem_cli.store.changes.overlapping import target_of
 from goalmem_cli.store.changes.parts import Parts
-from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.database import ledger, overlaps, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.indexes.spans import pages
 from goalmem_cli.store.people import People
@@ -33,8 +34,11 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
     parts.require()
     with parts.database.reading() as connection:
         yield heading(parts.path)
+        joined: dict[str, list[str]] = {}
+        for alias, target in sorted(overlaps.load_joined(connection).items()):
+            joined.setdefault(target, []).append(alias)
         heads: dict[str, dict[str, object]] = {
-            name: {"conversation": name, "format": form, "own_id": own_id}
+            name: head(name, form, own_id, joined.get(target_of(name), ()))
             for name, (form, own_id) in tables.conversation_rows(connection).items()
         }
         current = ""
@@ -63,6 +67,12 @@ def heading(folder: Path) -> dict[str, object]:
     """Return the first document, with the schema's version and the user's notes on people."""
     people = People.of_folder(folder).documents()
     return {"goalmem": SCHEMA_VERSION} | ({"people": people} if people else {})
+
+
+def head(name: str, form: str, own_id: str | None, joined: Sequence[str]) -> dict[str, object]:
+    """Return the document of a conversation, with what was joined with it by command."""
+    told: dict[str, object] = {"conversation": name, "format": form, "own_id": own_id}
+    return told | ({"joined": list(joined)} if joined else {})
 
 
 def _order(turn: Turn) -> tuple[str, int, int, str]:

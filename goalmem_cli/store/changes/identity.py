@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, newly_joined
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import overlaps, tables
@@ -27,7 +27,8 @@ class Change:
     `gone_turns` and `gone_units` are ids to delete. `turns` and `units` are rows to write, new or moved. `moved_turns`
     and `moved_units` are the ids whose rows they replace. `entries` are units with new or changed texts to index.
     `unindexed` are ids of turns that lose their index entry because passages replace it. `derived`, `edges` and
-    `ledger` come from an exported store. `beside` is a conversation that overlaps, but not enough to be the same one.
+    `ledger` come from an exported store, and so does `joined`: what was joined by command there. `beside` is a
+    conversation that overlaps, but not enough to be the same one.
     `is_joined` says that a window overlapped enough to be joined. `shift` is to be added to the session and ordinal of
     the transcript's next part. `is_gone` says that no turn is left, and that the conversation is to be deleted.
     """
@@ -51,12 +52,13 @@ class Change:
     is_joined: bool = False
     shift: tuple[int, int] = (0, 0)
     is_gone: bool = False
+    joined: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether the store already holds all of it."""
         is_same = not (self.is_new or self.gone_turns or self.turns or self.entries)
-        return is_same and not (self.derived or self.edges or self.ledger)
+        return is_same and not (self.derived or self.edges or self.ledger or self.joined)
 
 
 def _under(name: str, turn: Turn) -> Turn:
@@ -242,7 +244,8 @@ def plan_changes(
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         if not (conversation.turns or conversation.is_exported):  # all turns were copies
             change = replace(change, is_new=False)
-        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside))
+        told = newly_joined(connection, conversation)
+        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told))
     return changes
 
 

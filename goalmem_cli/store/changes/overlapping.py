@@ -94,6 +94,19 @@ def part(connection: Connection, names: Sequence[str]) -> None:
         overlaps.write_joined(connection, {alias: target for alias, target in before.items() if target not in gone})
 
 
+def newly_joined(connection: Connection | None, conversation: Conversation) -> tuple[str, ...]:
+    """Return what was joined with an exported conversation there, and with none here."""
+    known = overlaps.load_joined(connection) if conversation.joined and connection is not None else {}
+    return tuple(alias for alias in conversation.joined if alias not in known)
+
+
+def note_joined(connection: Connection, joined: Mapping[str, Sequence[str]]) -> None:
+    """Note what is joined with these conversations, by name, from now on."""
+    told = {alias: target_of(name) for name, aliases in joined.items() for alias in aliases}
+    if told:
+        overlaps.write_joined(connection, overlaps.load_joined(connection) | told)
+
+
 def target_of(name: str) -> str:
     """Return the hash of a conversation with which others are joined."""
     return content_hash("joined", name)

@@ -73,4 +73,4 @@ class _Previewing:
             tables.insert_conversations(scratch, rows)
             tables.insert_turns(scratch, list(turns.values()))
             tables.rewrite_sessions(scratch, wanted)
-            overlaps.write_joined(scratch, joined)
+            overlaps.write_joined(scratch, overlaps.load_joined(scratch) | joined)

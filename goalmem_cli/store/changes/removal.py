@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.changes.parts import Parts
@@ -38,3 +39,16 @@ def remove_store(parts: Parts) -> None:
                     path.unlink(missing_ok=True)
     with suppress(OSError):  # the folder has other files
         parts.path.rmdir()
+
+
+def remove_marks(folder: Path) -> None:
+    """Delete the marks that were taken over where there is no memory yet, and the folder where nothing else is in it.
+
+    Raises:
+        StoreError: the system refuses.
+    """
+    with reporting(folder):
+        (folder / FORGOTTEN).unlink(missing_ok=True)
+        remove_leftovers(folder, FORGOTTEN)
+    with suppress(OSError):  # something else is in it
+        folder.rmdir()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from goalmem_cli.records import Conversation, Derived, Unit
 from goalmem_cli.store.changes.identity import Change
+from goalmem_cli.store.changes.overlapping import note_joined
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
@@ -27,12 +28,15 @@ def write_changes(
     each = [change for _, change in changes]
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
     consistency.prune_outbox(connection, indexes)
+    files = {change.name: said.file for said, change in changes if not said.is_exported}  # else it is the export's
     tables.insert_conversations(
-        connection, [(change.name, said.format, said.own_id, said.file) for said, change in changes if change.is_new]
+        connection,
+        [(change.name, said.format, said.own_id, files.get(change.name)) for said, change in changes if change.is_new],
     )
-    files = {change.name: said.file for said, change in changes if said.file is not None and not change.is_new}
-    if files:
-        tables.update_files(connection, files)
+    known = {change.name: file for _, change in changes if not change.is_new and (file := files.get(change.name))}
+    if known:
+        tables.update_files(connection, known)
+    note_joined(connection, {change.name: change.joined for change in each})
     gone_units = {id_ for change in each for id_ in change.gone_units}
     derived_units, parts = ledger.leaving_with(connection, gone_turns)
     lines = [line for change in each for line in change.ledger]

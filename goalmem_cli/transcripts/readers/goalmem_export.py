@@ -92,6 +92,7 @@ class _Gathering:
             _optional(line.child("own_id")),
             is_exported=True,
             people=people,
+            joined=_joined(line.child("joined")),
         )
         self._turns: list[Turn] = []
         self._units: list[Unit] = []
@@ -130,8 +131,12 @@ class _Gathering:
             self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
             ledger=tuple(self._ledger),
         )  # fmt: skip
-        self._head = replace(self._head, continues=True, people=())
+        self._head = replace(self._head, continues=True, people=(), joined=())
         self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
+
+
+def _joined(node: Node) -> tuple[str, ...]:
+    return () if node.value is None else tuple(_id(each) for each in node.elements())
 
 
 def _turn(node: Node, conversation: str) -> Turn:
