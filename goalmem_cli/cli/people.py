@@ -75,7 +75,7 @@ def merge(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Say that two or more are one person, called as the last is. No turn changes; `people split` takes it back."""
+    """Say that two or more are one person, with the name given last. No turn changes; `people split` undoes it."""
     from goalmem_cli.library.people import merge as merge_people
 
     run, memory = _opened(context, store, quiet=quiet)
@@ -92,7 +92,7 @@ def name(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Say what somebody is called. No turn changes; `people split` takes it back."""
+    """Name a person. No turn changes; `people split` undoes it."""
     from goalmem_cli.library.people import name as name_person
 
     run, memory = _opened(context, store, quiet=quiet)
@@ -106,14 +106,14 @@ def split(
     context: typer.Context,
     person: Who,
     parts: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only that these names or ids are theirs.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Take only these names or ids from the person.")
     ] = None,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Take back what you said last of somebody: that several are one, or what they are called.
+    """Take back the last merge or name of a person.
 
-    Once more takes back what you said before that. With names or ids, only these are not theirs any more.
+    A second split takes back the one before that. With names or ids, only these are taken from the person.
     """
     from goalmem_cli.library.people import split as split_person
 
