@@ -8,20 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import BackboneMissing, ModelError, UsageError
 from goalmem_cli.loading import (
-    DeferredEmbedder,
-    DeferredModel,
-    LoadedModel,
-    kept_warm,
-    load_embedder,
-    load_model,
-    open_unread,
-)
+    DeferredEmbedder, DeferredModel, LoadedModel, kept_warm, load_embedder, load_model, open_unread,
+)  # fmt: skip
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
 from goalmem_cli.store import local
@@ -29,6 +24,7 @@ from goalmem_cli.store import local
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import BackboneEntry
     from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.models.installed import Watch
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.reasoners.catalogue import Choices, ReasonerEntry
@@ -67,6 +63,14 @@ class Factories:
     model: Callable[[Settings], LoadedModel] = load_model
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
     warm: Callable[[Settings], LoadedModel | None] = lambda _: None
+
+    @classmethod
+    def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
+        """Return goalmem's own, which announce what they do, and show with `watch` how far a file is put together."""
+        return cls(
+            partial(load_embedder, timeout=settings.timeout), partial(load_model, announce=announce, watch=watch),
+            warm=partial(kept_warm, announce=announce, watch=watch),
+        )  # fmt: skip
 
     def answering(self, settings: Settings) -> LoadedModel:
         """Return the model that answers questions: one that another process keeps warm, else one loaded here.

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO
@@ -57,7 +56,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         UsageError: a settings file or a variable is wrong.
     """
     from goalmem_cli.render.console import Screen
-    from goalmem_cli.wiring import Factories, kept_warm, load_embedder, load_model
+    from goalmem_cli.wiring import Factories
 
     settings = load_settings(flags, os.environ)
     screen = Screen(is_quiet=quiet, is_verbose=verbose)
@@ -67,13 +66,7 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         if settings.planning in OLD_NAMES:
             screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
     own = context.obj if isinstance(context.obj, Factories) else None
-    if own is None:
-        own = Factories(
-            embedder=partial(load_embedder, timeout=settings.timeout),
-            model=partial(load_model, announce=screen.note, watch=screen.bytes_done),
-            warm=partial(kept_warm, announce=screen.note, watch=screen.bytes_done),
-        )
-    return Invocation(settings, screen, own)
+    return Invocation(settings, screen, own or Factories.announcing(settings, screen.note, screen.bytes_done))
 
 
 def is_terminal() -> bool:

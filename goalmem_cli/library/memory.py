@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -72,16 +71,12 @@ def opened(
         StoreError: the store cannot be read.
         ModelError: the named embedder cannot be loaded.
     """
-    from goalmem_cli.wiring import Factories, kept_warm, load_embedder, load_model
+    from goalmem_cli.wiring import Factories
 
     given: dict[str, Any] = {**settings, "store": store}
     told = load_settings(given, os.environ) if reads_settings else given_settings(given)
     heard = listener or Logged()
-    factories = factories or Factories(
-        partial(load_embedder, timeout=told.timeout), partial(load_model, announce=heard.note),
-        warm=partial(kept_warm, announce=heard.note),
-    )  # fmt: skip
-    return Memory(told, factories, heard)
+    return Memory(told, factories or Factories.announcing(told, heard.note), heard)
 
 
 class Memory:

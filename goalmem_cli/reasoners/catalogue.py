@@ -76,13 +76,24 @@ def _always(told: T) -> Callable[[Choices], T]:
     return lambda _: told
 
 
-def _told(choices: Choices, name: str, kind: type[T]) -> T:
-    """Return the settings of a reasoner.
+def _with_settings(
+    name: str,
+    kind: type[T],
+    make: Callable[[Tools, T], Reasoner],
+    steps: Sequence[str],
+    calls: Callable[[T], tuple[int, int]],
+) -> ReasonerEntry:
+    """Return the entry of a reasoner with settings of its own, of this kind."""
 
-    Raises:
-        UsageError: it has no such setting, or it cannot have this value.
-    """
-    return settings_from(name, kind, choices.settings.get(name, {}), "reasoners")
+    def told(choices: Choices) -> T:
+        return settings_from(name, kind, choices.settings.get(name, {}), "reasoners")
+
+    return ReasonerEntry(
+        lambda tools, sources: make(tools, told(sources.choices)),
+        _always(steps),
+        lambda choices: calls(told(choices)),
+        settings=kind,
+    )
 
 
 def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
@@ -147,32 +158,21 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         _always(full_context.calls()),
         shows_all=True,
     ),
-    reformulate.NAME: ReasonerEntry(
-        lambda tools, sources: reformulate.Reformulate(
-            tools, _told(sources.choices, reformulate.NAME, reformulate.ReformulateSettings)
-        ),
-        _always(reformulate.STEPS),
-        _always(reformulate.calls()),
-        settings=reformulate.ReformulateSettings,
+    reformulate.NAME: _with_settings(
+        reformulate.NAME,
+        reformulate.ReformulateSettings,
+        reformulate.Reformulate,
+        reformulate.STEPS,
+        lambda _: reformulate.calls(),
     ),
-    reflect.NAME: ReasonerEntry(
-        lambda tools, sources: reflect.Reflect(tools, _told(sources.choices, reflect.NAME, reflect.ReflectSettings)),
-        _always(reflect.STEPS),
-        lambda choices: reflect.calls(_told(choices, reflect.NAME, reflect.ReflectSettings)),
-        settings=reflect.ReflectSettings,
-    ),
+    reflect.NAME: _with_settings(reflect.NAME, reflect.ReflectSettings, reflect.Reflect, reflect.STEPS, reflect.calls),
     react.NAME: ReasonerEntry(
         lambda tools, sources: react.React(tools, sources.choices.max_steps),
         _always(react.STEPS),
         _by_steps(react.calls),
     ),
-    memguide.NAME: ReasonerEntry(
-        lambda tools, sources: memguide.MemGuide(
-            tools, _told(sources.choices, memguide.NAME, memguide.MemGuideSettings)
-        ),
-        _always(memguide.STEPS),
-        lambda choices: memguide.calls(_told(choices, memguide.NAME, memguide.MemGuideSettings)),
-        settings=memguide.MemGuideSettings,
+    memguide.NAME: _with_settings(
+        memguide.NAME, memguide.MemGuideSettings, memguide.MemGuide, memguide.STEPS, memguide.calls
     ),
     tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
     remem.NAME: ReasonerEntry(

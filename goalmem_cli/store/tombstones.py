@@ -182,16 +182,14 @@ class Tombstones:
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
-            told = [*_told_of(turn, rooms), *_told_elsewhere(turn, rooms)]
+            told = _looked_for(turn, rooms)
             found.update(*(one.turns.keys() & one.marks(told) for one in of_turns))
         if any(one.always for one in each):
             found |= self._always(turn, rooms)
         return frozenset(found)
 
     def _always(self, turn: Turn, rooms: Sequence[str]) -> set[str]:
-        """Return the marks by which all is forgotten that comes of where a turn stands, of who says it, or of all that
-        it may be copied from.
-        """
+        """Return the marks of the rules that forget a turn: by its conversation, its speaker, or all its sources."""
         people = ((_ALWAYS, None), (_ALWAYS, turn.speaker), _by_voice(voice_of(turn)))
         each = [one for one in (self, *self.carried) if one.always]
 
@@ -204,13 +202,14 @@ class Tombstones:
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
-        told = [*_told_of(turn, rooms), *_told_elsewhere(turn, rooms)]
+        told = _looked_for(turn, rooms)
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
-        return self.marks([*_told_of(turn, rooms), *_told_to_copies(turn, rooms)])
+        text = redacted(turn.text)[0]
+        return self.marks([*_told_of(turn, rooms, text), *_told_to_copies(turn, rooms, text)])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -260,9 +259,17 @@ class Tombstones:
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
 
 
-def _told_of(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the tuples that identify a turn in a conversation with these rooms."""
-    text = redacted(turn.text)[0]  # the same, whether it is stored with or without `--redact`
+def _looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the tuples under which a turn of a transcript may be forgotten."""
+    text = redacted(turn.text)[0]
+    return [*_told_of(turn, rooms, text), *_told_elsewhere(turn, rooms, text)]
+
+
+def _told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples that identify a turn in a conversation with these rooms.
+
+    `text` is the turn's text without secrets: the same, whether it is stored with or without `--redact`.
+    """
     told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
     if turn.said is None:
         return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
@@ -271,25 +278,24 @@ def _told_of(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     return [*told, ("said", clock, turn.speaker, text)]
 
 
-def _told_to_copies(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return what copies of a turn will be known by; and, if it is a copy itself, what it was copied from."""
+def _told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples that identify copies of a turn, and its original if it is a copy itself."""
     copied = [("copied", room) for room in rooms if turn.own_id is None and room.startswith(_BY_ID)]
     copies = [("copy", source) for source in _sources_of(turn, rooms)]
-    return [(*told, turn.speaker, redacted(turn.text)[0]) for told in (*copied, *copies)]
+    return [(*told, turn.speaker, text) for told in (*copied, *copies)]
 
 
-def _told_elsewhere(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return what a turn is known by where it was forgotten in a conversation that it copies from, or in a copy."""
+def _told_elsewhere(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples of `_told_to_copies` with which a turn was forgotten in one of its sources, or in a copy."""
     sources = _sources_of(turn, rooms)
     if not sources and (turn.own_id is not None or not any(room.startswith(_BY_ID) for room in rooms)):
         return []
-    text = redacted(turn.text)[0]
     told = [(kind, source) for kind in ("copied", "copy") for source in sources] or [("copy", room) for room in rooms]
     return [(*each, turn.speaker, text) for each in told]
 
 
 def _sources_of(turn: Turn, rooms: Sequence[str]) -> list[str]:
-    """Return what the conversations are known by that a turn is told as copied from: they have its format."""
+    """Return the rooms of the conversations from which a turn was copied; they have its conversation's format."""
     forms = [room.split(" ", 2)[1] for room in rooms if room.startswith(_BY_ID)] if turn.copied_from else []
     return [_room_of_id(form, source) for form in forms for source in turn.copied_from]
 
@@ -344,7 +350,7 @@ def _fewer(numbered: Mapping[str, int], gone: set[str]) -> dict[str, int]:
 def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
     """Return the keys (rooms) that identify a stored conversation."""
     if conversation.own_id is not None:
-        return (f"id {conversation.format} {conversation.own_id}",)
+        return (_room_of_id(conversation.format, conversation.own_id),)
     names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # the store may have numbered it
     return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
 

@@ -51,6 +51,16 @@ def stopping_at(step: int) -> Callable[[str], None]:
     return written
 
 
+def kill_in(work: Callable[..., None], *arguments: object) -> None:
+    """Do the work in a process of its own, which is killed in the middle of it."""
+    start = multiprocessing.get_context("forkserver")
+    start.set_forkserver_preload([__name__])  # loads the libraries once for all cases
+    process = start.Process(target=work, args=arguments)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
 def named(turns: list[Turn], name: str) -> list[Turn]:
     """Return the turns as those of another conversation."""
     return [replace(turn, conversation=name) for turn in turns]
@@ -228,12 +238,7 @@ def killed(folder: Path, step: str) -> None:
 @pytest.mark.parametrize("step", ["turns written", "units written", "conversations published"])
 def test_a_killed_process_loses_nothing_that_was_reported(memory: Opens, tmp_path: Path, step: str) -> None:
     """What the engine had taken is there when it is opened again, and the rest is all or nothing."""
-    start = multiprocessing.get_context("forkserver")
-    start.set_forkserver_preload([__name__])  # loads the libraries once for all cases
-    process = start.Process(target=killed, args=(tmp_path, step))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    kill_in(killed, tmp_path, step)
     texts = [turn.text for turn in LATER]
     assert [turn.text for turn in memory().turns(["before"])] == texts
     assert [turn.text for turn in memory().turns(["killed"])] == (texts if step == "conversations published" else [])
@@ -246,12 +251,7 @@ def test_a_killed_process_loses_nothing_that_was_reported(memory: Opens, tmp_pat
 @pytest.mark.parametrize("step", ["conversations hidden", "rows deleted"])
 def test_a_killed_forgetting_is_finished(memory: Opens, tmp_path: Path, step: str) -> None:
     """Nothing of what was to be forgotten is seen by whoever opens the database again, and no row is left over."""
-    start = multiprocessing.get_context("forkserver")
-    start.set_forkserver_preload([__name__])
-    process = start.Process(target=killed_forgetting, args=(tmp_path, step))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    kill_in(killed_forgetting, tmp_path, step)
     assert memory().turns(["killed"]) == []
     assert [turn.text for turn in memory().turns(["before"])] == [turn.text for turn in LATER]
     memory().add_turns(named(EARLIER, "any"))  # the next to write deletes what is left
@@ -267,12 +267,7 @@ def test_a_killed_forgetting_is_finished(memory: Opens, tmp_path: Path, step: st
 )
 def test_a_killed_join_is_done_or_not_begun(memory: Opens, tmp_path: Path, step: str) -> None:
     """Whoever opens the database again sees two conversations or one, and joining them, where they are two, ends it."""
-    start = multiprocessing.get_context("forkserver")
-    start.set_forkserver_preload([__name__])
-    process = start.Process(target=killed_joining, args=(tmp_path, step))
-    process.start()
-    process.join()
-    assert process.exitcode == -signal.SIGKILL
+    kill_in(killed_joining, tmp_path, step)
     is_joined = require_one_or_two(memory())
     assert is_joined is (step in ("conversations published", "rows deleted"))
     if is_joined:

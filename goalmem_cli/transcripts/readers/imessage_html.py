@@ -54,11 +54,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 def _found_on(source: Source, draft: Draft) -> Iterator[Found]:
     page = Page()
-    for chunk in source.chunks():
-        page.feed(chunk)
-        yield from page.take()
-    page.close()
-    yield from page.take()
+    yield from page.messages(source.chunks())
     draft.count("notices left out", page.notices)
 
 

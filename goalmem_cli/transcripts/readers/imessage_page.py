@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from goalmem_cli.transcripts.reading.html_text import VOID, Elements
+from goalmem_cli.transcripts.reading.html_text import VOID, MessagePage
 
 _TIME, _SPEAKER, _TEXT, _TAPBACK, _UNSAID, _EDITED, _APP = "time", "speaker", "text", "tapback", "", "edited", "app"
 _ROLES = {
@@ -51,25 +50,14 @@ class Found:
         return "".join(self.parts.get(_TEXT, ())).strip()
 
 
-class Page(Elements):
-    """Parses the page as it is fed. `take` yields the complete messages; `notices` is the number of notices."""
+class Page(MessagePage[Found]):
+    """Parses a page of messages; `notices` is the number of notices."""
 
     def __init__(self) -> None:
         super().__init__()
         self.notices = 0
         self._found: Found | None = None
         self._depth = 0
-        self._complete: list[Found] = []
-
-    def take(self) -> Iterator[Found]:
-        """Yield the messages that were completed since the last call."""
-        complete, self._complete = self._complete, []
-        yield from complete
-
-    def close(self) -> None:
-        """End the page; a message that breaks off counts as complete."""
-        super().close()
-        self._end_message()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter an element."""
@@ -90,7 +78,7 @@ class Page(Elements):
     def handle_left(self) -> None:
         """End the message whose element was left."""
         if self._found is not None and len(self.opened) == self._depth:
-            self._end_message()
+            self.end_message()
 
     def handle_data(self, data: str) -> None:
         """Take text; line breaks outside of bubbles belong to the page's source, not to the message."""
@@ -141,7 +129,8 @@ class Page(Elements):
         elif self.role in (_TIME, _SPEAKER, _TEXT):
             self._found.parts.setdefault(self.role, []).append(text)
 
-    def _end_message(self) -> None:
+    def end_message(self) -> None:
+        """Complete the message that is open, if there is one."""
         if self._found is not None:
-            self._complete.append(self._found)
+            self.complete.append(self._found)
         self._found = None

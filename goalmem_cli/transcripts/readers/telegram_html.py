@@ -77,11 +77,7 @@ class _Chat:
 
     def _found_on(self, source: Source) -> Iterator[Found]:
         page = Page()
-        for chunk in source.chunks():
-            page.feed(chunk)
-            yield from page.take()
-        page.close()
-        yield from page.take()
+        yield from page.messages(source.chunks())
         self.draft.title = self.draft.title or clean(page.title) or None
 
     def _messages(self, source: Source, found: Found) -> Iterator[Message]:

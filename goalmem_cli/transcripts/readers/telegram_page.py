@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from goalmem_cli.transcripts.reading.attributes import Reaction
-from goalmem_cli.transcripts.reading.html_text import VOID, Elements
+from goalmem_cli.transcripts.reading.html_text import VOID, MessagePage
 
 _MESSAGE = re.compile(r"message(-?\d{1,19})", re.ASCII)
 _REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
@@ -62,26 +62,15 @@ def _trimmed(pieces: Iterable[str]) -> str:
     return "\n".join(line.strip() for line in "".join(pieces).split("\n")).strip()
 
 
-class Page(Elements):
-    """Parses the page as it is fed. `take` yields the complete messages; `title` is the chat's name."""
+class Page(MessagePage[Found]):
+    """Parses a page of messages; `title` is the chat's name."""
 
     def __init__(self) -> None:
         super().__init__()
         self.title = ""
         self._found: Found | None = None
         self._message_depth = 0
-        self._complete: list[Found] = []
         self._givers: list[str] = []
-
-    def take(self) -> Iterator[Found]:
-        """Yield the messages that were completed since the last call."""
-        complete, self._complete = self._complete, []
-        yield from complete
-
-    def close(self) -> None:
-        """End the page; a message that breaks off counts as complete."""
-        super().close()
-        self._end_message()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Enter an element."""
@@ -92,7 +81,7 @@ class Page(Elements):
         classes, role = given.get("class", ""), self.role
         match = _MESSAGE.fullmatch(given.get("id", "")) if classes.startswith("message ") else None
         if match:
-            self._end_message()
+            self.end_message()
             self._found = Found(match[1], is_service="service" in classes.split())
             self._message_depth, role = len(self.opened), ""
         elif self._found is not None:
@@ -104,7 +93,7 @@ class Page(Elements):
     def handle_left(self) -> None:
         """End the message whose element was left."""
         if self._found is not None and len(self.opened) == self._message_depth:
-            self._end_message()
+            self.end_message()
 
     def handle_data(self, data: str) -> None:
         """Take text; line breaks in it belong to the page's source, not to the message."""
@@ -142,8 +131,9 @@ class Page(Elements):
         self._givers = []
         found.parts[_EMOJI], found.parts[_COUNT] = [], []
 
-    def _end_message(self) -> None:
+    def end_message(self) -> None:
+        """Complete the message that is open, if there is one."""
         if self._found is not None:
             self._end_reaction(self._found)
-            self._complete.append(self._found)
+            self.complete.append(self._found)
         self._found = None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from html.parser import HTMLParser
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
@@ -61,6 +64,31 @@ class Elements(AnyHtml):
 
     def handle_left(self) -> None:
         """Do nothing; called when an element was left."""
+
+
+class MessagePage(Elements, Generic[T]):
+    """A parser of a page of messages. A subclass appends each message to `complete` in `end_message`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.complete: list[T] = []
+
+    def messages(self, chunks: Iterable[str]) -> Iterator[T]:
+        """Yield the page's messages while it is read; one that breaks off at its end counts too."""
+        for chunk in chunks:
+            self.feed(chunk)
+            yield from self._taken()
+        self.close()
+        self.end_message()
+        yield from self._taken()
+
+    def _taken(self) -> list[T]:
+        complete, self.complete = self.complete, []
+        return complete
+
+    def end_message(self) -> None:
+        """Complete the message that is open, if there is one."""
+        raise NotImplementedError
 
 
 class _Text(AnyHtml):
