@@ -26,7 +26,7 @@ import jinja2
 import jinja2.meta
 import yaml
 
-from goalmem_cli.errors import PromptError
+from goalmem_cli.errors import ModelError, PromptError
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 from goalmem_cli.records import content_hash
 
@@ -66,6 +66,10 @@ _ENVIRONMENT = jinja2.Environment(
 )
 _ENVIRONMENT.filters["alternatives"] = _alternatives
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader takes a tenth of the time
+TAIL_TOKENS = 512
+"""The tokens of a prompt beyond its fixed part and the facts: question, subgoals, substitution."""
+LEAST_FACT_TOKENS = 256
+BYTES_PER_TOKEN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,31 @@ class PromptBook:
     def hashes(self) -> dict[str, str]:
         """The hash of each step's prompt."""
         return {name: prompt.hash for name, prompt in self.prompts.items()}
+
+    def room_for_facts(self, context: int) -> int:
+        """Return how many tokens of facts fit into a context of that many tokens with the longest prompt and its reply.
+
+        Raises:
+            ModelError: there is almost no room.
+        """
+        fixed = max(
+            prompt.max_tokens
+            + _tokens(prompt.system)
+            + sum(_tokens(example.input + example.output) for example in prompt.examples)
+            for prompt in self.prompts.values()
+        )
+        room = context - fixed - TAIL_TOKENS
+        if room < LEAST_FACT_TOKENS:
+            least = fixed + TAIL_TOKENS + LEAST_FACT_TOKENS
+            raise ModelError(
+                f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
+            )
+        return room
+
+
+def _tokens(text: str) -> int:
+    """Return an estimate of the English text's tokens, rather too high than too low."""
+    return len(text.encode()) // BYTES_PER_TOKEN + 1
 
 
 def _together(prompt: Prompt, found: Mapping[str, Prompt]) -> Prompt:

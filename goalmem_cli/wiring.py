@@ -13,9 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from goalmem_cli.config import Settings
-from goalmem_cli.errors import BackboneMissing, ModelError, UsageError
+from goalmem_cli.errors import BackboneMissing, UsageError
 from goalmem_cli.loading import (
-    DeferredEmbedder, DeferredModel, LoadedModel, kept_warm, load_embedder, load_model, open_unread,
+    DeferredEmbedder,
+    DeferredModel,
+    LoadedModel,
+    kept_warm,
+    load_embedder,
+    load_model,
+    open_unread,
 )  # fmt: skip
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
@@ -42,10 +48,6 @@ __all__ = [
 DEFAULT_EMBEDDER = "static"
 GOAL_MEM = "goal-mem"
 TRACES = "traces"
-# The prompt beyond its fixed part and the facts: the question, the subgoals and the substitution.
-TAIL_TOKENS = 512
-LEAST_FACT_TOKENS = 256
-BYTES_PER_TOKEN = 3
 
 
 def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
@@ -279,7 +281,7 @@ def build_reasoner(
     loaded = replace(loaded, model=MeasuredModel(loaded.model))
     entry, choices = reasoner_entry(settings.reasoner, has_gold=gold is not None), _choices(settings, loaded.profile)
     prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices), entry.prompts)
-    room = room_for_facts(loaded.context, prompts)
+    room = prompts.room_for_facts(loaded.context)
     budget = (
         Budget(sys.maxsize, room)
         if entry.shows_all
@@ -371,29 +373,3 @@ def most_fact_tokens(settings: Settings, loaded: LoadedModel) -> int:
     """Return how many tokens of facts are shown at a time: the setting, else what suits the model."""
     is_fitted = settings.fact_tokens is None and loaded.profile == "compact"
     return loaded.fitted.fact_tokens if is_fitted else _choices(settings, loaded.profile).limits.max_fact_tokens
-
-
-def room_for_facts(context: int, prompts: PromptBook) -> int:
-    """Return how many tokens of facts fit into the context with the longest prompt and its reply.
-
-    Raises:
-        ModelError: there is almost no room.
-    """
-    fixed = max(
-        prompt.max_tokens
-        + _tokens(prompt.system)
-        + sum(_tokens(example.input + example.output) for example in prompt.examples)
-        for prompt in prompts.prompts.values()
-    )
-    room = context - fixed - TAIL_TOKENS
-    if room < LEAST_FACT_TOKENS:
-        least = fixed + TAIL_TOKENS + LEAST_FACT_TOKENS
-        raise ModelError(
-            f"a context of {context} tokens leaves no room for facts beside the prompts", f"give --context {least}"
-        )
-    return room
-
-
-def _tokens(text: str) -> int:
-    """Return an estimate of the English text's tokens, rather too high than too low."""
-    return len(text.encode()) // BYTES_PER_TOKEN + 1
