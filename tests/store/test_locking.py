@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -255,6 +256,26 @@ def test_writers_who_both_make_the_store_lose_nothing(tmp_path: Path) -> None:
     assert len(store.turns()) == 16
     assert store.verify() == []
     assert sorted(path.name for path in store.path.iterdir()) == ["memory.duckdb", "text", "vectors"]
+
+
+def test_a_file_that_was_made_this_moment_is_no_leftover(tmp_path: Path) -> None:
+    """Who makes a store makes an empty file first, and locks it then: nobody deletes it in between."""
+    made = tmp_path / "new" / "memory.duckdb.creating"
+    made.parent.mkdir()
+    made.touch()
+    was_there: list[bool] = []
+
+    def look() -> None:
+        time.sleep(0.3)
+        was_there.append(made.exists() and not made.stat().st_size)
+        made.unlink()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    open_store(tmp_path / "new").add(chat(["Ann says hello", "and more"], name="ann"))
+    looking.join()
+    assert was_there == [True]
+    assert [turn.text for turn in open_store(tmp_path / "new").turns()] == ["Ann says hello", "and more"]
 
 
 def test_a_reader_sees_whole_conversations_while_another_writes(store: Store, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ Row = tuple[Any, ...]
 _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
 _POLL_SECONDS = 0.05
+_LOOKS_AT_HALF_MADE = 20
 
 
 class Connection:
@@ -274,11 +275,13 @@ class Database:
         An interruption leaves nothing that looks like a store.
         """
         make_private(self.path.parent)
-        try:
-            self._create_as(self._creating)
-        except StoreDamaged:  # left half made; a process that is making it would have it locked
-            _remove_with_log(self._creating)
-            self._create_as(self._creating)
+        for _ in range(_LOOKS_AT_HALF_MADE):
+            with suppress(StoreDamaged):
+                self._create_as(self._creating)
+                return
+            time.sleep(_POLL_SECONDS)  # a process may have made the empty file this moment, and locks it next
+        _remove_with_log(self._creating)  # a killed process left it half made
+        self._create_as(self._creating)
 
     def _create_as(self, fresh: Path) -> None:
         new = self._patiently(partial(opened, str(fresh)))
