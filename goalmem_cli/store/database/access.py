@@ -270,10 +270,7 @@ class Database:
             keep_private(self.path.parent)
 
     def _create(self) -> None:
-        """Make the database under another name, and rename it once its tables exist.
-
-        An interruption leaves nothing that looks like a store.
-        """
+        """Make the database under another name, and rename it once whole: an interruption leaves no half store."""
         make_private(self.path.parent)
         for _ in range(_LOOKS_AT_HALF_MADE):
             with suppress(StoreDamaged):
