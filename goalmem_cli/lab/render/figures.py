@@ -244,16 +244,18 @@ def _parts(members: Sequence[Member]) -> Iterator[Figures]:
     """Yield a table for each division of the questions, with a row for each part of each row."""
     for title in dict.fromkeys(title for _, row in members for title in row.by_part):
         parts = [
-            ((*key, name), part.metrics)
+            ((*key, name), part)
             for key, (_, row) in zip(names_of(members), members, strict=True)
             for name, part in row.by_part.get(title, {}).items()
         ]
-        there = [name for name in SHOWN_BY_PART if any(name in metrics for _, metrics in parts)]
+        there = [name for name in SHOWN_BY_PART if any(name in part.metrics for _, part in parts)]
         rows = [
-            (key, tuple(share(metrics[name]) if name in metrics else "" for name in there)) for key, metrics in parts
+            (key, (str(part.n), *(share(part.metrics[name]) if name in part.metrics else "" for name in there)))
+            for key, part in parts
         ]
-        table = _table(f"By {title}", members, tuple(map(label, there)), rows)
-        yield Figures(table.title, (*table.keys, title), table.columns, table.rows)
+        columns = ("questions", *(label(name).replace(", ", "\n") for name in there))
+        table = _table(f"By {title}", members, columns, rows)
+        yield Figures(table.title, (*table.keys, title.split()[0]), table.columns, table.rows)
 
 
 def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
