@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.dates import get_day_names
 
 from goalmem_cli.lab.bench.languages.talks import AUTHORS, FOLDER, talks, write_talks
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
@@ -25,6 +27,7 @@ COMMON = {
     "fr": {"je", "les", "est", "une", "pas", "et", "le", "du", "il", "elle", "quel", "des"},
     "pt": {"o", "não", "uma", "e", "com", "do", "da", "um", "em", "ele", "quem", "qual"},
 }
+AGO = {"vorgestern": 2, "anteayer": 2, "avant-hier": 2, "anteontem": 2, "三日前": 3}
 KANA, HAN = re.compile("[\u3041-\u309f\u30a1-\u30fa]"), re.compile("[\u4e00-\u9fff]")
 
 
@@ -105,6 +108,40 @@ def is_one_date(question: dict[str, Any]) -> bool:
     days = [each for each in question.get("accepted", []) if re.fullmatch(r"\d{4}-\d\d-\d\d", each)]
     numbers = {int(number) for number in re.findall(r"\d+", question["answer"])}
     return numbers <= {int(part) for part in days[0].split("-")} if days else max(numbers) > 2000
+
+
+def said(document: dict[str, Any], label: str) -> date:
+    """Return the day on which a turn was said."""
+    session = label.removeprefix("D").partition(":")[0]
+    return datetime.strptime(document["conversation"][f"session_{session}_date_time"], "%I:%M %p on %d %B, %Y").date()
+
+
+def weekdays(language: str) -> dict[str, int]:
+    """Return the days of the week by their names in a language, long and short, Monday 0: "sexta" for sexta-feira."""
+    names = [get_day_names(width, locale=language) for width in ("wide", "abbreviated" if language == "zh" else "wide")]
+    return {name.casefold().partition("-")[0]: number for each in names for number, name in each.items()}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_relative_time_is_the_date_that_the_answer_says(file: Path) -> None:
+    """A day of the week is that of the date, at most two weeks off; two days ago is two days before the turn."""
+    document = read(file)
+    days = weekdays(document["language"])
+    checked = 0
+    for question in document["qa"]:
+        iso = [each for each in question.get("accepted", []) if re.fullmatch(r"\d{4}-\d\d-\d\d", each)]
+        if question["type"] != "time" or not iso:
+            continue
+        day, told = date.fromisoformat(iso[0]), " ".join(question.get("told", [])).casefold()
+        cited = [said(document, label) for label in question["evidence"]]
+        for name in filter(told.__contains__, days):
+            assert day.weekday() == days[name], question
+            assert any(abs((day - each).days) <= 14 for each in cited), question
+            checked += 1
+        for name in filter(told.__contains__, AGO):
+            assert day in [each - timedelta(days=AGO[name]) for each in cited], question
+            checked += 1
+    assert checked
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -95,8 +95,8 @@ def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
 
 def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
     golds = () if case.answer is None else (case.answer, *case.accepted)
-    each = [_compared(case, format, text, gold) for gold in golds]
-    scores: Scores = {name: max(one[name] for one in each) for name in each[0]} if each else {}
+    compared = [_compared(case, format, text, gold) for gold in golds]
+    scores: Scores = {name: max(one[name] for one in compared) for name in compared[0]} if golds else {}
     if case.answers and format == COMPLEX_TR:
         each = answer_set(text, case.answers)
         scores |= {"f1": each.token_f1, "token_f1": each.token_f1, "exact": each.exact}

@@ -113,8 +113,8 @@ def _figures(summary: Summary, row: Row) -> Iterator[tuple[str, str, Interval]]:
     for category in row.by_category.values():
         yield from ((category.name, name, each) for name, each in category.metrics.items())
     for title, parts in row.by_part.items():
-        for part, figures in parts.items():
-            yield from ((f"{title}: {part}", name, each) for name, each in figures.metrics.items())
+        for named, own in parts.items():
+            yield from ((f"{title}: {named}", name, each) for name, each in own.metrics.items())
 
 
 def _exactly(value: float, n: int) -> Interval:
