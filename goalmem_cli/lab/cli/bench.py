@@ -13,6 +13,7 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.lab.cli import (
     bench_came,
     bench_changes,
+    bench_languages,
     bench_size,
     bench_speed,
     bench_structures,
@@ -103,6 +104,10 @@ group.command("changes", epilog=examples("goalmem bench changes --facts 200 --wr
 )
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
     bench_sums.sums
+)
+
+group.command("languages", epilog=examples("goalmem bench languages talks", "goalmem eval talks", guide="measuring"))(
+    bench_languages.languages
 )
 
 
