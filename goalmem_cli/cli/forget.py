@@ -161,6 +161,7 @@ def _words(counts: Forgotten) -> str:
             f"{counted(sum(counts.units.values()), 'unit')} ({kinds})",
             counted(counts.edges, "edge"),
             counted(counts.traces, "trace"),
+            *([f"{counted(counts.goals, 'goal')} undermined"] if counts.goals else []),
         )
     )
 
@@ -174,5 +175,6 @@ def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
         "units": dict(counts.units),
         "edges": counts.edges,
         "traces": counts.traces,
+        "goals": counts.goals,
         "without_time": counts.without_time,
     }
