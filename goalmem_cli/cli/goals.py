@@ -14,7 +14,7 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.typed_times import stretch
 from goalmem_cli.errors import ModelError, StoreError
 from goalmem_cli.library.answering import Kind, Terms, local_now, refuse_empty
-from goalmem_cli.store.goals import GoalFolder, Outcome
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from goalmem_cli.library.goals.keeping import Goals
     from goalmem_cli.library.goals.noticing import Touch
     from goalmem_cli.memory_ports import KeptMemory
-    from goalmem_cli.store.goals import CheckedGoal, Goal
+    from goalmem_cli.store.goal_records import CheckedGoal, Goal
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
@@ -155,9 +155,10 @@ def check(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Prove again the goals that new or forgotten turns can have changed, and say what changed.
+    """Prove again what new turns can have changed.
 
-    Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
+    Says for each goal whether it is still so, or what changed and which turn did it. Goals that no new or forgotten turn
+    can have changed are not proved again, and no model runs for them. Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
     """
     from goalmem_cli.render.goals import row_of_check
 
@@ -248,6 +249,6 @@ def checked_with(
 
 def code_of(checked: Sequence[CheckedGoal]) -> int:
     """Return the exit code of checks: 4 where a goal could not be checked, 1 where one changed, else 0."""
-    if any(each.outcome is Outcome.FAILED for each in checked):
+    if any(each.outcome.is_failed for each in checked):
         return ModelError.exit_code
     return CHANGED if any(each.outcome.is_change for each in checked) else 0

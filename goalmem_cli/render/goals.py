@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from goalmem_cli.render.text import counted, labels_of, safe, shortened
-from goalmem_cli.store.goals import GoalStatus, Outcome
+from goalmem_cli.store.goal_records import GoalStatus, Outcome
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from goalmem_cli.store.goals import CheckedGoal, Goal, GoalState
+    from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState
     from goalmem_cli.trace import Fact
 
 _QUOTED = 120

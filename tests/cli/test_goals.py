@@ -15,7 +15,8 @@ from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.goals import GoalFolder, GoalStatus
+from goalmem_cli.store.goal_records import GoalStatus
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel

@@ -32,7 +32,8 @@ from goalmem_cli.library.listening import Logged
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.changes.exporting import turn_document
-from goalmem_cli.store.goals import Goal, GoalFolder, GoalState, GoalStatus, KeptPlan, Watch
+from goalmem_cli.store.goal_records import Goal, GoalState, GoalStatus, KeptPlan, Watch
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.tombstones import Tombstones

@@ -18,7 +18,8 @@ import pytest
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
-from goalmem_cli.store.goals import GoalFolder, GoalStatus
+from goalmem_cli.store.goal_records import GoalStatus
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.store import Store

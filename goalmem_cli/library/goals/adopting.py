@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.store.goals import Goal, GoalFolder
+from goalmem_cli.store.goal_records import Goal
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:

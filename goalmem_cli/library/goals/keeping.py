@@ -11,7 +11,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.records import Question
-from goalmem_cli.store.goals import CheckedGoal, Goal, GoalFolder, GoalState, Outcome, Watch
+from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState, Outcome, Watch
+from goalmem_cli.store.goals import GoalFolder
 
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Parts, Terms

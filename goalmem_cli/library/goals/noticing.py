@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goalmem_cli.store.goals import FORGOTTEN, Goal, GoalStatus, Watch
+from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory

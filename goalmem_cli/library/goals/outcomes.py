@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.store.goals import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
+from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.noticing import Touch
