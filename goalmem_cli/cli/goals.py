@@ -193,10 +193,10 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
 
     A goal that cannot be read is no failure of the command that calls this: it warns.
     """
-    from goalmem_cli.render.goals import touched_words
-
     try:
         if found := _touched(run, memory):
+            from goalmem_cli.render.goals import touched_words
+
             run.screen.note(touched_words(len(found)))
     except StoreError as error:
         run.screen.warn(error.message)
