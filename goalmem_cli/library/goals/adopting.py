@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.store.goal_records import Goal
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.goal_records import Goal
 
 
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
@@ -24,6 +24,8 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     Raises:
         StoreError: the goals cannot be written.
     """
+    from goalmem_cli.store.goal_records import Goal
+
     folder, goals = GoalFolder(memory.path / GOALS), list[Goal]()
     taken = {goal.name for goal in folder.all()}
     for document in documents:
