@@ -157,8 +157,10 @@ def check(
 ) -> int:
     """Prove again what new turns can have changed.
 
-    Says for each goal whether it is still so, or what changed and which turn did it. Goals that no new or forgotten turn
-    can have changed are not proved again, and no model runs for them. Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
+    Says for each goal whether it is still so, or what changed and which turn did it. Goals that no new or forgotten
+    turn can have changed are not proved again, and no model runs for them.
+
+    Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
     """
     from goalmem_cli.render.goals import row_of_check
 
