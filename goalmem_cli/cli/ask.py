@@ -99,10 +99,14 @@ def ask(
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
         prompts=prompts, keep_prompts=keep_prompts,
     )  # fmt: skip
+    from goalmem_cli.library.goals.keeping import refuse_hidden
+
     with open_for(run) as memory:
         chosen = None if keep is None else memory.goals.free_name(text, keep)
         asking = memory.asking(terms)
         asked = asking.question(text)
+        if chosen is not None:
+            refuse_hidden(asked)
         outcome = drawn(run, asking, asked, is_traced=trace)
     kept = asking.keep(outcome)
     if chosen is not None:

@@ -246,6 +246,12 @@ def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> N
     assert all(len(path.stem) == 32 for path in tmp_path.rglob(f"{GOALS}/*"))
 
 
+def test_a_goal_hides_nothing(home: Goalmem) -> None:
+    """A question as of some time is no goal, since nothing new could change its answer."""
+    outcome = home("ask", WHERE, "--keep", "then", "--as-of", "2024-03")
+    assert (outcome.code, outcome.error_lines[0]) == (2, "a goal follows the memory as it grows")
+
+
 def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> None:
     """`goals` says which file; reading warns and stores all the same; forgetting deletes it, as it may quote."""
     read(goalmem, "talk.json", LEEDS)

@@ -52,16 +52,15 @@ class Goals:
         `observer` sees each step of the proof. `loaded` is called once the model is loaded.
 
         Raises:
-            UsageError: the name is taken or too long, `terms` hides what is said later, or as `Asking.question`.
+            UsageError: the name is taken or too long, later turns are hidden, or as `Asking.question`.
             StoreError, ModelError: as `Asking.answer`.
         """
         from goalmem_cli.library.answering import Asking
 
-        if terms.as_of is not None:
-            raise UsageError("a goal follows the memory as it grows", "leave out the time after which turns are hidden")
         chosen = self.free_name(question, name)
         asking = Asking(self._parts, terms)
         asked = asking.question(question)
+        refuse_hidden(asked)
         trace = asking.answer(asked, observer, loaded)
         asking.keep(trace)
         return self.keep(asked, trace, chosen)
@@ -225,6 +224,16 @@ class Goals:
         if lost := shown - self._stored(shown).keys():
             with self._parts.kept.keeping() as written:
                 self._own(written).undermine(lost)
+
+
+def refuse_hidden(asked: Question) -> None:
+    """Refuse to keep a question that hides later turns.
+
+    Raises:
+        UsageError: it has a time after which turns are hidden.
+    """
+    if asked.as_of is not None:
+        raise UsageError("a goal follows the memory as it grows", "leave out the time after which turns are hidden")
 
 
 def question_of(goal: Goal) -> Question:
