@@ -69,7 +69,9 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         kept.renew()
         if kept.address.path is None:
             kept.engine.compact()
-            kept.announce("the server's files may hold what was deleted until it has compacted them, which it does by itself")
+            kept.announce(
+                "the server's files may hold what was deleted until it has compacted them, which it does by itself"
+            )
     return counts
 
 

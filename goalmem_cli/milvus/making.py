@@ -52,9 +52,7 @@ def make(
                 name=f"bm25_{field.name}", function_type=FunctionType.BM25,
                 input_field_names=[field.name], output_field_names=[sparse(field.name)],
             ))  # fmt: skip
-            indexes.add_index(
-                sparse(field.name), index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25
-            )
+            indexes.add_index(sparse(field.name), index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
     if not any(field.kind is Kind.VECTOR for field in fields):
         schema.add_field(PLACEHOLDER, DataType.FLOAT_VECTOR, dim=2)
         indexes.add_index(PLACEHOLDER, index_type="FLAT", metric_type="IP")

@@ -23,8 +23,8 @@ from tests.milvus.conftest import Opens
 from tests.milvus.test_interrupted import Stopped, kill_in, stopping_at
 from tests.store.killing import trace_about
 
-SECRET = "The alarm code is marmalade."
-NORA = [Turn("nora", 0, at, "Nora", text) for at, text in enumerate(("Where are you?", SECRET, "Good night."))]
+CODE = "The alarm code is marmalade."
+NORA = [Turn("nora", 0, at, "Nora", text) for at, text in enumerate(("Where are you?", CODE, "Good night."))]
 BEN = [Turn("ben", 0, at, "Ben", f"Ben counts sheep number {at}.") for at in range(4)]
 
 
@@ -65,7 +65,7 @@ def require_the_rest(memory: MilvusMemory) -> None:
 
 def only_the_secret(memory: MilvusMemory) -> Selection:
     """Return what selects the turn with the secret."""
-    keys = frozenset(turn.content_key for turn in memory.turns(["nora"]) if turn.text == SECRET)
+    keys = frozenset(turn.content_key for turn in memory.turns(["nora"]) if turn.text == CODE)
     return Selection(("nora",), content_keys=keys)
 
 
@@ -112,7 +112,7 @@ def test_wherever_a_forgetting_stops_the_next_write_ends_it(memory: Opens, tmp_p
             memory(stopping_at(step)).forget(only_the_secret(memory()))
         except Stopped:
             embedded.close_embedded()
-            if SECRET in [turn.text for turn in memory().turns(["nora"])]:
+            if CODE in [turn.text for turn in memory().turns(["nora"])]:
                 assert memory().turns(["nora"]) == NORA
                 memory().forget(only_the_secret(memory()))
             else:

@@ -509,7 +509,7 @@ TOLD = "I moved to Graz."
     ],
 )
 @pytest.mark.parametrize("is_marked", [True, False])
-def test_who_is_said_to_have_written_it_did(line: str, author: str, is_marked: bool) -> None:  # noqa: FBT001
+def test_who_is_said_to_have_written_it_did(line: str, author: str, is_marked: bool) -> None:
     """Above lines behind `>`, and above what was pasted without; where nobody is named, it is nobody's."""
     text = f"{line}\n\n{'> ' * is_marked}{TOLD}\n\nI want to move too."
     shown = f"[quoted from {author}] {TOLD}" if author else f"[quoted] {TOLD}"

@@ -76,7 +76,8 @@ _COPIED = re.compile(
     r"[^\]\n]{0,28}\d:\d\d[^\]\n]{0,12}\](?::.*|\s*)"
 )
 _MAYBE = re.compile(
-    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[|:[\s*_~]*$|^{_BEFORE_FIELD}{_AUTHOR}|{_SUBJECT}|{_DATE}|{_SENT}{_BEHIND_FIELD}",
+    r"^[ \t]*>|^[> \t*]*-{2,}|^\[\d|, \[|:[\s*_~]*$|"
+    rf"^{_BEFORE_FIELD}{_AUTHOR}|{_SUBJECT}|{_DATE}|{_SENT}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -307,7 +308,9 @@ def _filled(lines: Sequence[str], at: int) -> int:
 
 
 def _parts_of(lines: Sequence[str]) -> PastedParts:
-    return PastedParts(lines, [at for at, line in enumerate(lines) if _COPIED.fullmatch(line) or _EARLIER.fullmatch(line)])
+    return PastedParts(
+        lines, [at for at, line in enumerate(lines) if _COPIED.fullmatch(line) or _EARLIER.fullmatch(line)]
+    )
 
 
 def _last_filled(lines: Sequence[str], end: int) -> int:
