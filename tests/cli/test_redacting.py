@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import goalmem_cli
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.redaction import redacted
 from tests.invoking import Goalmem
+from tests.milvus.test_forgetting import contents
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 GITHUB = "ghp_" + "a1B2" * 9
@@ -212,11 +214,27 @@ def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path
     assert goalmem("stores", "verify", "-q").code == 0
 
 
+def test_reading_again_leaves_no_byte_in_an_embedded_milvus_either(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor in what the engine unpacks of its files, as it was said and as it is searched for."""
+    monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'store'}")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    stored(goalmem, tmp_path / "talk.json")
+    folders = tmp_path / "store", tmp_path / "data"
+    assert any(KEY.lower() in contents(folder).lower() for folder in folders)
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    assert not any(KEY.lower() in contents(folder).lower() for folder in folders)
+    assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
+    assert goalmem("stores", "verify", "-q").code == 0
+    close_embedded()
+
+
 def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:
     """It only says what would be."""
     stored(goalmem, tmp_path / "talk.json")
     said, held = stored(goalmem, tmp_path / "talk.json", "--redact", "--dry-run")
-    assert "redacted: 1 aws key" in said
+    assert "would be redacted: 1 aws key" in said
     assert KEY in held
 
 

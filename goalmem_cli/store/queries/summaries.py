@@ -54,14 +54,19 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
-    for name, speaker, role, id_, turns, first, last, numbers in connection.rows(
+    numbers: dict[tuple[str, str], list[str]] = {}
+    for speaker, id_, number in connection.rows(
+        f"""SELECT DISTINCT speaker, {tables.SQL_SPEAKER_ID}, {_NUMBER} AS number FROM turns
+        WHERE contains(attributes, '{SPEAKER_NUMBER}') AND number IS NOT NULL ORDER BY ALL"""
+    ):
+        numbers.setdefault((speaker, id_), []).append(number)
+    for name, speaker, role, id_, turns, first, last in connection.rows(
         f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
-        arg_max(said, clock), list_sort(list(DISTINCT {_NUMBER}) FILTER ({_NUMBER} IS NOT NULL))
-        FROM turns GROUP BY conversation, speaker, role, voice_id
+        arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
         speakers.setdefault(name, []).append(
-            Speaker(speaker, role, turns, id_, _time(first), _time(last), tuple(numbers or ()))
+            Speaker(speaker, role, turns, id_, _time(first), _time(last), tuple(numbers.get((speaker, id_), ())))
         )
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
