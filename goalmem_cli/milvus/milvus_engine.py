@@ -204,22 +204,25 @@ class Engine:
             fresh = copy(self)
             fresh._client, fresh._loaded, fresh._ending = None, set(), embedded.NEW
             try:
-                fresh.create(dimension)
-                for collection in embedded.ORDER:
-                    fields = [field.name for field in FIELDS[collection]]
-                    rows = self.rows(collection, f'{ID} != "{leave_out}"', fields)
-                    while some := list(islice(rows, _PAGE)):
-                        fresh.put(collection, [_plain(row) for row in some])
-                    fresh.flush(collection)
-                    written(f"{collection} copied")
-            finally:
-                fresh._leave()
-            try:
+                self._copy_to(fresh, dimension, leave_out, written)
                 embedded.settle(path, written)
             except BaseException:
-                embedded.close(path)  # opening it again finishes this
+                embedded.close(path)  # opening it again finishes this, or deletes what was copied
                 raise
         self._leave()
+
+    def _copy_to(self, fresh: Engine, dimension: int, leave_out: str, written: Written) -> None:
+        try:
+            fresh.create(dimension)
+            for collection in embedded.ORDER:
+                fields = [field.name for field in FIELDS[collection]]
+                rows = self.rows(collection, f'{ID} != "{leave_out}"', fields)
+                while some := list(islice(rows, _PAGE)):
+                    fresh.put(collection, [_plain(row) for row in some])
+                fresh.flush(collection)
+                written(f"{collection} copied")
+        finally:
+            fresh._leave()
 
     def remove(self) -> None:
         """Delete the memory's collections, `META` last, and an embedded database without other collections.
