@@ -26,6 +26,7 @@ _MESSAGE, _MEMBER, _ENCRYPTED = "m.room.message", "m.room.member", "m.room.encry
 _STICKER, _REACTION = "m.sticker", "m.reaction"
 _RELATION = ("content", "m.relates_to")
 _LATER = ("unsigned", "m.relations", "m.replace")
+_UNKNOWN = "unknown"
 _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
@@ -133,7 +134,10 @@ def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
     if kind not in _SAID and not is_media:
         draft.count("messages of unknown kinds left out")
     elif text or not is_media:
-        name, edited = room.name(sender), None if edit is None else edit.at(("origin_server_ts",)).stamp() or True
+        name, edited = (
+            room.name(sender) or _UNKNOWN,
+            None if edit is None else edit.at(("origin_server_ts",)).stamp() or True,
+        )
         beside = attributes(
             reply_to=reply_to, edited=edited, reactions=room.reactions.get(own_id or "", ()), speaker=(sender, "matrix")
         )
