@@ -26,7 +26,6 @@ _MESSAGE, _MEMBER, _ENCRYPTED = "m.room.message", "m.room.member", "m.room.encry
 _STICKER, _REACTION = "m.sticker", "m.reaction"
 _RELATION = ("content", "m.relates_to")
 _LATER = ("unsigned", "m.relations", "m.replace")
-_UNKNOWN = "unknown"
 _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
@@ -122,7 +121,7 @@ def _messages(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
 
 
 def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
-    own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or ""
+    own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or "unknown"
     edit = event.at(_LATER) if event.at((*_LATER, "content")).value else room.edits.get(own_id or "")
     newest = event.child("content") if edit is None else edit.at(("content", "m.new_content"))
     kind, body, file = (newest.at((key,)).optional_text() for key in ("msgtype", "body", "filename"))
@@ -134,10 +133,7 @@ def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
     if kind not in _SAID and not is_media:
         draft.count("messages of unknown kinds left out")
     elif text or not is_media:
-        name, edited = (
-            room.name(sender) or _UNKNOWN,
-            None if edit is None else edit.at(("origin_server_ts",)).stamp() or True,
-        )
+        name, edited = room.name(sender), None if edit is None else edit.at(("origin_server_ts",)).stamp() or True
         beside = attributes(
             reply_to=reply_to, edited=edited, reactions=room.reactions.get(own_id or "", ()), speaker=(sender, "matrix")
         )
