@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,6 +55,14 @@ def parse_shards(text: str) -> int:
     if not text.isdecimal() or len(text) > 3 or not 1 <= int(text) <= MOST_SHARDS:
         raise UsageError(f"{SHARDS_VARIABLE}: {text!r} is no number of shards", f"set it to 1 to {MOST_SHARDS}")
     return int(text)
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether the address of a server is one of this machine alone."""
+    with suppress(ValueError):
+        host = urlsplit(url).hostname or ""
+        return host in _LOOPBACK or ip_address(host).is_loopback
+    return False
 
 
 def is_milvus(text: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, get_args, get_type_hints
 
-from goalmem_cli.addresses import MilvusAddress, is_milvus, parse_address
+from goalmem_cli.addresses import MilvusAddress, is_loopback, is_milvus, parse_address
 from goalmem_cli.errors import UsageError
 
 VARIABLE_PREFIX = "GOALMEM_"
@@ -67,6 +67,7 @@ class Settings:
     Memory:
     - `store`: the store's folder. For a memory in Milvus, the folder of its settings, traces and locks.
     - `address`: the address of a memory in Milvus.
+    - `by_store`: the model and embedder where the store's own file alone names them; see `require_trusted`.
     - `embedder`: None is the store's own, or the static one for a new store.
     - `redact`: black out secrets in transcripts before they are stored.
     - `timezone`: the IANA zone of the speakers for transcripts with UTC times only. None is the machine's.
@@ -123,6 +124,7 @@ class Settings:
     model_cache: int = 2048
     adapter: str | None = None
     address: MilvusAddress | None = None
+    by_store: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -130,7 +132,7 @@ class Settings:
         return str(self.store if self.address is None else self.address)
 
 
-KEYS = tuple(slot.name for slot in fields(Settings) if slot.name != "address")
+KEYS = tuple(slot.name for slot in fields(Settings) if slot.name not in ("address", "by_store"))
 """The settings that files, variables and flags can set."""
 
 LEAST = {
@@ -145,6 +147,7 @@ MOST = {
     "parallel": 64, "timeout": 10**6, "model_cache": 10**7,
 }  # fmt: skip
 _SHOWN_LENGTH = 60
+_SERVED = ("model", "embedder")
 ZONE_HINT = "give an IANA name, such as Europe/Berlin"
 
 
@@ -175,10 +178,34 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
     merged: dict[str, Any] = {"store": stores_folder() / "default"}
     merged.update(_from_file(own_path))
     store, address = _placed({**merged, **variables, **typed}["store"])
-    merged.update(_from_file(store / STORE_FILE, forbidden="store"))
+    own = _from_file(store / STORE_FILE, forbidden="store")
+    by_store = {
+        key: value for key, value in own.items()
+        if key in _SERVED and value is not None and merged.get(key) != value and key not in {**variables, **typed}
+    }  # fmt: skip
+    merged.update(own)
     merged.update(variables)
     merged.update(typed)
-    return Settings(**{**merged, "store": store}, address=address)
+    return Settings(**{**merged, "store": store}, address=address, by_store=by_store)
+
+
+def require_trusted(key: str, server: str, place: str) -> None:
+    """Refuse the address of a server that only a store names, except on this machine; somebody else may have made it.
+
+    Args:
+        key: `model` or `embedder`.
+        server: the address.
+        place: the store.
+
+    Raises:
+        UsageError: the server is on another machine.
+    """
+    if not is_loopback(server):
+        raise UsageError(
+            f"{place} names the {key} {_cut(server)}, and a store alone may name no server on another machine",
+            f"where you trust it, name it yourself: --{key}, {VARIABLE_PREFIX}{key.upper()}, or {key}: in your own "
+            "settings file (goalmem guide settings)",
+        )
 
 
 def given_settings(given: Mapping[str, object]) -> Settings:

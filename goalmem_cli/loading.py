@@ -6,7 +6,7 @@ Heavy imports are inside the functions that need them, so that a command loads o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
-from goalmem_cli.config import Settings
-from goalmem_cli.errors import AdapterUnreadable, EmbedderMismatch, ModelUnreadable, UsageError
+from goalmem_cli.config import Settings, require_trusted
+from goalmem_cli.errors import AdapterUnreadable, ModelUnreadable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.models.embedding.deferred import DeferredEmbedder
 from goalmem_cli.stages import LOADING, stage
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.installed import Watch
     from goalmem_cli.models.weights.lora import Adapter
-    from goalmem_cli.ports import Embedder, LanguageModel, Vectors
+    from goalmem_cli.ports import Embedder, LanguageModel
     from goalmem_cli.prompts import Profile
 
 
@@ -68,55 +69,38 @@ class LoadedModel:
         return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
 
 
-class DeferredEmbedder:
-    """An embedder whose name and dimension come from the store; it is loaded on first use."""
-
-    def __init__(self, name: str, dimension: int, load: Callable[[str], Embedder]) -> None:
-        self.name = name
-        self.dimension = dimension
-        self._load = load
-        self._loaded: Embedder | None = None
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows.
-
-        Raises:
-            EmbedderMismatch: the loaded embedder is not the one that the store was built with.
-            ModelError: there is no such embedder, or it cannot be loaded.
-        """
-        return self._own().embed(texts)
-
-    def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query, of shape (dimension,).
-
-        Raises:
-            EmbedderMismatch, ModelError: as `embed`.
-        """
-        from goalmem_cli.ports import query_vector
-
-        return query_vector(self._own(), text)
-
-    def _own(self) -> Embedder:
-        if self._loaded is None:
-            self._loaded = self._load(self.name)
-            if self._loaded.dimension != self.dimension:
-                raise EmbedderMismatch(
-                    f"the embedder {self.name} gives {self._loaded.dimension} numbers a text, the store has "
-                    f"{self.dimension}",
-                    f"bring back that model, or embed the store again: goalmem embedder use {self.name}",
-                )
-        return self._loaded
-
-
-def load_embedder(name: str, timeout: float = 300) -> Embedder:
-    """Return the embedder of that name; `timeout` is how many seconds a server may take for one request.
+def load_embedder(name: str, timeout: float = 300, *, has_key: bool = True) -> Embedder:
+    """Return the embedder of that name; `timeout` (seconds a request) and `has_key` are for a server.
 
     Raises:
         ModelError: there is none, or it cannot be loaded.
     """
     from goalmem_cli.models.embedding import embedders
 
-    return embedders.load_embedder(name, timeout=timeout)
+    return embedders.load_embedder(name, timeout=timeout, has_key=has_key)
+
+
+def own_embedder(name: str, dimension: int, settings: Settings, load: Callable[..., Embedder]) -> DeferredEmbedder:
+    """Return the store's embedder, loaded on first use; where only the store names it, as `named_by_store` does."""
+    named = settings.embedder or ""
+    is_known = named in (name, name.partition("#")[0]) and named != settings.by_store.get("embedder")
+    careful = partial(named_by_store, settings=settings, load=load)
+    return DeferredEmbedder(name, dimension, load if is_known else careful)
+
+
+def named_by_store(name: str, settings: Settings, load: Callable[..., Embedder]) -> Embedder:
+    """Return an embedder that only the store names; one on a server has to be on this machine, and gets no key.
+
+    Raises:
+        UsageError: it is on another machine.
+        ModelError: it cannot be loaded.
+    """
+    from goalmem_cli.models.servers.address import is_address
+
+    if not is_address(name):
+        return load(name)
+    require_trusted("embedder", name, settings.place)
+    return load(name, has_key=False)
 
 
 def load_model(
@@ -174,8 +158,7 @@ def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watc
 
     spec = resolve(settings.model, note=announce, watch=watch)
     adapter = chosen_adapter(settings.adapter, spec.adapter, spec.path, announce)
-    merged = adapter if settings.adapter is None else None
-    return _Weights(spec, weights_that_run(spec, announce, merged), adapter)
+    return _Weights(spec, weights_that_run(spec, announce, None if settings.adapter else adapter), adapter)
 
 
 def _model_of(
@@ -238,9 +221,11 @@ def _served_model(settings: Settings, announce: Callable[[str], None]) -> Loaded
 
     if settings.adapter not in (None, NONE):
         raise UsageError("an adapter cannot be applied to a server's model", "have the server apply it; --adapter none")
+    if is_by_store := settings.by_store.get("model") == settings.model:
+        require_trusted("model", settings.model, settings.place)
     model = ServerModel.from_address(
-        settings.model, key=os.environ.get(KEY_VARIABLE), parallel=settings.parallel, timeout=settings.timeout,
-        seed=settings.seed, context=settings.context, announce=announce,
+        settings.model, key=None if is_by_store else os.environ.get(KEY_VARIABLE), parallel=settings.parallel,
+        timeout=settings.timeout, seed=settings.seed, context=settings.context, announce=announce,
     )  # fmt: skip
     return LoadedModel(
         model, model.address, "full", model.context, model.close, model.name, settings.parallel, is_shared=True

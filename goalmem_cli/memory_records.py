@@ -117,7 +117,8 @@ def voice_of(said: Turn | Unit) -> Voice:
 class Speaker:
     """A speaker of a conversation: name, role (if the format has roles), number of turns, first and last time.
 
-    `id` is the format's own id of the person, together with the format; "" if there is none.
+    `id` is the format's own id of the person, together with the format; "" if there is none. `numbers` are the
+    telephone numbers that the format gives beside the name.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Speaker:
     id: str = ""
     first_said: datetime | None = field(default=None, compare=False)
     last_said: datetime | None = field(default=None, compare=False)
+    numbers: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def voice(self) -> Voice:

@@ -49,6 +49,8 @@ TIMEZONE = "timezone"
 
 SPEAKER_ID = "speaker_id"
 """Turn attribute: the format's own id of the speaker, with the format: ``user1001@telegram``."""
+SPEAKER_NUMBER = "speaker_number"
+"""Turn attribute: the speaker's telephone number, if the format gives it beside the name."""
 
 
 @dataclass(frozen=True)

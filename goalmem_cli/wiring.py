@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, cast
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import BackboneMissing, UsageError
 from goalmem_cli.loading import (
-    DeferredEmbedder,
     DeferredModel,
     LoadedModel,
     kept_warm,
     load_embedder,
     load_model,
+    named_by_store,
     open_unread,
+    own_embedder,
 )  # fmt: skip
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.plugins import Kind, registered
@@ -62,7 +63,7 @@ def all_backbones() -> Mapping[str, BackboneEntry[Backbone]]:
 class Factories:
     """Constructors of the expensive parts. `warm` finds a model that another process keeps loaded."""
 
-    embedder: Callable[[str], Embedder] = load_embedder
+    embedder: Callable[..., Embedder] = load_embedder
     model: Callable[[Settings], LoadedModel] = load_model
     backbones: Callable[[], Mapping[str, BackboneEntry[Backbone]]] = all_backbones
     warm: Callable[[Settings], LoadedModel | None] = lambda _: None
@@ -96,10 +97,13 @@ def chosen_embedder(settings: Settings, factories: Factories, announce: Callable
 
 def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -> Embedder:
     """Return the memory's embedder as `chosen_embedder` does."""
+    named = settings.by_store.get("embedder")
     if memory.exists:
         name, dimension = memory.embedded_with()
         if name and settings.embedder in (None, name):
-            return DeferredEmbedder(name, dimension, factories.embedder)
+            return own_embedder(name, dimension, settings, factories.embedder)
+    if named is not None and settings.embedder == named:
+        return named_by_store(named, settings, factories.embedder)
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
 
 
@@ -120,7 +124,10 @@ def open_stored(settings: Settings, factories: Factories, announce: Callable[[st
     Raises:
         StoreError: it cannot be read.
     """
-    return open_store(replace(settings, embedder=None), factories, announce)
+    bare = open_unread(settings, factories.embedder, announce)
+    if not bare.exists or not (own := bare.embedded_with())[0]:
+        return bare.over(factories.embedder(DEFAULT_EMBEDDER))
+    return bare.over(own_embedder(*own, settings, factories.embedder))
 
 
 def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str, ...]:

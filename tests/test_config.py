@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.addresses import is_loopback
 from goalmem_cli.config import LEAST, MOST, Settings, load_settings, stores_folder, user_file
 from goalmem_cli.errors import UsageError
 
@@ -193,3 +194,32 @@ def test_the_bounds_hold_for_the_defaults() -> None:
     assert LEAST.keys() == MOST.keys()
     chosen = {name: getattr(settings, name) for name in LEAST}
     assert all(LEAST[name] <= value <= MOST[name] for name, value in chosen.items() if value is not None)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_here"),
+    [
+        ("http://127.0.0.1:8000/v1", True), ("http://127.8.8.8/v1", True), ("HTTP://LOCALHOST:1/v1#m", True),
+        ("https://[::1]:8000/v1", True), ("http://localhost.example.org/v1", False), ("http://0.0.0.0/v1", False),
+        ("http://127.0.0.1@example.org/v1", False), ("http://example.org#http://127.0.0.1/v1", False),
+        ("http://example.org/127.0.0.1", False), ("http://127.0.0.1.example.org/v1", False), ("http://10.0.0.1", False),
+        ("http://[", False), ("", False),
+    ],
+)  # fmt: skip
+def test_which_servers_are_of_this_machine(url: str, is_here: bool) -> None:
+    """Only those that nothing but this machine can answer for."""
+    assert is_loopback(url) is is_here
+
+
+def test_it_is_known_what_only_the_store_names(environment: dict[str, str], tmp_path: Path) -> None:
+    """What a flag, a variable or the user's own file names too is the user's choice."""
+    store, server = tmp_path / "store", "http://192.0.2.7/v1"
+    store.mkdir()
+    (store / "goalmem.yaml").write_text(f"model: {server}\nembedder: static")
+    assert load_settings({"store": store}, environment).by_store == {"model": server, "embedder": "static"}
+    assert load_settings({"store": store, "model": server}, environment).by_store == {"embedder": "static"}
+    assert load_settings({"store": store}, environment | {"GOALMEM_MODEL": server}).by_store == {"embedder": "static"}
+    write_user_file(environment, f"model: {server}")
+    assert load_settings({"store": store}, environment).by_store == {"embedder": "static"}
+    write_user_file(environment, "model: other")
+    assert load_settings({"store": store}, environment).by_store["model"] == server

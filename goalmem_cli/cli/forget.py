@@ -176,7 +176,7 @@ def _words(counts: Forgotten) -> str:
             f"{counted(len(counts.conversations), 'whole conversation')}{names}",
             f"{counted(sum(counts.units.values()), 'unit')} ({kinds})",
             counted(counts.edges, "edge"),
-            counted(counts.traces, "trace"),
+            counted(counts.traces, "kept proof that quotes it", "kept proofs that quote it"),
             *([f"{counted(counts.goals, 'goal')} undermined"] if counts.goals else []),
         )
     )

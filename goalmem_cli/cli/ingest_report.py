@@ -35,15 +35,15 @@ def warn_of_skipped(screen: Screen, report: FileReport) -> None:
         screen.note(f"  and {len(report.skipped) - _SHOWN} more: --json lists them all")
 
 
-def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool) -> list[str]:
+def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool, is_dry: bool = False) -> list[str]:
     """Return the notes on a file, such as replaced, overlapping and forgotten turns."""
-    notes = list(report.notes)
+    notes, would = list(report.notes), "would be " if is_dry else ""
     if report.forgotten:
-        notes.append(note_of_forgotten(report.forgotten, is_restored=is_restored))
+        notes.append(f"{would}{note_of_forgotten(report.forgotten, is_restored=is_restored)}")
     if report.marked:
-        notes.append(note_of_marks(report.marked, is_taken=is_taken))
+        notes.append(f"{would if is_taken else ''}{note_of_marks(report.marked, is_taken=is_taken)}")
     if report.redacted:
-        notes.append(f"redacted: {_kinds(report.redacted)}")
+        notes.append(f"{would}redacted: {_kinds(report.redacted)}")
     if report.secrets:
         notes.append(f"it may hold secrets ({_kinds(report.secrets)}): --redact blacks them out")
     if report.replaced:

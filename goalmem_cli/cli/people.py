@@ -154,7 +154,7 @@ def _lines(one: Listed) -> Iterator[str]:
     more = f" and {len(one.conversations) - _SHOWN} more" if len(one.conversations) > _SHOWN else ""
     places = f"in {', '.join(one.conversations[:_SHOWN])}{more}"
     yield safe(f"{one.name}: {', '.join(filter(None, (counted(one.turns, 'turn'), ' to '.join(days), places)))}")
-    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.ids]
+    also = [*(each for each in one.names if not f"{one.name} (".startswith(f"{each} (")), *one.numbers, *one.ids]
     if also:
         yield f"  {safe(', '.join(also))}"
 
@@ -167,6 +167,7 @@ def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object
                 "name": one.name,
                 "names": list(one.names),
                 "ids": list(one.ids),
+                "numbers": list(one.numbers),
                 "conversations": list(one.conversations),
                 "turns": one.turns,
                 "first_said": one.first_said.isoformat() if one.first_said else None,

@@ -73,7 +73,8 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
         return []
     roster = roster_of(memory, stored)
     speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
-    ways = (_same_turns(memory, roster, [each.name for each in near]), _rooms_of_numbers(roster, stored))
+    same = _same_turns(memory, roster, [each.name for each in near])
+    ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
     return [
         _suggestion(one, other, reason, roster)
         for way in ways
@@ -125,14 +126,20 @@ def _numbers_first(one: Somebody) -> tuple[bool, str]:
 
 def _numbers(roster: Roster) -> Iterator[_Pair]:
     """Yield speakers with one telephone number, which is written in two ways or is part of a name."""
-    numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
+    numbers = [(number, one) for one in roster.persons for number in _numbers_of(one)]
     for (number, one), (same, other) in combinations(numbers, 2):
         if number[-_END_OF_NUMBER:] == same[-_END_OF_NUMBER:]:
-            yield one, other, "one number"
+            first, last = sorted((one, other), key=_numbers_first)
+            yield first, last, "one number"
     for number, one in numbers:
         for other in roster.persons:
             if any(_holds(each, number) for each in other.names if not digits_of(each)):
                 yield one, other, "the number in the name"
+
+
+def _numbers_of(one: Somebody) -> list[str]:
+    """Return the digits of the person's telephone numbers, which are names or given beside one."""
+    return list(dict.fromkeys(number for each in (*one.names, *one.numbers) if (number := digits_of(each))))
 
 
 def _holds(text: str, number: str) -> bool:
@@ -143,7 +150,7 @@ def _holds(text: str, number: str) -> bool:
 
 def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> Iterator[_Pair]:
     """Yield a number and a speaker if the conversation is named after the number and only the user speaks besides."""
-    numbers = [(number, one) for one in roster.persons for each in one.names if (number := digits_of(each))]
+    numbers = [(number, one) for one in roster.persons for number in _numbers_of(one)]
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
     for each in stored if numbers else ():
         people = {of_voice[speaker.voice] for speaker in each.speakers}

@@ -52,7 +52,8 @@ def forget(
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
     """Write the marks of the turns, and with `is_always` those of later turns."""
-    from goalmem_cli.store.tombstones import Tombstones, rooms_of_stored
+    from goalmem_cli.store.recognising import rooms_of_stored
+    from goalmem_cli.store.tombstones import Tombstones
 
     stored = memory.conversations()
     rooms = {each.name: rooms_of_stored(each) for each in stored}
@@ -211,7 +212,7 @@ class Sieve:
         """Return the ids of forgotten turns -> their marks; a turn that is stored is not forgotten."""
         if self._known is None or self._known.marks.is_empty:
             return {}
-        from goalmem_cli.store.tombstones import rooms_of
+        from goalmem_cli.store.recognising import rooms_of
 
         marks, rooms = self._known.marks, rooms_of(conversation)
         known = {turn: found for turn in conversation.turns if (found := marks.forgotten(turn, rooms))}

@@ -33,7 +33,7 @@ class KnownMemory:
     @cached_property
     def _names(self) -> dict[str, str]:
         """The keys of stored conversations (see `rooms_of_stored`) -> their names."""
-        from goalmem_cli.store.tombstones import rooms_of_stored
+        from goalmem_cli.store.recognising import rooms_of_stored
 
         if not self._memory.exists:
             return {}
@@ -119,6 +119,6 @@ class KnownMemory:
 
     def _called(self, conversation: Conversation) -> list[str]:
         """Return the names of the conversation in the memory; empty if it is not found."""
-        from goalmem_cli.store.tombstones import rooms_of
+        from goalmem_cli.store.recognising import rooms_of
 
         return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})

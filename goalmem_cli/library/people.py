@@ -33,7 +33,8 @@ _DEEPER = 4
 class Listed:
     """A summary of a person: the shown name, all names and ids, and where, how often and when they speak.
 
-    `is_told` says that the user noted something on this person.
+    `is_told` says that the user noted something on this person. `numbers` are telephone numbers that transcripts give
+    beside the name.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Listed:
     first_said: datetime | None = None
     last_said: datetime | None = None
     is_told: bool = False
+    numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None =
         StoreError: there is no memory, or it cannot be read.
     """
     stored = memory.conversations() if stored is None else stored
-    return Roster.of(People.of_folder(memory.path), _voices(stored))
+    return Roster.of_stored(People.of_folder(memory.path), stored)
 
 
 def shown_names(memory: KeptMemory, turns: Iterable[Turn]) -> Callable[[Turn], str]:
@@ -110,6 +112,7 @@ def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
         first[0] if first else None,
         last[-1] if last else None,
         is_told=one.said is not None,
+        numbers=one.numbers,
     )
 
 

@@ -41,8 +41,9 @@ class Redactor:
         is_marked = self._known is not None and self._known.marks.knows_secrets
         if not (self._redacts or is_marked or conversation.format in LOGS):
             return conversation, blacked_out, left
+        from goalmem_cli.store.recognising import rooms_of
         from goalmem_cli.store.redaction import redacted_turn
-        from goalmem_cli.store.tombstones import rooms_of, without_resting_on
+        from goalmem_cli.store.tombstones import without_resting_on
 
         rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()
         for turn in conversation.turns:

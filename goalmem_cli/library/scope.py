@@ -80,7 +80,7 @@ def chosen_speakers(
     if asked is None:
         return None
     _refuse_text(asked, flag)
-    roster = Roster.of(people, _voices(stored))
+    roster = Roster.of_stored(people, stored)
     chosen = dict.fromkeys(
         one for name in asked for one in _called(encodable(name), roster, _within(stored, scope), flag, is_sure=is_sure)
     )
@@ -99,7 +99,7 @@ def chosen_asker(
     Raises:
         UsageError: nobody with that name, or several people, speak in the scope's conversations.
     """
-    within, roster = _within(stored, scope), Roster.of(people, _voices(stored))
+    within, roster = _within(stored, scope), Roster.of_stored(people, stored)
     if asked is not None:
         return _called(encodable(asked), roster, within, flag, is_sure=True)[0].shown
     users = {

@@ -142,8 +142,12 @@ def settle(kept: Kept) -> None:
     """
     owner, now = kept.owner, time.time()
     left = [talk for talk in kept.changing() if talk.owner == owner or talk.changed < now - _ABANDONED_SECONDS]
-    if not left:
-        return
+    if left:
+        _settle(kept, left)
+    kept.renew()
+
+
+def _settle(kept: Kept, left: Sequence[Talk]) -> None:
     stored = _stored(kept, left)
     _delete(kept, left, {
         collection: {

@@ -17,11 +17,21 @@ from tempfile import mkdtemp
 from threading import Lock, Thread
 from typing import Any
 
+import numpy as np
+
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.milvus.schema import Collection
+from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
 
 IDLE_SECONDS = 10.0
 """A database is closed after this many seconds without use; the next use opens it again."""
+
+NEW, OLD = "_new", "_old"
+"""Endings of the names of collections that are written anew, and of those that such ones replaced."""
+
+ORDER = (Collection.TALKS, Collection.SAID, Collection.UNITS, Collection.META)
+"""The order in which collections are written anew and replaced; rows in the last one say that all are complete."""
 
 _POLL = 0.1
 _COLLECTIONS = "collections"
@@ -110,6 +120,56 @@ def close_embedded() -> None:
             _end(path)
 
 
+def settle(path: Path, written: Written = unwatched) -> None:
+    """Put complete new collections in the place of the old ones, and delete what is left of other ones.
+
+    Opening a database does this too, as a killed process may have left them. The database is open.
+
+    Raises:
+        StoreError: the system refuses.
+    """
+    with _lock:
+        _settle(path.absolute(), _opened[path.absolute()].database, written)
+
+
+def _settle(path: Path, database: Any, written: Written) -> None:
+    there = set(database.list_collections())
+    last = f"{ORDER[-1]}{NEW}"
+    if last in there and database.get_collection(last).num_entities:
+        for name in (str(collection) for collection in ORDER if f"{collection}{NEW}" in there):
+            if name in there:
+                _delete_collection(path, database, f"{name}{OLD}")
+                database.rename_collection(name, f"{name}{OLD}")
+                written(f"{name}, under another name")
+            database.rename_collection(f"{name}{NEW}", name)
+            written(f"{name} replaced")
+    for collection in ORDER:
+        for ending in (NEW, OLD):
+            _delete_collection(path, database, f"{collection}{ending}")
+    if any(str(collection) in there for collection in ORDER):
+        written("old collections deleted")
+
+
+def _drop_half_written(path: Path) -> None:
+    """Delete index files that a killed process wrote in part; the engine cannot read them, and makes missing ones."""
+    for collection in ORDER:
+        for file in (path / _COLLECTIONS / collection).glob("partitions/*/indexes/*.idx"):
+            try:
+                np.load(file, mmap_mode="r", allow_pickle=False)
+            except (EOFError, ValueError):
+                with reporting(file):
+                    file.unlink(missing_ok=True)
+
+
+def _delete_collection(path: Path, database: Any, name: str) -> None:
+    """Delete a collection, also one that a killed process deleted in part."""
+    database.drop_collection(name)
+    folder = path / _COLLECTIONS / name
+    if folder.exists():
+        with reporting(folder):
+            rmtree(folder)
+
+
 def delete(path: Path) -> None:
     """Delete the files of a closed database, but not if it holds other collections."""
     if path.is_dir() and not any(path.glob(f"{_COLLECTIONS}/*")) and not any(path.glob("databases/*")):
@@ -175,6 +235,9 @@ def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Ope
             except (MilvusLiteError, OSError, ValueError) as error:
                 raise StoreDamaged(f"{path} is no database of Milvus: {error}", "name another path") from error
             else:
+                left.callback(database.close)
+                _settle(path, database, unwatched)
+                _drop_half_written(path)
                 left.pop_all()
                 return _Opened(server, database, f"unix:{folder}/socket:0")
             if not has_announced:

@@ -57,6 +57,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         if leaving.parted:
             check_embedder(meta, kept.embedder)
             kept.fingerprint.check(meta)
+        kept.expect_deleted()
         traces = kept.traces  # first, as the turns are needed to find the traces that quote them
         traces.remove_leftovers()
         for trace in traces.about(leaving.keys):
@@ -66,8 +67,12 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
             drop(kept, leaving.whole)
         if leaving.parted:
             bring(kept, leaving.parted)
-        kept.engine.compact()
-    kept.announce("the engine's files may hold what was deleted until it has compacted them, which it does by itself")
+        kept.renew()
+        if kept.address.path is None:
+            kept.engine.compact()
+            kept.announce(
+                "the server's files may hold what was deleted until it has compacted them, which it does by itself"
+            )
     return counts
 
 

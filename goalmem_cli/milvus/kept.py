@@ -28,7 +28,7 @@ from goalmem_cli.store.privacy import FILE_MODE, GOALS, LOCK, OWNER, TRACES, kee
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
-_META_ID, _MARK_ID, _JOINED_ID = "meta", "mark", "joined"
+_META_ID, _MARK_ID, _JOINED_ID, _DELETED_ID = "meta", "mark", "joined", "deleted"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
@@ -189,6 +189,22 @@ class Kept:
     def expect_joined(self) -> None:
         """Note that a command joined conversations here, or is about to."""
         self.engine.put(Collection.META, [{ID: _JOINED_ID, "document": ""}])
+
+    def expect_deleted(self) -> None:
+        """Note that rows of an embedded database are about to be deleted for good; `renew` removes the note."""
+        if self.address.path is not None:
+            self.engine.put(Collection.META, [{ID: _DELETED_ID, "document": ""}])
+            self.engine.flush(Collection.META)
+
+    def renew(self) -> None:
+        """Rid the files of an embedded database of rows that were deleted for good, also by an interrupted command.
+
+        Raises:
+            StoreError: the database cannot be used, or the system refuses.
+        """
+        if self.address.path is None or not list(self.engine.rows_of(Collection.META, ID, [_DELETED_ID], [])):
+            return
+        self.engine.renew(self.meta().dimension, _DELETED_ID, self.written)
 
     def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
         """Return the conversations that a command joined with a transcript of one of these aliases.

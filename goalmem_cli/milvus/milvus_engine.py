@@ -1,4 +1,4 @@
-"""The only module that calls Milvus: it makes collections, reads and writes rows, and translates errors.
+"""Call Milvus: make collections, read and write rows, and translate errors. `making.py` has the collections' schema.
 
 pymilvus and milvus-lite are loaded when a database is opened. Calls are repeated if the server is unavailable for a
 moment. That is safe for writes too, as a row's id is the hash of its content.
@@ -10,13 +10,17 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from itertools import islice
 from typing import Any
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.milvus import embedded
+from goalmem_cli.milvus.making import PLACEHOLDER, make, sparse
 from goalmem_cli.milvus.rows import Row
-from goalmem_cli.milvus.schema import FIELDS, ID, MOST_BYTES, TALK, Collection, Kind
+from goalmem_cli.milvus.schema import FIELDS, ID, Collection, Kind
+from goalmem_cli.store.files import Written
 
 HINT_SERVER = "look whether the server is up, and whether the address and the token are right"
 HINT_FULL = "give the server more room, or `goalmem forget` some of it; then run the same command again"
@@ -28,12 +32,7 @@ _PAUSE = 0.2
 _BATCH, _BATCH_BYTES = 1_000, 8_000_000
 _PAGE, _PAGE_OF_DOCUMENTS = 2_000, 500
 _KEYS_AT_ONCE = 2_000
-_KEY_LENGTH = 32
-_MOST_SOURCES = 4_096
-_PLACEHOLDER = "none"
-_INDEXES = {True: ("FLAT", {}), False: ("HNSW", {"M": 32, "efConstruction": 360})}
 _CALM = {"grpc.keepalive_time_ms": 600_000}  # a server takes more frequent pings for an attack
-_BM25 = {"bm25_k1": 1.2, "bm25_b": 0.75}
 _FOR_NOW = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "retry timeout", "rate limit", "not ready")
 _FULL = ("quota exceeded", "limit exceeded", "deny to write", "no space left")
 _NOT_LOADED = ("not loaded", "call load()")
@@ -63,6 +62,7 @@ class Engine:
         self._client: Any = None
         self._uri = ""
         self._loaded: set[Collection] = set()
+        self._ending = ""
 
     @property
     def exists(self) -> bool:
@@ -74,7 +74,7 @@ class Engine:
         path = self._address.path
         if path is not None and not embedded.is_open(path) and not embedded.is_there(path):
             return False
-        return bool(self._ask("has_collection", Collection.META.value))
+        return bool(self._ask("has_collection", self._named(Collection.META)))
 
     def create(self, dimension: int) -> None:
         """Make missing collections, for vectors of this dimension; `META` is made last, as `exists` looks for it.
@@ -83,8 +83,11 @@ class Engine:
             StoreError: the database cannot be used.
         """
         for collection in (Collection.TALKS, Collection.SAID, Collection.UNITS, Collection.META):
-            if not self._ask("has_collection", collection.value):
-                self._make(collection, dimension)
+            name = self._named(collection)
+            if not self._ask("has_collection", name):
+                shards = self._shards if collection in (Collection.SAID, Collection.UNITS) else 1
+                is_embedded = self._address.path is not None
+                make(self._ask, name, FIELDS[collection], dimension, is_embedded=is_embedded, shards=shards)
             self._check(collection, dimension)
 
     def rows(self, collection: Collection, condition: str, fields: Sequence[str]) -> Iterator[Row]:
@@ -136,7 +139,7 @@ class Engine:
         is_dense = not isinstance(asked, str)
         told = {"metric_type": "IP", "params": self._breadth(depth)} if is_dense else {"metric_type": "BM25"}
         found = self._of(
-            Collection.UNITS, "search", data=[asked], anns_field=field if is_dense else _sparse(field),
+            Collection.UNITS, "search", data=[asked], anns_field=field if is_dense else sparse(field),
             filter=condition, limit=depth, output_fields=[ID, *fields], search_params=told,
         )  # fmt: skip
         hits = [hit for each in found for hit in each]
@@ -152,7 +155,7 @@ class Engine:
         """
         is_bare = not any(field.kind is Kind.VECTOR for field in FIELDS[collection])
         for batch in _batches(rows):
-            told = [{**row, _PLACEHOLDER: [0.0, 1.0]} if is_bare else row for row in batch]
+            told = [{**row, PLACEHOLDER: [0.0, 1.0]} if is_bare else row for row in batch]
             taken = int(self._of(collection, "upsert", told)["upsert_count"])
             if taken != len(batch):
                 raise StoreError(f"{self._address}: {taken} of {len(batch)} rows were taken", HINT_SERVER)
@@ -173,16 +176,53 @@ class Engine:
             StoreError: the database cannot be used.
         """
         for collection in collections:
-            self._ask("flush", collection.value)
+            self._ask("flush", self._named(collection))
 
     def compact(self) -> None:
-        """Ask the engine to free the space of deleted rows, which it does later.
+        """Ask a server to free the space of deleted rows, which it does later.
 
         Raises:
             StoreError: the database cannot be used.
         """
         for collection in (Collection.SAID, Collection.UNITS):
-            self._ask("compact", collection.value)
+            self._ask("compact", self._named(collection))
+
+    def renew(self, dimension: int, leave_out: str, written: Written) -> None:
+        """Write the collections of an embedded database anew, so that its files hold no deleted byte.
+
+        The engine itself keeps deleted rows until it happens to merge their file with others. The row of `META` with
+        the id `leave_out` is not copied. An interruption leaves the old collections, or the next opening finishes it.
+
+        Raises:
+            StoreError: the database cannot be used, or the system refuses.
+        """
+        path = self._address.path
+        if path is None:
+            return
+        with self._held():
+            embedded.settle(path)
+            fresh = copy(self)
+            fresh._client, fresh._loaded, fresh._ending = None, set(), embedded.NEW
+            try:
+                self._copy_to(fresh, dimension, leave_out, written)
+                embedded.settle(path, written)
+            except BaseException:
+                embedded.close(path)  # opening it again finishes this, or deletes what was copied
+                raise
+        self._leave()
+
+    def _copy_to(self, fresh: Engine, dimension: int, leave_out: str, written: Written) -> None:
+        try:
+            fresh.create(dimension)
+            for collection in embedded.ORDER:
+                fields = [field.name for field in FIELDS[collection]]
+                rows = self.rows(collection, f'{ID} != "{leave_out}"', fields)
+                while some := list(islice(rows, _PAGE)):
+                    fresh.put(collection, [_plain(row) for row in some])
+                fresh.flush(collection)
+                written(f"{collection} copied")
+        finally:
+            fresh._leave()
 
     def remove(self) -> None:
         """Delete the memory's collections, `META` last, and an embedded database without other collections.
@@ -191,7 +231,7 @@ class Engine:
             StoreError: the database cannot be used.
         """
         for collection in (Collection.UNITS, Collection.SAID, Collection.TALKS, Collection.META):
-            self._ask("drop_collection", collection.value)
+            self._ask("drop_collection", self._named(collection))
         self._loaded.clear()
         if self._address.path is not None:
             self.close()
@@ -208,9 +248,12 @@ class Engine:
         if self._address.path is not None:
             embedded.close(self._address.path)
 
+    def _named(self, collection: Collection) -> str:
+        return f"{collection.value}{self._ending}"
+
     def _of(self, collection: Collection, method: str, *args: object, **told: object) -> Any:
         """Load the collection if needed, and return what the client's method returns; raises as `_again`."""
-        name = collection.value
+        name = self._named(collection)
 
         def act() -> Any:
             with self._held() as client:
@@ -310,12 +353,12 @@ class Engine:
         """
         found = {
             field["name"]: field.get("params", {}).get("dim")
-            for field in self._ask("describe_collection", collection.value)["fields"]
+            for field in self._ask("describe_collection", self._named(collection))["fields"]
         }
         wanted = {field.name: field.kind for field in FIELDS[collection]}
-        ours = {ID, *wanted, *(_sparse(name) for name, kind in wanted.items() if kind is Kind.WORDS)}
+        ours = {ID, *wanted, *(sparse(name) for name, kind in wanted.items() if kind is Kind.WORDS)}
         if Kind.VECTOR not in wanted.values():
-            ours.add(_PLACEHOLDER)
+            ours.add(PLACEHOLDER)
         if odd := sorted(ours ^ found.keys()):
             raise StoreDamaged(f"{self._address}: {collection} has another schema: {odd[0]}", HINT_SCHEMA)
         sizes = {int(found[name]) for name, kind in wanted.items() if kind is Kind.VECTOR}
@@ -324,59 +367,16 @@ class Engine:
                 f"{self._address}: {collection} is for vectors of {min(sizes)} numbers, not {dimension}", HINT_SCHEMA
             )
 
-    def _make(self, collection: Collection, dimension: int) -> None:
-        from pymilvus import DataType, Function, FunctionType, MilvusClient
-
-        kinds = {
-            Kind.KEY: {"datatype": DataType.VARCHAR, "max_length": _KEY_LENGTH},
-            Kind.KEYS: {
-                "datatype": DataType.ARRAY, "element_type": DataType.VARCHAR, "max_length": _KEY_LENGTH,
-                "max_capacity": _MOST_SOURCES,
-            },
-            Kind.NUMBER: {"datatype": DataType.INT64},
-            Kind.TEXT: {"datatype": DataType.VARCHAR, "max_length": MOST_BYTES},
-            Kind.WORDS: {
-                "datatype": DataType.VARCHAR, "max_length": MOST_BYTES, "enable_analyzer": True,
-                "analyzer_params": {"tokenizer": "standard", "filter": ["lowercase"]},
-            },
-            Kind.VECTOR: {"datatype": DataType.FLOAT_VECTOR, "dim": dimension},
-        }  # fmt: skip
-        schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
-        indexes = MilvusClient.prepare_index_params()
-        schema.add_field(ID, DataType.VARCHAR, max_length=_KEY_LENGTH, is_primary=True)
-        fields = FIELDS[collection]
-        kind, params = _INDEXES[self._address.path is not None]
-        # milvus-lite counts a word's frequency within a partition, so all conversations share one
-        key = TALK if self._address.path is None else None
-        for field in fields:
-            schema.add_field(
-                field.name, nullable=field.may_lack, is_partition_key=field.name == key, **kinds[field.kind]
-            )
-            if field.kind is Kind.VECTOR:
-                indexes.add_index(field.name, index_type=kind, metric_type="IP", params=params)
-            if field.kind is Kind.WORDS:
-                sparse = _sparse(field.name)
-                schema.add_field(sparse, DataType.SPARSE_FLOAT_VECTOR)
-                schema.add_function(Function(
-                    name=f"bm25_{field.name}", function_type=FunctionType.BM25,
-                    input_field_names=[field.name], output_field_names=[sparse],
-                ))  # fmt: skip
-                indexes.add_index(sparse, index_type="SPARSE_INVERTED_INDEX", metric_type="BM25", params=_BM25)
-        if not any(field.kind is Kind.VECTOR for field in fields):  # the engine requires a vector field
-            schema.add_field(_PLACEHOLDER, DataType.FLOAT_VECTOR, dim=2)
-            indexes.add_index(_PLACEHOLDER, index_type="FLAT", metric_type="IP")
-        shards = self._shards if collection in (Collection.SAID, Collection.UNITS) else 1
-        told = {"consistency_level": "Strong", "num_shards": shards}
-        self._ask("create_collection", collection.value, schema=schema, **told)
-        # does not wait, since loading waits, and the client polls only every half second
-        self._ask("create_index", collection.value, indexes, sync=False)
-
     def _breadth(self, depth: int) -> Mapping[str, int]:
         return {} if self._address.path is not None else {"ef": max(256, 2 * depth)}
 
 
-def _sparse(field: str) -> str:
-    return f"{field}_sparse"
+def _plain(row: Row) -> Row:
+    """Return the row with lists in place of the client's own sequences."""
+    return {
+        name: list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def _says(reason: str, signs: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice, voice_of
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
-from goalmem_cli.records import COPIED_FROM, Turn, Unit, content_hash, encodable
+from goalmem_cli.records import COPIED_FROM, SPEAKER_NUMBER, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
 from goalmem_cli.store.indexes.analysis import asked, indexed
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
@@ -27,7 +27,10 @@ _PART_BYTES = 60_000
 
 
 Spoken = tuple[Any, ...]
-"""A speaker's name, role, number of turns, id, and first and last time; rows of older versions end before the id."""
+"""A speaker's name, role, number of turns, id, first and last time, and telephone numbers.
+
+Rows of older versions end before the id, or before the telephone numbers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +159,16 @@ def _times(turns: Iterable[Turn]) -> list[str]:
 
 def _spoken(voice: Voice, role: str | None, turns: Sequence[Turn]) -> Spoken:
     times = _times(turns)
-    return (voice.name, role, len(turns), voice.id, times[0] if times else None, times[-1] if times else None)
+    numbers = sorted({str(turn.attributes[SPEAKER_NUMBER]) for turn in turns if SPEAKER_NUMBER in turn.attributes})
+    span = (times[0], times[-1]) if times else (None, None)
+    return (voice.name, role, len(turns), voice.id, *span, *([numbers] if numbers else []))
 
 
 def _speaker(
-    name: str, role: str | None, turns: int, id_: str = "", first: str | None = None, last: str | None = None
-) -> Speaker:
-    return Speaker(name, role, turns, id_, _time(first), _time(last))
+    name: str, role: str | None, turns: int, id_: str = "", first: str | None = None, last: str | None = None,
+    numbers: Sequence[str] = (),
+) -> Speaker:  # fmt: skip
+    return Speaker(name, role, turns, id_, _time(first), _time(last), tuple(numbers))
 
 
 def rows_of_said(talk: Talk, turns: Iterable[Turn], answers: Iterable[Unit]) -> list[Row]:

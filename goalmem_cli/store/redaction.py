@@ -1,4 +1,4 @@
-"""Find and black out secrets in texts: keys with known forms, passwords in addresses, and card numbers.
+"""Find and black out secrets in texts: keys with known forms, passwords in addresses, card numbers and IBANs.
 
 The library detect-secrets is made for source code. It works by lines and entropy, and so has false alarms in every
 other chat about code. This module takes only secrets that have a form of their own.
@@ -7,22 +7,40 @@ other chat about code. This module takes only secrets that have a form of their 
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64decode
 from collections import Counter
 from dataclasses import replace
 from functools import partial
 
 from goalmem_cli.records import QUOTES, Turn
 
-_API = "api key"
+_API, _DISCORD = "api key", "discord token"
 _PRIVATE = (
     r"-----BEGIN (?:[A-Z]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:[^-]|-(?!----)){0,9000}-----END (?:[A-Z]{2,9} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
     r"|(?:\s{1,4}[A-Za-z0-9+/=]{16,80})*)"
 )
-_FORMS: tuple[tuple[str, str, str], ...] = (
+_BEHIND_NAME = r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+_PUTTY = (
+    r"PuTTY-User-Key-File-[23]: ?[^\r\n]{1,100}(?:\r?\n(?!Private-Lines:|PuTTY-)[^\r\n]{0,200}){0,99}"
+    r"\r?\nPrivate-Lines: ?\d{1,4}(?:\r?\n(?!Private-)[A-Za-z0-9+/=]{1,80})*"
+    r"(?:\r?\nPrivate-(?:MAC|Hash): ?[0-9a-f]{40,64})?"
+)
+_FORMS: tuple[tuple[str, str | re.Pattern[str], str], ...] = (
     ("private key", "PRIVATE KEY", _PRIVATE),
+    ("private key", "PuTTY-User-Key-File", _PUTTY),
     ("aws key", "AKIA", r"\bAKIA[0-9A-Z]{16}\b"),
     ("aws key", "ASIA", r"\bASIA[0-9A-Z]{16}\b"),
+    (
+        "aws key",
+        "secret_access_key",
+        rf"aws_secret_access_key{_BEHIND_NAME}",
+    ),
+    (
+        "aws key",
+        "SECRET_ACCESS_KEY",
+        rf"AWS_SECRET_ACCESS_KEY{_BEHIND_NAME}",
+    ),
     ("github token", "_", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255})\b"),
     ("gitlab token", "glpat-", r"(?<![\w-])glpat-[\w-]{20,100}"),
     ("slack token", "xox", r"(?<![\w-])xox[abeoprs]-[\w-]{10,300}"),
@@ -43,6 +61,27 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("azure key", "AccountKey=", r"(?<=AccountKey=)[A-Za-z0-9+/]{40,100}={0,2}"),
     ("stripe key", "k_", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
     ("stripe secret", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{24,100}"),
+    ("twilio key", "SK", r"\bSK[0-9a-f]{32}\b"),
+    ("mailgun key", "key-", r"(?<![\w-])key-[0-9a-f]{32}(?![\w-])"),
+    (
+        "mailgun key",
+        re.compile(r"-[0-9a-f]{8}-[0-9a-f]{8}"),
+        r"(?<![\w-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])",
+    ),
+    ("mailchimp key", "-us", r"(?<![\w-])[0-9a-f]{32}-us\d{1,2}(?![\w-])"),
+    ("discord webhook", "/api/webhooks/", r"(?<=/api/webhooks/)\d{17,20}/[\w-]{60,80}"),
+    (_DISCORD, re.compile(r"\.[\w-]{6}\.[\w-]{27}"), r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    ("atlassian token", "ATATT3", r"(?<![\w-])ATATT3[\w=-]{100,300}"),
+    ("grafana token", "gl", r"(?<![\w-])(?:glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/=]{40,400})"),
+    ("new relic key", "NRAK-", r"(?<![\w-])NRAK-[A-Z0-9]{27}\b"),
+    ("heroku key", "HRKU-", r"(?<![\w-])HRKU-[\w-]{36,80}"),
+    ("postman key", "PMAK-", r"(?<![\w-])PMAK-[0-9a-f]{24}-[0-9a-f]{34}\b"),
+    ("sentry token", "sntry", r"\bsntry[su]_[\w+/=-]{40,400}"),
+    ("supabase key", "sbp_", r"\bsbp_[0-9a-f]{40}\b"),
+    ("airtable token", "pat", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}\b"),
+    ("square token", "sq0", r"(?<![\w-])sq0(?:atp|csp)-[\w-]{22,43}(?![\w-])"),
+    ("rubygems token", "rubygems_", r"\brubygems_[0-9a-f]{48}\b"),
+    ("google token", "1//0", r"(?<![\w/])1//0[\w-]{40,200}"),
     ("digitalocean token", "_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}\b"),
     ("shopify token", "shp", r"\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}\b"),
     ("databricks token", "dapi", r"\bdapi[0-9a-f]{32}(?:-\d)?\b"),
@@ -57,7 +96,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("json web token", "eyJ", r"(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,6000}\.[\w-]{5,2000}"),
     ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/]{1,200})(?=@)"),
 )
-"""For each kind of secret: its name, a string that it always contains, and its regular expression."""
+"""For each kind of secret: its name, what it always contains (found quickly), and its regular expression."""
 _KINDS = tuple((kind, held, re.compile(form)) for kind, held, form in _FORMS)
 _CARD = re.compile(
     r"(?<![\d.,/_-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|[3-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?)(?![\d.,]{0,20}\d)"
@@ -65,6 +104,17 @@ _CARD = re.compile(
 _PORT = re.compile(r"\d{1,5}(?:$|@)")
 _MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])|.*[0-9a-f]{32}")
 """A random key has digits and capitals, or 32 hexadecimal digits in a row; words with hyphens have neither."""
+_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ -]?[A-Z0-9])")
+_IBAN_KIND = "iban"
+_IBAN_LENGTHS = {
+    country: length
+    for length, countries in {
+        15: "NO", 16: "BE", 18: "DK FI FO GL NL", 19: "MK SI", 20: "AT BA EE KZ LT LU XK", 21: "CH HR LI LV",
+        22: "BG BH DE GB GE IE ME RS VA", 23: "AE GI IL", 24: "AD CZ ES MD PK RO SA SE SK TN", 25: "PT", 26: "IS TR",
+        27: "FR GR IT MC SM", 28: "AL AZ CY HU LB PL", 29: "BR EG QA UA", 30: "JO KW MU", 31: "MT",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
 _CARD_LENGTHS = range(14, 20)
 _CARD_KIND = "card number"
 _SAID_BESIDE = frozenset(("quoted", "forwarded_from"))
@@ -76,9 +126,10 @@ def redacted(text: str) -> tuple[str, Counter[str]]:
     """Return the text with each secret replaced, as by ``[redacted: aws key]``, and the counts by kind."""
     found: Counter[str] = Counter()
     for kind, held, form in _KINDS:
-        if held in text:
+        if held in text if isinstance(held, str) else held.search(text):
             text = form.sub(partial(_blacked_out, kind, found), text)
     if any(letter.isdigit() for letter in text):
+        text = _without_ibans(text, found)
         text = _CARD.sub(partial(_card, found), text)
     return text, found
 
@@ -110,15 +161,55 @@ def _quotes_in(turn: Turn, text: str) -> list[dict[str, object]]:
 
 
 def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:
+    if match.groupdict().get("secret"):
+        found[kind] += 1
+        return f"{match[0][: -len(match['secret'])]}[redacted: {kind}]"
     password = match.groupdict().get("password")
     is_no_password = password is not None and (
         password.lower() in _PLACEHOLDERS or password.startswith("[redacted") or bool(_PORT.match(password))
     )
-    if is_no_password or (kind == _API and not _MIXED.search(match[0])):
+    is_none = (kind == _API and not _MIXED.search(match[0])) or (kind == _DISCORD and not _is_of_bot(match[0]))
+    if is_no_password or is_none:
         return match[0]
     found[kind] += 1
     told = f"[redacted: {kind}]"
     return told if password is None else match[0][: -len(password)] + told
+
+
+def _is_of_bot(token: str) -> bool:
+    """Say whether the token begins with the number of an account, as those of Discord's bots do."""
+    head = token.partition(".")[0]
+    try:
+        return urlsafe_b64decode(f"{head}{'=' * (-len(head) % 4)}").isdigit()
+    except ValueError:
+        return False
+
+
+def _without_ibans(text: str, found: Counter[str]) -> str:
+    """Return the text without its IBANs; each has the length of its country, and right check digits."""
+    pieces, end = list[str](), 0
+    for match in _IBAN.finditer(text):
+        stop = _end_of_iban(text, match.start()) if match.start() >= end else None
+        if stop is not None:
+            pieces += [text[end : match.start()], f"[redacted: {_IBAN_KIND}]"]
+            end, found[_IBAN_KIND] = stop, found[_IBAN_KIND] + 1
+    return "".join((*pieces, text[end:]))
+
+
+def _end_of_iban(text: str, start: int) -> int | None:
+    """Return where the IBAN ends that begins here, which may have blanks or hyphens in it; None if it is none."""
+    length, letters, at = _IBAN_LENGTHS.get(text[start : start + 2], 0), "", start
+    while at < len(text) and len(letters) < length and at < start + 2 * length:
+        if text[at].isascii() and text[at].isalnum():
+            letters += text[at]
+        elif text[at] not in " -" or text[at - 1] in " -":
+            break
+        at += 1
+    is_whole = length and len(letters) == length and not text[at : at + 1].isalnum()
+    if not is_whole or not letters.isupper():
+        return None
+    turned = "".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])
+    return at if int(turned) % 97 == 1 else None
 
 
 def _card(found: Counter[str], match: re.Match[str]) -> str:

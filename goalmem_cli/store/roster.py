@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from goalmem_cli.memory_records import Voice
+from goalmem_cli.memory_records import ConversationSummary, Voice
 from goalmem_cli.store.people import People, Person
 
 _NOT_A_LETTER = re.compile(r"[^\w]+")
@@ -22,12 +22,14 @@ class Somebody:
     """One person of a memory, with a name and the voices under which the person speaks.
 
     `shown` is the name, with an addition if several people have it. `said` is the user's note on the person, if any.
+    `numbers` are telephone numbers that transcripts give beside the name.
     """
 
     name: str
     shown: str
     voices: tuple[Voice, ...]
     said: Person | None = None
+    numbers: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -52,8 +54,19 @@ class Roster:
     of_name: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, people: People, voices: Iterable[Voice]) -> Roster:
-        """Return the roster of these voices, with the user's notes applied."""
+    def of_stored(cls, people: People, stored: Iterable[ConversationSummary]) -> Roster:
+        """Return the roster of the speakers of these conversations, with the user's notes applied."""
+        speakers = [speaker for each in stored for speaker in each.speakers]
+        numbers: dict[Voice, list[str]] = {}
+        for speaker in speakers:
+            numbers.setdefault(speaker.voice, []).extend(speaker.numbers)
+        return cls.of(people, [speaker.voice for speaker in speakers], numbers)
+
+    @classmethod
+    def of(
+        cls, people: People, voices: Iterable[Voice], numbers: Mapping[Voice, Iterable[str]] | None = None
+    ) -> Roster:
+        """Return the roster of these voices and their telephone numbers, with the user's notes applied."""
         persons: list[Somebody] = []
         labels: dict[Voice, str] = {}
         found = _grouped(people, list(dict.fromkeys(voices)))
@@ -63,7 +76,8 @@ class Roster:
                 name = said.name if said else same_name(voice.name)
                 labels[voice] = told_apart(name, theirs) if bearers[name] > 1 else name
             called = said.name if said else same_name(theirs[0].name)
-            persons.append(Somebody(called, labels[theirs[0]], theirs, said))
+            beside = dict.fromkeys(number for voice in theirs for number in (numbers or {}).get(voice, ()))
+            persons.append(Somebody(called, labels[theirs[0]], theirs, said, tuple(beside)))
         of_name: dict[str, set[str]] = {}
         for voice, label in labels.items():
             of_name.setdefault(same_name(voice.name), set()).add(label)
@@ -97,7 +111,7 @@ class Roster:
         ways: Sequence[Callable[[Somebody], Iterable[str]]] = (
             lambda each: (*(voice.id for voice in each.voices), each.without_id),
             lambda each: {each.shown, each.name} & shown,
-            lambda each: each.names,
+            lambda each: (*each.names, *each.numbers),
             lambda each: (voice.id.rpartition("@")[0] for voice in each.voices),
         )
         for fold in FOLDS[:-1]:  # similar spellings may be different people

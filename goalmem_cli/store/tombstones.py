@@ -1,10 +1,7 @@
 """Recognise forgotten turns when a transcript brings them back, by keyed hashes (marks) that do not reveal the text.
 
-A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
-recognised by its place, speaker and text in its conversation. A copied turn is recognised by the conversation that it
-may come from, speaker and text. A conversation is recognised by its own id, else by its
-file, else by its name. The key is in a file of the store's folder that only the owner can read. An export has it only
-on request. Marks of another memory are kept with that memory's key.
+`recognising.py` says what identifies a turn. The key is in a file of the store's folder that only the owner can read.
+An export has it only on request. Marks of another memory are kept with that memory's key.
 """
 
 from __future__ import annotations
@@ -20,10 +17,11 @@ from typing import Any
 
 from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.memory_records import ConversationSummary, Voice, voice_of
-from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, encodable
+from goalmem_cli.memory_records import Voice, voice_of
+from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
+from goalmem_cli.store.recognising import looked_for, sources_of, told_of, told_of_source, told_to_copies
 from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
@@ -36,8 +34,6 @@ _MARK = re.compile(f"[0-9a-f]{{{_SHOWN}}}")
 MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
 """The most marks, and memories with marks, in an export or import, so that its line and reading stay fast."""
 _ALWAYS = "always"
-_NUMBERED = re.compile(r"-\d+$")
-_BY_ID = "id "
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,8 @@ class Tombstones:
     """The marks of forgotten turns, and of conversations and speakers whose later turns are forgotten too (`always`).
 
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
-    `carried` are the marks of other memories, each with its own key, which apply here too.
+    `carried` are the marks of other memories, each with its own key, which apply here too. `until` has, for marks of
+    turns that were copied from another conversation, when the copy was made: what is said there later is another turn.
     """
 
     key: bytes
@@ -53,6 +50,7 @@ class Tombstones:
     always: Mapping[str, int] = field(default_factory=dict)
     redacted: frozenset[str] = frozenset()
     carried: tuple[Tombstones, ...] = ()
+    until: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -148,7 +146,18 @@ class Tombstones:
 
     def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
         """Return the marks with those of stored turns; `rooms` are conversation name -> `rooms_of_stored`."""
-        return replace(self, turns=_more(self.turns, (self.of_turn(turn, rooms[turn.conversation]) for turn in turns)))
+        told = [(turn, rooms[turn.conversation]) for turn in turns]
+        until = {mark: copied for mark, copied in self.until.items() if mark in self.turns}
+        unlimited = self.turns.keys() - until.keys()
+        for turn, there in told:
+            copied = _instant(turn)
+            for mark in self.marks(told_of_source(turn, there)) - unlimited:
+                if copied is None:
+                    unlimited.add(mark)
+                    until.pop(mark, None)
+                else:
+                    until[mark] = max(copied, until.get(mark, copied))
+        return replace(self, turns=_more(self.turns, (self.of_turn(turn, there) for turn, there in told)), until=until)
 
     def with_always(
         self,
@@ -182,11 +191,16 @@ class Tombstones:
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
-            told = _looked_for(turn, rooms)
-            found.update(*(one.turns.keys() & one.marks(told) for one in of_turns))
+            told = looked_for(turn, rooms)
+            found.update(*(one.without_later(one.turns.keys() & one.marks(told), turn) for one in of_turns))
         if any(one.always for one in each):
             found |= self._always(turn, rooms)
         return frozenset(found)
+
+    def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
+        """Return these marks without those of copied turns that were copied before this turn was said."""
+        said = None if turn.copied_from or not self.until else _instant(turn)
+        return {mark for mark in marks if said is None or said <= self.until.get(mark, said)}
 
     def _always(self, turn: Turn, rooms: Sequence[str]) -> set[str]:
         """Return the marks of the rules that forget a turn: by its conversation, its speaker, or all its sources."""
@@ -197,19 +211,19 @@ class Tombstones:
             rules = [(kind, room, who) for kind, who in people]
             return set[str]().union(*(one.always.keys() & one.marks(rules) for one in each))
 
-        sources = [of_room(source) for source in _sources_of(turn, rooms)]
+        sources = [of_room(source) for source in sources_of(turn, rooms)]
         return set[str]().union(*map(of_room, (None, *rooms)), *(sources if all(sources) else ()))
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
-        told = _looked_for(turn, rooms)
+        told = looked_for(turn, rooms)
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = redacted(turn.text)[0]
-        return self.marks([*_told_of(turn, rooms, text), *_told_to_copies(turn, rooms, text)])
+        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -222,11 +236,14 @@ class Tombstones:
         """
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
+        until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
+        if not all(type(told) is int for told in until.values()):
+            raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
             raise ValueError("no key, or no numbers")
         if not all(isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_)):
             raise ValueError("no marks")
-        return cls(key, turns, always, redacted_)
+        return cls(key, turns, always, redacted_, until=until)
 
     def document(self) -> dict[str, object]:
         """Return the marks as a JSON object without `carried`; `of_document` reads it."""
@@ -235,6 +252,7 @@ class Tombstones:
             "turns": dict(self.turns),
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
+            **({"until": dict(self.until)} if self.until else {}),
         }
 
     @property
@@ -247,7 +265,13 @@ class Tombstones:
         turns, always = (
             _more(ours, _grouped(theirs)) for ours, theirs in ((self.turns, other.turns), (self.always, other.always))
         )
-        return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted)
+        both = self.turns.keys() & other.turns.keys()
+        until = {
+            mark: max(one.until.get(mark, told) for one in (self, other))
+            for mark, told in (*self.until.items(), *other.until.items())
+            if mark not in both or (mark in self.until and mark in other.until)
+        }
+        return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted, until=until)
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
         """Return the mark of each tuple, made with this key."""
@@ -257,47 +281,6 @@ class Tombstones:
         """Return the mark of these parts: their hash with this key."""
         told = json.dumps([part if part is None else encodable(part) for part in parts])
         return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
-
-
-def _looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the tuples under which a turn of a transcript may be forgotten."""
-    text = redacted(turn.text)[0]
-    return [*_told_of(turn, rooms, text), *_told_elsewhere(turn, rooms, text)]
-
-
-def _told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
-    """Return the tuples that identify a turn in a conversation with these rooms.
-
-    `text` is the turn's text without secrets: the same, whether it is stored with or without `--redact`.
-    """
-    told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
-    if turn.said is None:
-        return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
-    moment = Moment.from_datetime(turn.said)
-    clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
-    return [*told, ("said", clock, turn.speaker, text)]
-
-
-def _told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
-    """Return the tuples that identify copies of a turn, and its original if it is a copy itself."""
-    copied = [("copied", room) for room in rooms if turn.own_id is None and room.startswith(_BY_ID)]
-    copies = [("copy", source) for source in _sources_of(turn, rooms)]
-    return [(*told, turn.speaker, text) for told in (*copied, *copies)]
-
-
-def _told_elsewhere(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
-    """Return the tuples of `_told_to_copies` with which a turn was forgotten in one of its sources, or in a copy."""
-    sources = _sources_of(turn, rooms)
-    if not sources and (turn.own_id is not None or not any(room.startswith(_BY_ID) for room in rooms)):
-        return []
-    told = [(kind, source) for kind in ("copied", "copy") for source in sources] or [("copy", room) for room in rooms]
-    return [(*each, turn.speaker, text) for each in told]
-
-
-def _sources_of(turn: Turn, rooms: Sequence[str]) -> list[str]:
-    """Return the rooms of the conversations from which a turn was copied; they have its conversation's format."""
-    forms = [room.split(" ", 2)[1] for room in rooms if room.startswith(_BY_ID)] if turn.copied_from else []
-    return [_room_of_id(form, source) for form in forms for source in turn.copied_from]
 
 
 def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
@@ -310,6 +293,10 @@ def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
         most = f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories"
         raise StoreError(f"the marks of what was forgotten are too many: {most}", "go on without these marks")
     return tuple(found)
+
+
+def _instant(turn: Turn) -> int | None:
+    return None if turn.said is None else Moment.from_datetime(turn.said).instant
 
 
 def _is_number(found: object) -> bool:
@@ -345,32 +332,6 @@ def _fewer(numbered: Mapping[str, int], gone: set[str]) -> dict[str, int]:
     """Return the marks without all marks that share a number with a mark in `gone`."""
     numbers = {numbered[mark] for mark in gone & numbered.keys()}
     return {mark: number for mark, number in numbered.items() if number not in numbers}
-
-
-def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
-    """Return the keys (rooms) that identify a stored conversation."""
-    if conversation.own_id is not None:
-        return (_room_of_id(conversation.format, conversation.own_id),)
-    names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # the store may have numbered it
-    return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
-
-
-def rooms_of(conversation: Conversation) -> tuple[str, ...]:
-    """Return the keys (rooms) that identify a conversation of a transcript."""
-    if conversation.own_id is not None:
-        return (_room_of_id(conversation.format, conversation.own_id),)
-    if conversation.is_exported or conversation.is_named:
-        return (f"stored {conversation.name}",)
-    rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))
-    return tuple(dict.fromkeys(rooms))
-
-
-def _room_of_id(form: str, own_id: str) -> str:
-    return f"{_BY_ID}{form} {own_id}"
-
-
-def _told_room(file: str | None, name: str) -> str:
-    return f"name {name}" if file in (None, STANDARD_INPUT) else f"file {file} {name}"
 
 
 def without_resting_on(conversation: Conversation, turns: Sequence[Turn], gone: set[str]) -> Conversation:

@@ -71,6 +71,10 @@ def test_a_dry_run_and_json_say_it_too(goalmem: Goalmem, talk: Path) -> None:
     assert json.loads(outcome.out)["files"][0] | {"path": ""} == {
         "path": "", "format": "openai", "conversations": 1, "turns": 2, "new_turns": 0, "forgotten": 1,
     }  # fmt: skip
+    said_ = goalmem("ingest", str(talk), "--dry-run").err
+    assert said_ == f"{talk}: would be left out: 1 turn that was forgotten (--restore-forgotten takes it back)\n"
+    said_ = goalmem("ingest", str(talk), "--dry-run", "--restore-forgotten").err
+    assert said_ == f"{talk}: would be stored again: 1 turn that was forgotten\n"
 
 
 def test_a_whole_conversation_stays_forgotten_under_another_name(goalmem: Goalmem, talk: Path) -> None:
@@ -379,7 +383,11 @@ def test_a_file_cannot_have_anything_left_out_unasked(goalmem: Goalmem, talk: Pa
     file, store = str(carried(goalmem)), ("--store", "other")
     (words,) = goalmem("ingest", file, *store).err.splitlines()
     assert words.endswith("(1 turn, and all that comes of 1 conversation or speaker): --take-forgotten takes them over")
-    assert "--take-forgotten takes them over" in goalmem("ingest", file, "--take-forgotten", "--dry-run", *store).err
+    dry = goalmem("ingest", file, "--take-forgotten", "--dry-run", *store).err
+    assert (
+        dry
+        == f"{file}: would be taken over: marks of what was forgotten where it comes from{words.rpartition('from')[2].partition(':')[0]}\n"
+    )
     assert words.removeprefix(file) in goalmem("ingest", file, "--explain").out.replace("  it has", f"{file}: it has")
     assert not Path("other", FORGOTTEN).exists()
     assert "1 new stored" in goalmem("ingest", str(talk), *store).out  # Nora's; the reply came with the export

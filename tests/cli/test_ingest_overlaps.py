@@ -322,6 +322,33 @@ def test_what_was_forgotten_in_a_fork_does_not_come_back_by_its_parent(either: G
     assert stored_by_name(goalmem) == {"g": ["07 Thanks."]}
 
 
+def test_the_same_words_said_later_are_not_what_a_fork_had_copied(
+    either: Goalmem, family: dict[str, str], tmp_path: Path
+) -> None:
+    """In the log that it was copied from, after the copy was made; also in another memory that takes the marks."""
+    goalmem, other, exported = either, str(tmp_path / "other"), str(tmp_path / "all.jsonl")
+    pin = ("user", "The PIN is 8843.")
+    ingested(goalmem, family["f"], family["g"])
+    assert goalmem("forget", "f", "--yes").code == 0  # copied on the fifth
+    codex(Path(family["p"]), [
+        ("02T08:00:00.000", "session_meta", {"id": "p"}), said("02T08:00:01.000", *pin),
+        said("02T08:00:02.000", "assistant", "Noted."), said("04T09:00:00.000", *pin), said("06T08:00:00.000", *pin),
+    ])  # fmt: skip
+    for words in (("--dry-run",), ()):
+        outcome = ingested(goalmem, *words, family["p"])
+        assert "left out: 3 turns that were forgotten" in outcome.err
+    assert stored_by_name(goalmem)["p"] == ["06 The PIN is 8843."]
+    ingested(goalmem, *family.values())
+    assert stored_by_name(goalmem)["p"] == ["06 The PIN is 8843."]
+    assert "f" not in stored_by_name(goalmem)
+
+    assert goalmem("stores", "export", "--with-forgotten", "--out", exported).code == 0
+    assert goalmem("ingest", exported, "--take-forgotten", "--store", other).code == 0
+    assert goalmem("ingest", family["p"], "--store", other).code == 0
+    exported_turns = goalmem("stores", "export", "--store", other).out
+    assert exported_turns.count("The PIN is 8843.") == 1
+
+
 def test_what_comes_later_of_a_forgotten_log_does_not_come_by_its_fork(either: Goalmem, family: dict[str, str]) -> None:
     """With `--always`, what a fork copies of it is forgotten as well; what the fork says itself stays."""
     goalmem = either

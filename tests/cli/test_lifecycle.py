@@ -35,7 +35,12 @@ def test_a_forgotten_conversation_is_gone(momoco: Goalmem, tmp_path: Path) -> No
 
 
 def test_a_dry_run_forgets_nothing(momoco: Goalmem) -> None:
-    """`--dry-run` says what would go."""
+    """`--dry-run` says what would go, and of the traces what they are to whoever reads that."""
+    said = momoco("forget", "--speaker", "ben", "--dry-run").out
+    assert said.startswith("would forget ")
+    assert said.endswith(", 0 kept proofs that quote it\n")
+    assert momoco("ask", "Which drink with matcha in it did Alice order?", "--reasoner", "direct").code in (0, 1)
+    assert momoco("forget", "momoco-01", "--dry-run").out.endswith(", 1 kept proof that quotes it\n")
     document = json.loads(momoco("forget", "--speaker", "ben", "--dry-run", "--json").out)
     assert (document["is_done"], document["turns"] > 0, document["conversations"]) == (False, True, [])
     assert json.loads(momoco("stores", "show", "--json").out)["stats"]["turns"] == 23

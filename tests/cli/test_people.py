@@ -19,12 +19,14 @@ from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.config import given_settings
 from goalmem_cli.library import people
 from goalmem_cli.memory_records import Voice
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
 from goalmem_cli.store.people import LONGEST_NAME, People, Person
 from goalmem_cli.store.privacy import PEOPLE
 from goalmem_cli.store.roster import Roster
 from goalmem_cli.store.store import Store
+from goalmem_cli.transcripts.readers import signal_frames as frames
 from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -194,7 +196,7 @@ def test_a_merged_person_is_one_everywhere(allotment: Goalmem) -> None:
     ]
     assert who(allotment)["Ravi"] | {"first_said": "", "last_said": ""} == {
         "name": "Ravi", "names": [NUMBER, "Ravi"], "ids": [], "conversations": ["Allotment", "Plot"], "turns": 6,
-        "first_said": "", "last_said": "", "is_told": True,
+        "first_said": "", "last_said": "", "is_told": True, "numbers": [],
     }  # fmt: skip
     assert json.loads(allotment("people", "--json").out)["suggestions"] == []
     assert allotment("stores", "export").out.split("\n", 1)[1] == before.split("\n", 1)[1]
@@ -266,6 +268,73 @@ def test_names_are_data(goalmem: Goalmem) -> None:
     assert "[bold]" in outcome.out and "\x1b" not in outcome.out + outcome.err
     assert goalmem("people", "merge", "--", "--yes\x1b[2J", "[bold]\x1b[31mBo[/bold]").code == 0
     assert len(who(goalmem)) == 1
+
+
+# A number beside the name
+
+
+def signal() -> str:
+    """Return an export of Signal in which Ravi, whose number is known, writes to Otto."""
+    contact = {"aci": "QUFB", "e164": "447700900321", "nickname": {"given": "Ravi K."}}
+    told: list[dict[str, object]] = [
+        {"version": 1, "backupTimeMs": "1790000000000", "currentAppVersion": "8.20"},
+        {"account": {"givenName": "Otto", "familyName": "Lind"}},
+        {"recipient": {"id": "1", "self": {}}},
+        {"recipient": {"id": "2", "contact": contact}},
+        {"chat": {"id": "7", "recipientId": "2"}},
+        {"chatItem": {
+            "chatId": "7", "authorId": "2", "dateSent": "1769940005000", "incoming": {},
+            "standardMessage": {"text": {"body": "I bought a kayak."}}}},
+    ]  # fmt: skip
+    return "".join(json.dumps(frame) + "\n" for frame in told)
+
+
+SMS = (
+    "<?xml version='1.0' encoding='UTF-8' ?><smses><sms protocol='0' address='07700 900321' date='1769940005000'"
+    " type='1' body='I bought a kayak.' contact_name='Ravi K.' /></smses>"
+)
+
+
+@pytest.mark.parametrize(("file", "place"), [("main.jsonl", "folder"), ("main.jsonl", "milvus"), ("sms.xml", "folder")])
+def test_a_number_that_is_kept_beside_a_name_is_theirs(
+    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, file: str, place: str
+) -> None:
+    """Whoever is only a number in another chat may be the same; filters take it; it stays when all is copied."""
+    if place == "milvus":
+        monkeypatch.setenv("GOALMEM_STORE", "milvus:store.db")
+        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    Path(file).write_text(signal() if file == "main.jsonl" else SMS, "utf-8")
+    stored(goalmem, Allotment=OLD)
+    told = goalmem("ingest", file)
+    assert told.code == 0
+    number = "+447700900321" if file == "main.jsonl" else "07700 900321"
+    assert who(goalmem)["Ravi K."]["numbers"] == [number]
+    assert f"  {number}" in goalmem("people").out
+    assert f"{NUMBER} and Ravi K. may be one (one number): goalmem people merge" in goalmem("people").err
+    assert f"{NUMBER} and Ravi K. may be one person (one number)" in told.err
+    for asked in (number, number.replace(" ", "")):
+        assert hits(goalmem, "kayak", "--speaker", asked)[0] == ("Ravi K.", "I bought a kayak.")
+    assert goalmem("people", "merge", NUMBER, "Ravi K.").code == 0
+    assert {speaker for speaker, _ in hits(goalmem, "dockyard or kayak", "--speaker", number)} == {"Ravi K."}
+    assert goalmem("stores", "export", "--out", "all.jsonl").code == 0
+    assert goalmem("ingest", "all.jsonl", "--store", "copy", "--quiet").code == 0
+    assert {
+        tuple(one["numbers"]) for one in json.loads(goalmem("people", "--json", "--store", "copy").out)["people"]
+    } >= {(number,)}
+    close_embedded()
+
+
+def test_a_file_that_was_stored_without_numbers_gets_them_when_it_is_read_again(
+    goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is stored twice."""
+    Path("main.jsonl").write_text(signal(), "utf-8")
+    with monkeypatch.context() as before:
+        before.setattr(frames.People, "telephone", lambda *_: "")
+        assert goalmem("ingest", "main.jsonl", "--quiet").code == 0
+        assert who(goalmem)["Ravi K."]["numbers"] == []
+    assert goalmem("ingest", "main.jsonl", "--quiet").code == 0
+    assert (who(goalmem)["Ravi K."]["numbers"], who(goalmem)["Ravi K."]["turns"]) == (["+447700900321"], 1)
 
 
 # Two of one name

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 import goalmem_cli
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.redaction import redacted
 from tests.invoking import Goalmem
+from tests.milvus.test_forgetting import contents
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 GITHUB = "ghp_" + "a1B2" * 9
@@ -44,6 +46,10 @@ def test_secrets_of_known_forms_are_blacked_out(text: str, kinds: dict[str, int]
 
 
 MIXED, HEX = "a1B2" * 25, "0af9" * 16
+PUTTY = (
+    "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nComment: me\nPublic-Lines: 1\nAAAAC3\n"
+    f"Private-Lines: 2\n{MIXED[:64]}\n{MIXED[:8]}=\nPrivate-MAC: {HEX}"
+)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +86,27 @@ MIXED, HEX = "a1B2" * 25, "0af9" * 16
         ("hvs." + MIXED[:90], "vault token"),
         ("123456789:AA" + MIXED[:33], "telegram token"),
         ("AGE-SECRET-KEY-1" + "Q1" * 29, "age key"),
+        ("SK" + HEX[:32], "twilio key"),
+        ("key-" + HEX[:32], "mailgun key"),
+        (f"{HEX[:32]}-{HEX[:8]}-{HEX[8:16]}", "mailgun key"),
+        (HEX[:32] + "-us21", "mailchimp key"),
+        ("MTE3NzUwMjg1NjE0NTc2ODQ0OA.G1x2Yz." + MIXED[:38], "discord token"),
+        ("ATATT3" + MIXED + MIXED[:80] + "=AB12CD34", "atlassian token"),
+        ("glsa_" + MIXED[:32] + "_" + HEX[:8], "grafana token"),
+        ("NRAK-" + "Q1" * 13 + "Z", "new relic key"),
+        ("HRKU-" + "AA" + MIXED[:58], "heroku key"),
+        ("PMAK-" + HEX[:24] + "-" + HEX[:34], "postman key"),
+        ("sntrys_" + MIXED, "sentry token"),
+        ("sbp_" + HEX[:40], "supabase key"),
+        ("pat" + MIXED[:14] + "." + HEX, "airtable token"),
+        ("sq0atp-" + MIXED[:22], "square token"),
+        ("rubygems_" + HEX[:48], "rubygems token"),
+        ("1//0" + MIXED[:60], "google token"),
+        ("DE89370400440532013000", "iban"),
+        ("DE89 3704 0044 0532 0130 00", "iban"),
+        ("GB29-NWBK-6016-1331-9268-19", "iban"),
+        ("NO93 8601 1117 947", "iban"),
+        ("MT84MALT011000012345MTLCAST001S", "iban"),
     ],
 )
 def test_tokens_with_known_beginnings_are_blacked_out(secret: str, kind: str) -> None:
@@ -95,6 +122,14 @@ def test_tokens_with_known_beginnings_are_blacked_out(secret: str, kind: str) ->
             "https://hooks.slack.com/services/T0AAAAAAA/B0AAAAAAA/" + MIXED[:24],
             "https://hooks.slack.com/[redacted: slack webhook]",
         ),
+        (
+            "https://discord.com/api/webhooks/112233445566778899/" + MIXED[:68],
+            "https://discord.com/api/webhooks/[redacted: discord webhook]",
+        ),
+        (f"AWS_SECRET_ACCESS_KEY={MIXED[:38]}/+", "AWS_SECRET_ACCESS_KEY=[redacted: aws key]"),
+        (f'"aws_secret_access_key": "{MIXED[:40]}"', '"aws_secret_access_key": "[redacted: aws key]"'),
+        ("IBAN DE89 3704 0044 0532 0130 00 BIC COBADEFF", "IBAN [redacted: iban] BIC COBADEFF"),
+        (f"{PUTTY}\nThat is it.", "[redacted: private key]\nThat is it."),
         (f"AccountName=x;AccountKey={MIXED[:86]}==;", "AccountName=x;AccountKey=[redacted: azure key];"),
     ],
 )
@@ -111,6 +146,13 @@ def test_of_an_address_the_rest_stays(text: str, kept: str) -> None:
         "4111 1111 1111 1112", "+44 7700 900321 6011", "order 4111-1111", "3.14159265358979", "task-list-of-sk-words",
         "https://ana@example.org", "https://user:password@host", "https://example.org:8080/a@b", "AKIA is a prefix",
         "sk-learn-is-a-library-for-python-3", "http://localhost:8080@foo", "x.com/status/4012888888881881", "eyJhbGciOi is how they begin", "1760000000000000",
+        "DE89 3704 0044 0532 0130 02", "DE89 3704 0044 0532 0130 0", "DE12 is a road", "IT27 and IT28", "AB12 3456 7890 1234",
+        "the key-value store", "key-0123", "SKU 12345", f"commit {HEX[:40]}", f"md5 {HEX[:32]}", "see you in us-east-1",
+        "My.dog.is", "Monday.Tuesday.Wednesday", "N" + "a" * 23 + ".abcdef." + "b" * 27,
+        "123e4567-e89b-12d3-a456-426614174000", "patience is a virtue", "PuTTY-User-Key-File-3: is how they begin",
+        "AWS_SECRET_ACCESS_KEY=$KEY", "1//0 is a comment", "glsa_ begins Grafana's", "Flight SK1234 at 10:00",
+        "aws_secret_access_key is the setting", "SE24 London", "FR76 1234", "https://discord.com/api/webhooks/me",
+        "com.example.MyClass.method_name_that_is_long_enough",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_secret_stays(text: str) -> None:
@@ -172,11 +214,27 @@ def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path
     assert goalmem("stores", "verify", "-q").code == 0
 
 
+def test_reading_again_leaves_no_byte_in_an_embedded_milvus_either(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor in what the engine unpacks of its files, as it was said and as it is searched for."""
+    monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'store'}")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    stored(goalmem, tmp_path / "talk.json")
+    folders = tmp_path / "store", tmp_path / "data"
+    assert any(KEY.lower() in contents(folder).lower() for folder in folders)
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    assert not any(KEY.lower() in contents(folder).lower() for folder in folders)
+    assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
+    assert goalmem("stores", "verify", "-q").code == 0
+    close_embedded()
+
+
 def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:
     """It only says what would be."""
     stored(goalmem, tmp_path / "talk.json")
     said, held = stored(goalmem, tmp_path / "talk.json", "--redact", "--dry-run")
-    assert "redacted: 1 aws key" in said
+    assert "would be redacted: 1 aws key" in said
     assert KEY in held
 
 

@@ -93,6 +93,19 @@ def test_a_damaged_database_is_an_error(memory: Opens, tmp_path: Path) -> None:
         memory().turns()
 
 
+@pytest.mark.parametrize("size", [0, 20, 200])
+def test_an_index_file_that_was_written_in_part_is_made_anew(memory: Opens, tmp_path: Path, size: int) -> None:
+    """The engine writes it in place; whoever is killed meanwhile would leave a memory that nobody can open."""
+    memory().add_turns(TURNS)
+    embedded.close_embedded()
+    files = list((tmp_path / "database" / "collections").rglob("*.idx"))
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[:size])
+    assert memory().turns() == list(TURNS)
+    assert memory().verify() == []
+
+
 def is_free(path: Path) -> bool:
     """Return whether another one could open the database now."""
     try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -152,3 +154,78 @@ def test_a_store_is_built_and_searched_with_it(goalmem: Goalmem) -> None:
     gone = goalmem("search", "matcha at Momoco", "--backbone", "dense", "-k", "3")
     assert gone.code == 4
     assert "cannot be reached" in gone.error_lines[0]
+
+
+ELSEWHERE = "http://192.0.2.7:9/v1"  # an address of documentation, that nobody has
+
+
+@pytest.fixture
+def stored(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Make a store of which somebody else wrote that this server embedded it; both keys are set."""
+    monkeypatch.setenv("GOALMEM_EMBEDDER_KEY", KEY)
+    monkeypatch.setenv("GOALMEM_API_KEY", KEY)
+    monkeypatch.delenv("GOALMEM_MODEL")  # the store's own file is to name it
+
+    def made(name: str) -> Path:
+        with FaultyServer(answer=embeds) as server:
+            own = f"{server.url}#m"
+            assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--embedder", own, "--quiet").code == 0
+            assert any("authorization" in seen.headers for seen in server.seen)
+        with duckdb.connect(str(tmp_path / "store" / "memory.duckdb")) as database:
+            (changed,) = database.execute("UPDATE meta SET value = ? WHERE value = ?", [name, own]).fetchall()[0]
+            assert changed
+        return tmp_path / "store"
+
+    return made
+
+
+def test_a_server_on_another_machine_that_only_a_store_names_gets_nothing(
+    goalmem: Goalmem, stored: Callable[[str], Path]
+) -> None:
+    """Neither as what embedded it nor in its settings: whoever made the store would get the questions and the key."""
+    store = stored(f"{ELSEWHERE}#m")
+    words = ("search", "matcha", "--backbone", "dense")
+    refused = goalmem(*words)
+    assert refused.code == 2
+    assert refused.error_lines[0].startswith(f"{store} names the embedder {ELSEWHERE}#m, and a store alone may name no")
+    assert "--embedder, GOALMEM_EMBEDDER, or embedder: in your own settings file" in refused.error_lines[1]
+    assert goalmem("forget", "momoco-01", "--dry-run").code == 0  # needs no embedder
+    assert goalmem("search", "matcha", "--backbone", "bm25").code == 0
+    (store / "goalmem.yaml").write_text(f"embedder: {ELSEWHERE}#m\nmodel: {ELSEWHERE}\n")
+    assert goalmem(*words).error_lines == refused.error_lines
+    asked = goalmem("ask", "What did Alice order?", "--backbone", "bm25")
+    assert asked.code == 2
+    assert f"{store} names the model {ELSEWHERE}, and a store alone may name no" in asked.err
+    assert goalmem("doctor").code == 2
+
+
+@pytest.mark.parametrize("way", ["flag", "variable", "file"])
+def test_whoever_names_the_server_themselves_trusts_it(
+    goalmem: Goalmem, stored: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """With a flag, a variable or in their own file: it is asked, with the key."""
+    with FaultyServer(answer=embeds) as server:
+        store, name = stored(f"{server.url}#m"), f"{server.url}#m"
+        (store / "goalmem.yaml").write_text(f"embedder: {name}\n")
+        monkeypatch.setenv("GOALMEM_CONFIG", str(tmp_path / "config.yaml"))
+        (tmp_path / "config.yaml").write_text(f"embedder: {name}" if way == "file" else "")
+        if way == "variable":
+            monkeypatch.setenv("GOALMEM_EMBEDDER", name)
+        typed = ("--embedder", name) if way == "flag" else ()
+        assert goalmem("search", "matcha", "--backbone", "dense", *typed).code == 0
+        assert [seen.headers["authorization"] for seen in server.seen] == [f"Bearer {KEY}"] * len(server.seen)
+
+
+@pytest.mark.parametrize("is_in_settings", [True, False])
+def test_a_server_on_this_machine_that_only_a_store_names_gets_no_key(
+    goalmem: Goalmem, stored: Callable[[str], Path], is_in_settings: bool
+) -> None:
+    """It is asked, as embedder and as model, but any program here may listen at that address."""
+    with FaultyServer(answer=embeds) as server, FaultyServer() as model:
+        store = stored(f"{server.url}#m")
+        (store / "goalmem.yaml").write_text(f"model: {model.url}\n" + f"embedder: {server.url}#m\n" * is_in_settings)
+        assert goalmem("search", "matcha", "--backbone", "dense").code == 0
+        asked = goalmem("ask", "What did Alice order?", "--backbone", "bm25")
+        assert server.seen, asked
+        assert model.seen, asked
+        assert all("authorization" not in seen.headers for seen in (*server.seen, *model.seen))

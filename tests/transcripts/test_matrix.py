@@ -83,6 +83,14 @@ def test_a_room_as_golden() -> None:
     }  # fmt: skip
 
 
+def test_a_message_of_nobody_is_of_somebody_unknown() -> None:
+    """A sender that is there, and empty."""
+    said = {**event(1, ""), "content": text("Noon?"), "sender": None}
+    room = {**ROOM, "messages": [said]}
+    (conversation,) = read_bytes(json.dumps(room).encode(), "export.json", "matrix")
+    assert [(turn.speaker, turn.text) for turn in conversation.turns] == [("unknown", "Noon?")]
+
+
 def test_it_is_detected() -> None:
     """From a file and from standard input; without its room it is another's, or nobody's."""
     data = json.dumps(ROOM, indent=2).encode()

@@ -448,8 +448,9 @@ def test_quotes_that_cannot_be_told_make_all_of_it_one(told: object) -> None:
 @pytest.mark.parametrize(
     "text",
     ["1" * 100_000 + "\n> a", "<" * 100_000 + "\n> a", "1" + "a" * 100_000 + ":\n> a", "wrote " * 20_000 + "\n> a",
-     "From: a" + " '" * 50_000 + "b\nSent: x\na"],
-    ids=["digits", "marks", "letters", "verbs", "name"],
+     "From: a" + " '" * 50_000 + "b\nSent: x\na", "Petra said:\n" * 10_000, "Hi Ana,\n" * 10_000,
+     "Subject: a\nTo: b\nSent: c\n\n" * 3_000],
+    ids=["digits", "marks", "letters", "verbs", "name", "announcements", "greetings", "heads"],
 )  # fmt: skip
 def test_a_long_line_does_not_take_the_square_of_its_length(text: str) -> None:
     """A line of 100 KB, as of an encoded file above a quote, took between a second and minutes."""
@@ -482,6 +483,101 @@ def test_what_stands_below_the_name_under_a_pasted_mail_is_nobodys_whom_one_know
         (text[6 : -len(below) - 1], "Petra Kern"), (below, ""),
     ]  # fmt: skip
     assert [placed(one)[2] for one in quotes.quotes_in(f"Look:\n{mail}")] == ["Petra Kern"]
+
+
+TOLD = "I moved to Graz."
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("Petra wrote me:", "Petra"),
+        ("Petra wrote:", "Petra"),
+        ("Petra Kern said:", "Petra Kern"),
+        ("Look what Petra just wrote me today:", "Petra"),
+        ("Ok, Petra told us this:", "Petra"),
+        ("Today Petra texted:", "Petra"),
+        ("from Petra:", "Petra"),
+        ("Got a mail from Petra van Dyk:", "Petra van Dyk"),
+        ("Petra schrieb mir gestern:", "Petra"),
+        ("Petra hat mir geschrieben:", "Petra"),
+        ("Petra m'a écrit:", "Petra"),
+        ("*Petra wrote:*", "Petra"),
+        ("She wrote me:", ""),
+        ("My sister said:", ""),
+        ("Somebody wrote on Facebook:", ""),
+    ],
+)
+@pytest.mark.parametrize("is_marked", [True, False])
+def test_who_is_said_to_have_written_it_did(line: str, author: str, is_marked: bool) -> None:
+    """Above lines behind `>`, and above what was pasted without; where nobody is named, it is nobody's."""
+    text = f"{line}\n\n{'> ' * is_marked}{TOLD}\n\nI want to move too."
+    shown = f"[quoted from {author}] {TOLD}" if author else f"[quoted] {TOLD}"
+    own, told, *rest = parts(whatsapp(text))
+    assert own == ("Ana", line)
+    if is_marked:
+        assert [told, *rest] == [(author or "an unknown author", shown), ("Ana", "I want to move too.")]
+    elif author:
+        assert [told, *rest] == [(author, shown), ("an unknown author", "[quoted] I want to move too.")]
+    else:
+        assert [told, *rest] == [("an unknown author", f"{shown}\n\nI want to move too.")]
+
+
+def test_a_name_alone_is_the_author_of_the_quote_below_it() -> None:
+    """Without marks below it, it is whom the speaker talks to."""
+    assert parts(whatsapp(f"Petra:\n> {TOLD}"))[1] == ("Petra", f"[quoted from Petra] {TOLD}")
+    assert whatsapp(f"Petra:\n{TOLD}").attributes == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I wrote Petra:\nI moved", "As I told Petra:\nI moved", "I just said:\nI moved", "What we said:\nWe moved",
+        "Ich schrieb:\nIch zog um", "We need from the shop:\nI want milk", "The plan is:\nI move",
+        "Petra said that I moved: so what\nI did", "Petra wrote me", "Petra, this is from 2023:\nI moved",
+        "Told Petra:\nI moved", "Hi Ben,\nI moved.\n\nBest,\nAna", "Dear Ana,\nI moved.\n\nBest,\nAna", "Hi Ana,",
+    ],
+)  # fmt: skip
+def test_what_the_speaker_says_to_have_written_is_theirs(text: str) -> None:
+    """And so is what only looks like the name of an author."""
+    assert whatsapp(text).attributes == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Hi Ana,\n\nI moved.\n\nBest,\nPetra", [("Petra", "Petra")]),
+        (
+            "Look:\nDear Ana,\nI moved.\n\nLove\nPetra Kern\n\nI want to too.",
+            [("Ana", "Look:"), ("Petra Kern", "Kern"), ("an unknown author", "I want to too.")],
+        ),
+        ("Liebe Ana,\nich zog um", [("an unknown author", "ich zog um")]),
+    ],
+)
+def test_a_letter_to_the_speaker_is_of_who_signed_it(text: str, said: list[tuple[str, str]]) -> None:
+    """It is pasted without a head; where nobody signed it, it is nobody's."""
+    found = parts(whatsapp(text))
+    assert [author for author, _ in found] == [author for author, _ in said]
+    assert all(part.endswith(words) for (_, part), (_, words) in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{HEAD}\n{TOLD}\n\nI want to too.", ["Marta Bee", "an unknown author"]),
+        (f"{HEAD}\nHi,\n\n{TOLD}", ["Marta Bee"]),
+        (f"{HEAD}\n{TOLD}\n\nIt is big.\n\nI want to too.", ["Marta Bee", "an unknown author"]),
+        (f"[10:32, 3/5/2023] Marta: {TOLD}\n\nI want to too.", ["Marta", "an unknown author"]),
+        (f"[10:32, 3/5/2023] Marta: {TOLD}\n\nYes\n[10:33, 3/5/2023] Marta: Bye", ["Marta", "Marta"]),
+        (f"From: marta@example.org\nSubject: x\n\n{TOLD}", ["marta@example.org"]),
+        (f"Subject: x\nFrom: Marta <marta@example.org>\n\n{TOLD}", ["Marta"]),
+        (f"Subject: x\nDate: Monday\nTo: Ana\n\n{TOLD}", ["an unknown author"]),
+        (f"-----Original Message-----\nSent: Monday\n\n{TOLD}\n\nI want to too.", ["an unknown author"]),
+    ],
+)
+def test_what_stands_apart_below_what_was_pasted_is_nobodys_whom_one_knows(text: str, said: list[str]) -> None:
+    """Neither its author's nor the sender's, where no name below it says where it ends."""
+    assert [author for author, _ in parts(whatsapp(text))] == said
 
 
 def placed(quote: dict[str, object]) -> tuple[int, int, str]:

@@ -21,7 +21,7 @@ def item(number: int, author: int, **said: object) -> dict[str, object]:
 
 
 FIRST = "1769940005000"
-MIRA = {"speaker_id": "QUFB@signal"}
+MIRA = {"speaker_id": "QUFB@signal", "speaker_number": "+441632960001"}
 POLL = {"question": "Which day?", "options": [
     {"option": "Friday", "votes": [{"voterId": "2", "voteCount": 1}, {"voterId": "1"}]}, {"option": "Sunday"}]}  # fmt: skip
 EXPORT: list[dict[str, object]] = [

@@ -184,15 +184,17 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def load_embedder(
-    name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300
-) -> Embedder:
+    name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300,
+    has_key: bool = True,
+) -> Embedder:  # fmt: skip
     """Return the embedder of that name.
 
     `name` is one of: ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:``
     with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or
     sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub. A model of the
     hub must be in the local cache unless `may_download` is True. `threads` is the number of threads of a GGUF model
-    (None: one per core), `timeout` how many seconds a server may take for one request.
+    (None: one per core), `timeout` how many seconds a server may take for one request, and `has_key` whether it gets
+    the key.
 
     Raises:
         ModelMissing: there is no embedder of that name.
@@ -203,7 +205,7 @@ def load_embedder(
     if is_address(name):
         from goalmem_cli.models.embedding.served import ServedEmbedder
 
-        return ServedEmbedder.from_address(name, timeout)
+        return ServedEmbedder.from_address(name, timeout, has_key=has_key)
     if name.startswith(GGUF):
         return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
     try:

@@ -38,17 +38,18 @@ class ServedEmbedder:
         self._connect = connect
 
     @classmethod
-    def from_address(cls, text: str, timeout: float = SECONDS) -> ServedEmbedder:
+    def from_address(cls, text: str, timeout: float = SECONDS, *, has_key: bool = True) -> ServedEmbedder:
         """Find the model of an address ``http(s)://host[:port]/path[#name]``; without a name it is the server's first.
 
-        The key is that of the variable GOALMEM_EMBEDDER_KEY: a store names its embedder, and a model's key is not for
-        whatever a store names. `timeout` is the most seconds that one request may take.
+        The key is that of the variable GOALMEM_EMBEDDER_KEY; without `has_key` none is sent. `timeout` is the most
+        seconds that one request may take.
 
         Raises:
             ModelError: the address or the key cannot be used, or the server does not embed with that model.
         """
         address = Address.from_text(text, EMBEDDER_KEY)
-        connect = partial(Connection.to, address, os.environ.get(EMBEDDER_KEY), timeout, variable=EMBEDDER_KEY)
+        key = os.environ.get(EMBEDDER_KEY) if has_key else None
+        connect = partial(Connection.to, address, key, timeout, variable=EMBEDDER_KEY)
         model = address.model or _run(_first_model, connect)
         return cls(address.base, model, _run(_embedded, connect, model, ["a text"]).shape[1], connect)
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from pathlib import Path
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
-from goalmem_cli.records import OFFSET, TIMEZONE, Hit, Unit
+from goalmem_cli.records import OFFSET, SPEAKER_NUMBER, TIMEZONE, Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import NEIGHBOURS, retrievable
 
+_NUMBER = f"json_extract_string(attributes, '$.{SPEAKER_NUMBER}')"
 _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 
 
@@ -53,12 +54,20 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
+    numbers: dict[tuple[str, str], list[str]] = {}
+    for speaker, id_, number in connection.rows(
+        f"""SELECT DISTINCT speaker, {tables.SQL_SPEAKER_ID}, {_NUMBER} AS number FROM turns
+        WHERE contains(attributes, '{SPEAKER_NUMBER}') AND number IS NOT NULL ORDER BY ALL"""
+    ):
+        numbers.setdefault((speaker, id_), []).append(number)
     for name, speaker, role, id_, turns, first, last in connection.rows(
         f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
         arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
-        speakers.setdefault(name, []).append(Speaker(speaker, role, turns, id_, _time(first), _time(last)))
+        speakers.setdefault(name, []).append(
+            Speaker(speaker, role, turns, id_, _time(first), _time(last), tuple(numbers.get((speaker, id_), ())))
+        )
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
         conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name

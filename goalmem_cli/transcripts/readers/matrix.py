@@ -121,7 +121,7 @@ def _messages(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
 
 
 def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
-    own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or ""
+    own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or "unknown"
     edit = event.at(_LATER) if event.at((*_LATER, "content")).value else room.edits.get(own_id or "")
     newest = event.child("content") if edit is None else edit.at(("content", "m.new_content"))
     kind, body, file = (newest.at((key,)).optional_text() for key in ("msgtype", "body", "filename"))

@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 
 from goalmem_cli.records import QUOTES, Conversation, Turn
+from goalmem_cli.transcripts.readers.announcing import announced, letter_to, named_alone
+from goalmem_cli.transcripts.readers.pasted_parts import PastedParts
 
 _VERBS = r"wrote|schrieb|schreef|escribió|écrit|scritto|escreveu|skrev"
 _EARLIER = re.compile(
@@ -30,14 +33,16 @@ _SUBJECT = r"Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne"
 _FROM = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
 _FROM_AN_HOUR = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}\d{{1,2}}(?!\d)", re.IGNORECASE)
 _WHEN = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
-_SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
+_SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|{_SUBJECT}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
+_GIVEN_TO = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_TO}{_BEHIND_FIELD}", re.IGNORECASE)
+_GIVEN_SUBJECT = re.compile(rf"{_BEFORE_FIELD}{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
+_LEAST_WITHOUT_AUTHOR = 3
 _ONLY_OF_MAIL = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
 _FIELD = re.compile(
     rf"{_BEFORE_FIELD}{_AUTHOR}|{_SENT}|{_DATE}|{_TO}|{_SUBJECT}|B?CC|Reply-To|Importance|Attachments?{_BEHIND_FIELD}",
     re.IGNORECASE,
 )
 _MOST_FIELDS = 9
-_POSTSCRIPT = re.compile(r"p\.? ?p?\.? ?s\b", re.IGNORECASE)
 _NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
 
 _ATTRIBUTION_LINES = 3
@@ -71,7 +76,8 @@ _COPIED = re.compile(
     r"[^\]\n]{0,28}\d:\d\d[^\]\n]{0,12}\](?::.*|\s*)"
 )
 _MAYBE = re.compile(
-    rf"^[ \t]*>|^[> \t*]*-{{2,}}|^\[\d|, \[|:\s*$|^{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}",
+    r"^[ \t]*>|^[> \t*]*-{2,}|^\[\d|, \[|:[\s*_~]*$|"
+    rf"^{_BEFORE_FIELD}{_AUTHOR}|{_SUBJECT}|{_DATE}|{_SENT}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -93,7 +99,7 @@ def with_quotes(conversations: Iterable[Conversation]) -> Iterator[Conversation]
 
 
 def _quoting(turn: Turn) -> Turn:
-    if QUOTES in turn.attributes or not (quotes := quotes_in(turn.text)):
+    if QUOTES in turn.attributes or not (quotes := quotes_in(turn.text) or _letter_in(turn)):
         return turn
     return replace(turn, attributes={**turn.attributes, QUOTES: quotes})
 
@@ -105,6 +111,20 @@ Quotes = list[dict[str, object]]
 def quote(start: int, end: int, author: str = "") -> dict[str, object]:
     """Return one of a turn's quotes; the author is blank where nobody knows whose it is."""
     return {"start": start, "end": end, **({"from": author} if author else {})}
+
+
+def _letter_in(turn: Turn) -> Quotes:
+    """Return a letter that somebody wrote to the speaker, who shows it; below who signed it, it is nobody's."""
+    lines = turn.text.split("\n")
+    found = letter_to(turn.speaker, lines) if len(lines) > 1 else None
+    if found is None:
+        return []
+    first, author = found
+    start = sum(len(line) + 1 for line in lines[:first])
+    end = _parts_of(lines).last_of(first, author, is_mail=True) if author else len(lines)
+    middle = start + sum(len(line) + 1 for line in lines[first:end])
+    rest = [quote(middle, len(turn.text))] if middle < len(turn.text) else []
+    return [quote(start, min(middle, len(turn.text)), author), *rest]
 
 
 def quotes_of(text: str, pieces: Iterable[tuple[str, bool]], end: int = 0) -> Quotes:
@@ -173,32 +193,39 @@ class _Reading:
         self._lines = lines
         self._depth = depth
         self._is_all_marked = False
-        self._is_signed = False
+        self._until = len(lines)
 
     def goes_on(self, at: int) -> None:
         """Take a line of whoever had the one before.
 
-        Below a mail that was pasted behind `>`, it is the speaker's. What stands apart below the name of its author may
-        be the speaker's or not: it is nobody's whom one knows.
+        Below a mail that was pasted behind `>`, it is the speaker's. What stands apart below what was pasted may be
+        the speaker's or not: it is nobody's whom one knows.
         """
         line = self._lines[at].strip()
         if self._is_all_marked and line:
             self.pasted, self._is_all_marked = None, False
-        elif self.pasted is not None and self.pasted[1] and line:
-            if self._is_signed and not self._lines[at - 1].strip() and not _POSTSCRIPT.match(line):
-                self.pasted = (at, "")
-            self._is_signed |= _is_name_of(line, self.pasted[1])
+        elif self.pasted is not None and self.pasted[1] and at >= self._until:
+            self.pasted = (at, "")
         self.owners.append(self.pasted)
+
+    def _pastes(self, at: int, author: str, start: int, *, is_mail: bool) -> None:
+        """Note that what was pasted begins on the line, with its text from `start` on."""
+        self.pasted, self._is_all_marked = (at, author), False
+        self._until = self._parts.last_of(start, author, is_mail=is_mail) if author else len(self._lines)
+
+    @cached_property
+    def _parts(self) -> PastedParts:
+        return _parts_of(self._lines)
 
     def takes_head(self, at: int) -> bool:
         """Take the head of a mail or of a copied message, and say whether there was one."""
         head = head_of_mail(self._lines, at)
         if head is not None:
-            self.pasted, self._is_all_marked = (at, head.author), self._lines[head.end - 1].startswith(">")
+            self._pastes(at, head.author, head.end, is_mail=True)
+            self._is_all_marked = self._lines[head.end - 1].startswith(">")
             self.owners += [self.pasted] * (head.end - at)
-            self._is_signed = False
         elif copied := _COPIED.fullmatch(self._lines[at]):
-            self.pasted, self._is_all_marked = (at, (copied["bracketed"] or copied["named"]).strip()), False
+            self._pastes(at, (copied["bracketed"] or copied["named"]).strip(), at, is_mail=False)
             self.owners.append(self.pasted)
         else:
             return False
@@ -223,13 +250,17 @@ class _Reading:
 
     def takes_announced(self, at: int) -> bool:
         """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
-        if len(self._lines[at]) > _LONGEST_ATTRIBUTION or not _WROTE.fullmatch(self._lines[at]):
-            return False
         following = _filled(self._lines, at + 1)
-        first, author = _attributed(self._lines, at + 1)
-        if first > at or following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
+        if following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
             return False
-        self.pasted, self._is_all_marked = (at, author), False
+        told = len(self._lines[at]) <= _LONGEST_ATTRIBUTION and _WROTE.fullmatch(self._lines[at])
+        first, author = _attributed(self._lines, at + 1) if told else (at + 1, None)
+        if first > at:
+            author = announced(self._lines[at])
+        if author is None:
+            return False
+        self.goes_on(at)
+        self._pastes(first, author, at + 1, is_mail=False)
         self.owners[first:] = [self.pasted] * (at + 1 - first)
         return True
 
@@ -240,27 +271,30 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
     Without one, what is not itself in a mail must have an address, a subject or "sent": journeys are from and to, too.
     """
     marker = _EARLIER.fullmatch(lines[at])
-    if marker is None and _FROM_AN_HOUR.match(lines[at]):
-        return None
     start = at if marker is None else _filled(lines, at + 1)
     end = start
     while end < min(len(lines), start + _MOST_FIELDS) and _FIELD.match(lines[end]):
         end += 1
     fields = lines[start:end]
-    if marker is None:
-        is_one = _FROM.match(lines[at]) and any(map(_SECOND.match, lines[at + 1 : at + 3]))
-        if not is_one or not (is_in_mail or "@" in lines[at] or any(map(_ONLY_OF_MAIL.match, fields))):
-            return None
+    if marker is None and not _are_of_mail(fields, is_in_mail=is_in_mail):
+        return None
     author = next((match[1] for line in fields if (match := _FROM.fullmatch(line.rstrip()))), "")
     sent = next((match[1] for line in fields if (match := _WHEN.match(line))), "")
     is_forward = marker is not None and _FORWARDS.match(lines[at]) is not None
     return Head(_name(author), sent.strip(), end if fields else at + 1, is_forward)
 
 
-def _is_name_of(line: str, author: str) -> bool:
-    """Say whether the line is the author's name, all of it or the first part, as below a letter."""
-    told, names = line.strip(" -–—*.,!").casefold().split(), author.casefold().split()
-    return bool(told) and (told == names[: len(told)] or line.strip(" -").casefold() == author.partition("@")[0])
+def _are_of_mail(fields: Sequence[str], *, is_in_mail: bool) -> bool:
+    """Say whether these lines are the head of a mail, though no line above says so; one may lack its author."""
+    if any(map(_FROM_AN_HOUR.match, fields)):
+        return False
+    author = next((line for line in fields if _FROM.match(line)), "")
+    is_only_mail = any(map(_ONLY_OF_MAIL.match, fields))
+    if author:
+        is_near = author != fields[0] or any(map(_SECOND.match, fields[1:3]))
+        return is_near and (is_in_mail or "@" in author or is_only_mail)
+    is_whole = len(fields) >= _LEAST_WITHOUT_AUTHOR and any(map(_GIVEN_TO.match, fields))
+    return is_whole and any(map(_GIVEN_SUBJECT.match, fields))
 
 
 def _name(text: str) -> str:
@@ -273,6 +307,17 @@ def _filled(lines: Sequence[str], at: int) -> int:
     return next((number for number in range(at, len(lines)) if lines[number].strip()), len(lines))
 
 
+def _parts_of(lines: Sequence[str]) -> PastedParts:
+    return PastedParts(
+        lines, [at for at, line in enumerate(lines) if _COPIED.fullmatch(line) or _EARLIER.fullmatch(line)]
+    )
+
+
+def _last_filled(lines: Sequence[str], end: int) -> int:
+    """Return the number of the last line before `end` that is not blank, -1 without any."""
+    return next((number for number in range(end - 1, -1, -1) if lines[number].strip()), -1)
+
+
 def _is_quote(lines: Sequence[str]) -> bool:
     """Say whether lines behind `>` say something; one with an amount alone does not quote: "> 5 km" says how much."""
     return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _AMOUNT.fullmatch(lines[0]))
@@ -283,7 +328,8 @@ def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
     start = attribution_start(lines, end)
     told = " ".join(lines[start:end])
     if start == end or _OWN.search(told) or not (_WROTE.fullmatch(told.rstrip()) or _ADDRESSED.search(told)):
-        return end, ""
+        last = lines[_last_filled(lines, end)] if end and any(lines[max(end - 2, 0) : end]) else ""
+        return end, announced(last) or named_alone(last)
     if addressed := _ADDRESSED.search(told):
         return start, _NO_NAME.sub("", (addressed[1] or "").strip()).strip() or addressed[2]
     named = _NAMED_BEHIND.search(told) or _NAMED_BEFORE.search(told)
@@ -292,9 +338,7 @@ def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
 
 def attribution_start(lines: Sequence[str], end: int) -> int:
     """Return where the lines begin that end before `end`, but for blanks, and say who is quoted; `end` without any."""
-    last = end - 1
-    while last >= 0 and not lines[last].strip():
-        last -= 1
+    last = _last_filled(lines, end)
     if last < 0 or len(lines[last]) > _LONGEST_ATTRIBUTION or not _ENDS_ATTRIBUTION.match(lines[last]):
         return end
     for start in range(last, max(last - _ATTRIBUTION_LINES, -1), -1):

@@ -42,6 +42,7 @@ class People:
         self._names: dict[str, str] = {}
         self._accounts: dict[str, str] = {}
         self._account_of: dict[str, str] = {}
+        self._number_of: dict[str, str] = {}
         self._owner = _ME
 
     def is_exported_by(self, account: Node) -> None:
@@ -61,6 +62,8 @@ class People:
         if account := contact.at(("aci",)).optional_name():
             self._accounts[account] = name
             self._account_of[number or ""] = account
+        if (telephone := _number_of(contact)) != name:
+            self._number_of[number or ""] = telephone
 
     def name(self, number: Node) -> str:
         """Return the name of the person or group with this number."""
@@ -69,6 +72,10 @@ class People:
     def account(self, number: Node) -> str | None:
         """Return the account id of the person with this number; it is the same in every export."""
         return self._account_of.get(number.optional_name() or "")
+
+    def telephone(self, number: Node) -> str:
+        """Return the telephone number of the person with this number; "" if it is unknown, or is their name."""
+        return self._number_of.get(number.optional_name() or "", "")
 
     def mentioned(self, account: Node) -> str:
         """Return the name of the person with this account id, as a mention: `@Mira`."""
@@ -121,9 +128,13 @@ def _lines_of_poll(poll: Node, people: People) -> Iterator[str]:
 
 
 def _name_of(contact: Node) -> str:
-    number = contact.at(("e164",)).optional_name()
     names = (name for ways in _NAMES if (name := _joined(contact, ways)))
-    return next(names, "") or (f"+{number.lstrip('+')}" if number else "")
+    return next(names, "") or _number_of(contact)
+
+
+def _number_of(contact: Node) -> str:
+    number = contact.at(("e164",)).optional_name()
+    return f"+{number.lstrip('+')}" if number else ""
 
 
 def _joined(node: Node, ways: tuple[tuple[str, ...], ...]) -> str:

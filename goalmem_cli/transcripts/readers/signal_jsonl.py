@@ -112,5 +112,6 @@ class _Export:
                 edited=edited_at(item.child("dateSent")) if versions else None,
                 reactions=reactions_to(message, self._people),
                 speaker=(self._people.account(item.child("authorId")), "signal"),
+                number=self._people.telephone(item.child("authorId")),
             ),
         )

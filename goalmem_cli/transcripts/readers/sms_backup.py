@@ -13,6 +13,7 @@ from functools import partial
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.sms_elements import Element, elements
+from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -113,4 +114,8 @@ class _Backup:
 def _message(ids: TurnIds, names: dict[str, str], opening: Opening) -> Message:
     """Return the message; the speaker is the name for its number."""
     own_id = ids.of(opening) if opening.text else None
-    return Message(names.get(opening.speaker, opening.speaker) or "unknown", opening.text, opening.said, own_id)
+    name = names.get(opening.speaker, "")
+    return Message(
+        name or opening.speaker or "unknown", opening.text, opening.said, own_id,
+        attributes=attributes(number=opening.speaker if name else ""),
+    )  # fmt: skip

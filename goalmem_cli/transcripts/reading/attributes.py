@@ -10,6 +10,7 @@ All formats share one form, in JSON. What a format does not say is missing.
 - ``quotes``: the parts of the text that are not the sender's, each with ``start``, ``end`` and, if known, ``from``.
 - ``offset``: how many minutes the sender's clock was ahead of UTC, if the time is given both ways.
 - ``speaker_id``: the format's own id of the speaker, with the format.
+- ``speaker_number``: the speaker's telephone number, if the format gives it beside the name.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES, SPEAKER_ID
+from goalmem_cli.records import FORWARDED_FROM, OFFSET, QUOTES, SPEAKER_ID, SPEAKER_NUMBER
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -45,8 +46,9 @@ def attributes(
     quotes: Sequence[Mapping[str, object]] = (),
     offset: int | None = None,
     speaker: tuple[str | None, str] = (None, ""),
+    number: str = "",
 ) -> Mapping[str, object]:
-    """Return the known attributes of a message. `speaker` is an id, and the format that gives it."""
+    """Return the known attributes of a message. `speaker` is an id with its format, `number` a telephone number."""
     known: dict[str, object] = {}
     if reply_to:
         known[REPLY_TO] = reply_to
@@ -62,12 +64,15 @@ def attributes(
         known[QUOTES] = list(quotes)
     if offset:
         known[OFFSET] = offset
-    own_id, form = speaker
-    if own_id and own_id.strip():
-        known[SPEAKER_ID] = f"{own_id.strip()}@{form}"
+    known |= _of_speaker(*speaker, number)
     if listed := _listed(reactions):
         known[REACTIONS] = listed
     return known
+
+
+def _of_speaker(own_id: str | None, form: str, number: str) -> dict[str, object]:
+    told = {SPEAKER_ID: f"{own_id.strip()}@{form}" if own_id and own_id.strip() else "", SPEAKER_NUMBER: number.strip()}
+    return {key: value for key, value in told.items() if value}
 
 
 _QUARTER = 15

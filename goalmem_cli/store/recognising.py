@@ -1,0 +1,92 @@
+"""What identifies a turn and its conversation when a transcript is read again, as tuples and keys (rooms).
+
+A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
+recognised by its place, speaker and text in its conversation. A copied turn is recognised by the conversation that it
+may come from, speaker and text. A conversation is recognised by its own id, else by its file, else by its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.memory_records import ConversationSummary
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn
+from goalmem_cli.store.redaction import redacted
+
+_NUMBERED = re.compile(r"-\d+$")
+_BY_ID = "id "
+
+
+def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the tuples under which a turn of a transcript may be forgotten."""
+    text = redacted(turn.text)[0]
+    return [*told_of(turn, rooms, text), *_told_elsewhere(turn, rooms, text)]
+
+
+def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples that identify a turn in a conversation with these rooms.
+
+    `text` is the turn's text without secrets: the same, whether it is stored with or without `--redact`.
+    """
+    told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
+    if turn.said is None:
+        return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
+    moment = Moment.from_datetime(turn.said)
+    clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
+    return [*told, ("said", clock, turn.speaker, text)]
+
+
+def told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples that identify copies of a turn, and its original if it is a copy itself."""
+    copied = [("copied", room) for room in rooms if turn.own_id is None and room.startswith(_BY_ID)]
+    copies = [("copy", source) for source in sources_of(turn, rooms)]
+    return [(*told, turn.speaker, text) for told in (*copied, *copies)]
+
+
+def told_of_source(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return those of `told_to_copies` that identify the original of a copied turn."""
+    text = redacted(turn.text)[0]
+    return [("copy", source, turn.speaker, text) for source in sources_of(turn, rooms)]
+
+
+def _told_elsewhere(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
+    """Return the tuples of `told_to_copies` with which a turn was forgotten in one of its sources, or in a copy."""
+    sources = sources_of(turn, rooms)
+    if not sources and (turn.own_id is not None or not any(room.startswith(_BY_ID) for room in rooms)):
+        return []
+    told = [(kind, source) for kind in ("copied", "copy") for source in sources] or [("copy", room) for room in rooms]
+    return [(*each, turn.speaker, text) for each in told]
+
+
+def sources_of(turn: Turn, rooms: Sequence[str]) -> list[str]:
+    """Return the rooms of the conversations from which a turn was copied; they have its conversation's format."""
+    forms = [room.split(" ", 2)[1] for room in rooms if room.startswith(_BY_ID)] if turn.copied_from else []
+    return [_room_of_id(form, source) for form in forms for source in turn.copied_from]
+
+
+def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
+    """Return the keys (rooms) that identify a stored conversation."""
+    if conversation.own_id is not None:
+        return (_room_of_id(conversation.format, conversation.own_id),)
+    names = dict.fromkeys((conversation.name, _NUMBERED.sub("", conversation.name)))  # the store may have numbered it
+    return (f"stored {conversation.name}", *(_told_room(conversation.file, name) for name in names))
+
+
+def rooms_of(conversation: Conversation) -> tuple[str, ...]:
+    """Return the keys (rooms) that identify a conversation of a transcript."""
+    if conversation.own_id is not None:
+        return (_room_of_id(conversation.format, conversation.own_id),)
+    if conversation.is_exported or conversation.is_named:
+        return (f"stored {conversation.name}",)
+    rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))
+    return tuple(dict.fromkeys(rooms))
+
+
+def _room_of_id(form: str, own_id: str) -> str:
+    return f"{_BY_ID}{form} {own_id}"
+
+
+def _told_room(file: str | None, name: str) -> str:
+    return f"name {name}" if file in (None, STANDARD_INPUT) else f"file {file} {name}"
