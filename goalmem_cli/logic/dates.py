@@ -23,6 +23,7 @@ from goalmem_cli.logic.days import (
     written_dates,
 )
 from goalmem_cli.logic.languages.reading import loose, spoken
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
@@ -84,8 +85,11 @@ def say(annotation: Annotation) -> str:
 
 
 def parse_date(text: str) -> When | None:
-    """Return the date that the whole text is, or None; a date inside a longer phrase does not count."""
-    phrase = _LEADING.sub("", " ".join(words(with_days_in_words(text))))
+    """Return the date that the whole text is, or None; a date inside a longer phrase does not count.
+
+    A date in another language counts ("3. Mai", "le 3 mai"), as long as it has a number.
+    """
+    phrase = _LEADING.sub("", " ".join(words(with_days_in_words(value_in_english(text)))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 

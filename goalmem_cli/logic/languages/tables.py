@@ -74,7 +74,7 @@ class Language:
 
 def folded(text: str) -> str:
     """Return a lower-case text without accents, of the same length."""
-    return text.translate(_ACCENTS)
+    return text if text.isascii() else text.translate(_ACCENTS)
 
 
 @cache
@@ -102,11 +102,11 @@ def english_words() -> frozenset[str]:
 
 @cache
 def triggers() -> Mapping[str, frozenset[str]]:
-    """Return the words without one of which a text has no time expression, each with the languages that have it."""
+    """Return the words without one of which a text has no time expression that cannot be English, with their languages."""
     found: dict[str, set[str]] = {}
     for code in codes():
         if not table()[code].get("is_spaceless"):
-            for word in {key for rule in language(code).rules for key in rule.keys}:
+            for word in {key for rule in language(code).rules for key in rule.keys} - english_words():
                 found.setdefault(word, set()).add(code)
     return {word: frozenset(languages) for word, languages in found.items()}
 

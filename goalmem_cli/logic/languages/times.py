@@ -40,7 +40,7 @@ class Phrase:
 
 def is_readable(code: str | None) -> bool:
     """Say whether there is a table for the language; `code` is a short tag of BCP 47 ("de", "pt-BR")."""
-    return _short(code) in codes()
+    return short(code) in codes()
 
 
 def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
@@ -53,8 +53,10 @@ def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
         return []
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
+    if code is None and words.isdisjoint(triggers()) and not _SPACELESS.search(plain):
+        return []
     found: dict[tuple[int, int], set[Phrase]] = {}
-    for known in _candidates(plain, words, _short(code)):
+    for known in _candidates(plain, words, short(code)):
         for phrase in _in_language(known, text, lower, plain, words):
             if code is not None or _is_foreign(plain[phrase.start : phrase.end]):
                 found.setdefault((phrase.start, phrase.end), set()).add(phrase)
@@ -70,20 +72,22 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
+    if code is None and not any(map(str.isdigit, text)) and words <= english_words():
+        return None
     told = {
         phrase.english
-        for known in _candidates(plain, words, _short(code))
+        for known in map(language, codes() if code is None else (short(code),))
         for phrase in _in_language(known, text, lower, plain, words)
-        if not _LEAD.fullmatch(plain[: phrase.start]) is None and phrase.end == len(text)
-        and (code is not None or not words <= english_words())
-    }  # fmt: skip
+        if phrase.end == len(text) and _LEAD.fullmatch(plain[: phrase.start])
+    }
     return told.pop() if len(told) == 1 else None
 
 
 _LEAD = re.compile(r"(?:(?:am|im|den|der|dem|die|das|el|la|en|le|les|l'|en|o|a|os|as|no|na|em|dia|del|al|au|du) ?)*")
 
 
-def _short(code: str | None) -> str | None:
+def short(code: str | None) -> str | None:
+    """Return the language of a tag without its country or script."""
     return None if code is None else re.split(r"[-_]", code.casefold())[0]
 
 
