@@ -33,6 +33,8 @@ def compare(left: str, right: str) -> Equality:
     """
     if normalise(left) == normalise(right):
         return Equality.EQUAL
+    if normalise(value_in_english(left)) == normalise(value_in_english(right)):
+        return Equality.EQUAL
     left, right = _numbers_alike(left, right)
     dates = parse_date(left), parse_date(right)
     if dates[0] is not None and dates[1] is not None:

@@ -15,7 +15,7 @@ from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.computing.numerals import plain_numerals
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
 from goalmem_cli.logic.forms import days_of
-from goalmem_cli.logic.languages.values import value_in_english
+from goalmem_cli.logic.languages.values import numbers_in_english, value_in_english
 from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words, numbers, stem, words
 
 
@@ -90,7 +90,7 @@ def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str
 
 def _numbers(text: str) -> tuple[float, ...]:
     """Return the numbers in the text, also those in the words or with the marks of another language."""
-    told = plain_numerals(value_in_english(text))
+    told = plain_numerals(numbers_in_english(text))
     return numbers(text) if told == text else (*numbers(text), *numbers(told))
 
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 from goalmem_cli.logic import compounds
 from goalmem_cli.logic.languages.times import Phrase, is_readable, phrases
+from goalmem_cli.logic.readings import STEPS
 from goalmem_cli.logic.relative import Expression
 from goalmem_cli.logic.scene import Scene
 
+_OF_YEAR = re.compile(r"(?P<day>\d+ \w+) (?P<step>last|this|next) year")
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -48,10 +50,15 @@ def _is_within(found: Expression, others: Iterable[Expression]) -> bool:
 
 
 def _scene_of(phrase: Phrase, scene: Scene) -> Scene:
-    return Scene.of(f"{phrase.lead}{phrase.english}.", scene.said if scene.is_timed else None)
+    """Return the English of a phrase as a text of its own; of "3 June last year" with the year's number."""
+    english = phrase.english
+    if scene.is_timed and (found := _OF_YEAR.fullmatch(english)):
+        english = f"{found['day']} {scene.day.year + STEPS[found['step']]}"
+    return Scene.of(f"{phrase.lead}{english}.", scene.said if scene.is_timed else None)
 
 
 def _best(phrase: Phrase, scene: Scene) -> list[Expression]:
     """Return the expression with the days that its English means, or nothing if they are unknown."""
     found = [each for each in compounds.spoken(_scene_of(phrase, scene)) if each.end > len(phrase.lead)]
-    return [replace(found[0], start=phrase.start, end=phrase.end)] if len(found) == 1 else []
+    is_plain = bool(found) and found[0].is_plain and not _OF_YEAR.fullmatch(phrase.english)
+    return [replace(found[0], start=phrase.start, end=phrase.end, is_plain=is_plain)] if len(found) == 1 else []

@@ -150,7 +150,9 @@ def _rule(
     keys = [word for group in groups for name in meanings[_KEYS[group]] for word in _WORD.findall(name)]
     plain = re.sub(r"\{[a-z]+\}|\(\?<?!.*?\)", " ", written)
     first = [] if keys else _WORD.findall(folded(plain))[:1] + [_first(form) for form in plain.split("|")]
-    form = re.sub(r"\{([a-z]+)\}", lambda place: parts[place[1]], re.sub(r"\{([a-z]+)\}", lambda p: parts[p[1]], written))
+    form = re.sub(
+        r"\{([a-z]+)\}", lambda place: parts[place[1]], re.sub(r"\{([a-z]+)\}", lambda p: parts[p[1]], written)
+    )
     edges = (_before_spaceless(written), "") if is_spaceless else (r"(?<![\w-])(?<!\d[.,])", r"(?![\w]|-\w)")
     return Rule(f"{edges[0]}(?:{form}){edges[1]}", english, frozenset({*map(folded, keys), *first}) - {""}, is_bare)
 
@@ -181,7 +183,9 @@ def _meanings(code: str, words: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return {
         "weekday": _folded_words(days),
         "month": _folded_words(months),
-        "season": _folded_words((season, name) for season, form in words["seasons"].items() for name in form.split("|")),
+        "season": _folded_words(
+            (season, name) for season, form in words["seasons"].items() for name in form.split("|")
+        ),
         "unit": _folded_words(units),
         "n": _folded_words((count, name) for count, form in words["counts"].items() for name in form.split("|")),
     }

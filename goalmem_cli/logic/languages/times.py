@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from goalmem_cli.logic.days import MONTHS
+from goalmem_cli.logic.days import MONTH, MONTHS
 from goalmem_cli.logic.languages.numerals import kanji_number
 from goalmem_cli.logic.languages.tables import Language, Rule, codes, english_words, folded, language, triggers
 
@@ -25,6 +25,7 @@ _PLACE = re.compile(r"\{([a-z]+)\}")
 _SPANS = ("in ", "for ", "over ", "since ", "until ")
 _REACH = 24  # characters
 _LEAST_WORDS = 2
+_LONGEST = 60  # characters of a value that is a time
 _GREETED = re.compile(r"\s+(?:zusammen|allerseits|ihr|leute)\b|\s*[!,.]|\s*$")
 
 
@@ -55,13 +56,16 @@ def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
     words = frozenset(_WORDS.findall(plain))
     if code is None and words.isdisjoint(triggers()) and not _SPACELESS.search(plain):
         return []
-    found: dict[tuple[int, int], set[Phrase]] = {}
+    found: dict[tuple[int, int], list[Phrase]] = {}
     for known in _candidates(plain, words, short(code)):
+        told: dict[tuple[int, int], Phrase] = {}
         for phrase in _in_language(known, text, lower, plain, words):
-            if code is not None or _is_foreign(plain[phrase.start : phrase.end]):
-                found.setdefault((phrase.start, phrase.end), set()).add(phrase)
-    agreed = [next(iter(each)) for each in found.values() if len({phrase.english for phrase in each}) == 1]
-    return sorted(_apart(agreed), key=lambda phrase: phrase.start)
+            told.setdefault((phrase.start, phrase.end), phrase)  # the first rule wins
+        for place, phrase in told.items():
+            found.setdefault(place, []).append(phrase)
+    agreed = [each[0] for each in found.values() if len({phrase.english for phrase in each}) == 1]
+    known = [each for each in _apart(agreed) if code is not None or _is_foreign(plain[each.start : each.end])]
+    return sorted(known, key=lambda phrase: phrase.start)
 
 
 def whole_phrase(value: str, code: str | None = None) -> str | None:
@@ -72,15 +76,25 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
-    if code is None and not any(map(str.isdigit, text)) and words <= english_words():
+    if code is None and _may_be_english(text, words):
         return None
     told = {
         phrase.english
         for known in map(language, codes() if code is None else (short(code),))
+        if not known.is_spaceless or _SPACELESS.search(plain)
         for phrase in _in_language(known, text, lower, plain, words)
-        if phrase.end == len(text) and _LEAD.fullmatch(plain[: phrase.start])
+        if (phrase.start == 0 or not known.is_spaceless)
+        and phrase.end == len(text)
+        and _LEAD.fullmatch(plain[: phrase.start])
     }
     return told.pop() if len(told) == 1 else None
+
+
+def _may_be_english(text: str, words: frozenset[str]) -> bool:
+    """Say whether a value can be English: all its words are, and "3 mai" has none that means a month there."""
+    if len(text) > _LONGEST or words <= MONTH.keys():
+        return True
+    return words <= english_words() and not any(map(str.isdigit, text))
 
 
 _LEAD = re.compile(r"(?:(?:am|im|den|der|dem|die|das|el|la|en|le|les|l'|en|o|a|os|as|no|na|em|dia|del|al|au|du) ?)*")
@@ -127,9 +141,7 @@ def _in_language(known: Language, text: str, lower: str, plain: str, words: froz
                     yield from _told(rule, match.span(), english, known, lower, plain)
 
 
-def _told(
-    rule: Rule, span: tuple[int, int], english: str, known: Language, lower: str, plain: str
-) -> Iterator[Phrase]:
+def _told(rule: Rule, span: tuple[int, int], english: str, known: Language, lower: str, plain: str) -> Iterator[Phrase]:
     left, right = _sentence(lower, *span)
     is_past = known.past.search(lower, left, right) is not None
     is_future = known.future.search(lower, left, right) is not None
@@ -176,7 +188,7 @@ def _said(rule: Rule, match: re.Match[str], known: Language) -> str | None:
 def _part(name: str, written: str, known: Language) -> str | None:
     if name == "number":
         number = _number(written, known)
-        return MONTHS[number - 1] if number is not None and 1 <= number <= len(MONTHS) else None
+        return MONTHS[number - 1].capitalize() if number is not None and 1 <= number <= len(MONTHS) else None
     if name == "year":
         return _year(written, known)
     if name == "day":
@@ -186,7 +198,8 @@ def _part(name: str, written: str, known: Language) -> str | None:
         meant = known.meaning("n", written)
         number = None if meant else _number(written, known)
         return meant or (written.replace(",", ".") if number is None else str(number))
-    return known.meaning(name, written)
+    meant = known.meaning(name, written)
+    return meant.capitalize() if meant and name == "month" else meant  # "may" and "march" are also verbs
 
 
 def _number(written: str, known: Language) -> int | None:

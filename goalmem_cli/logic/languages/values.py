@@ -38,7 +38,9 @@ class _Words:
     scales: Mapping[str, int]
     measures: Mapping[str, str]
     measured: re.Pattern[str]
+    about: re.Pattern[str]
     counters: str
+    is_spaceless: bool
     telling: frozenset[str]
 
 
@@ -53,35 +55,50 @@ def value_in_english(value: str, code: str | None = None) -> str:
         return value
     if (time := whole_phrase(value, code)) is not None:
         return time
-    told = {_said(lower, _words(one)) for one in _codes(value, lower, code)} - {lower}
+    told = {_said(lower, _words(one)) for one in _codes(value, code)} - {lower}
     left = {one: sum(letter.isalpha() and letter in lower for letter in one) for one in told}
     best = [one for one in told if left[one] == min(left.values())]  # the language that has the most of its words
     return best[0] if len(best) == 1 else value
 
 
-def _tokens(text: str) -> frozenset[str]:
-    return frozenset(_TOKEN.findall(text))
+def numbers_in_english(text: str) -> str:
+    """Return a text of any length with the numbers in it in digits, if they cannot be English."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        return text
+    return next(
+        (told for one in _codes(text, None) if (told := _said(lower, _words(one), is_text=True)) != lower), text
+    )
 
 
-def _codes(value: str, lower: str, code: str | None) -> Iterator[str]:
+def _codes(value: str, code: str | None) -> Iterator[str]:
     """Yield the languages to read the value in: the one given, or each that has a word of it that English has not."""
     if code is not None:
         yield short(code)
         return
-    words = _tokens(folded(lower))
+    plain = folded(value.lower())
+    words = frozenset(_TOKEN.findall(plain))
+    is_many, is_han = _FEW_THOUSAND.search(plain) is not None, _HAN.search(plain) is not None
+    if not is_many and not is_han and words.isdisjoint(_telling()):
+        return
     is_name = _NAME.match(value) is not None
     for one in codes():
-        known = _words(one)
-        if language(one).is_spaceless:
-            is_read = _HAN.search(lower) is not None
+        if _words(one).is_spaceless:
+            is_read = is_han
         else:
-            is_read = not known.telling.isdisjoint(words) or (one in ("es", "pt") and bool(_FEW_THOUSAND.search(lower)))
+            is_read = not _words(one).telling.isdisjoint(words) or (is_many and "mil" in _words(one).scales)
         if is_read and (one == "de" or not is_name):
             yield one
 
 
-def _said(lower: str, known: _Words) -> str:
-    told = _numbered(lower, known)
+@cache
+def _telling() -> frozenset[str]:
+    return frozenset[str]().union(*(_words(one).telling for one in codes()))
+
+
+def _said(lower: str, known: _Words, *, is_text: bool = False) -> str:
+    """Return the text with its numbers in digits; in a value, those in words only if it begins with one."""
+    told = _numbered(lower, known, is_text=is_text)
     told = _replaced(told, _IN_KANJI, lambda found: _in_digits(found, known.counters))
     return _replaced(told, known.measured, lambda found: f"{found['number']} {known.measures[found['measure']]}")
 
@@ -94,7 +111,8 @@ def _words(code: str) -> _Words:
     return _Words(
         numerals.words, numerals.scales, measures,
         re.compile(rf"(?P<number>\d)\s?(?P<measure>{names})(?![^\W\d_])"),
-        table()[code].get("counters", ""),
+        re.compile(folded(table()[code]["macros"].get("about", ""))), table()[code].get("counters", ""),
+        bool(table()[code].get("is_spaceless")),
         frozenset({*numerals.words, *numerals.scales, *measures} - english_words()),
     )  # fmt: skip
 
@@ -127,10 +145,11 @@ def _in_digits(found: re.Match[str], counters: str) -> str:
     return _written(number)
 
 
-def _numbered(lower: str, known: _Words) -> str:
-    """Return the text with each run of number words in digits."""
+def _numbered(lower: str, known: _Words, *, is_text: bool) -> str:
+    """Return the text with each run of number words in digits, or only the one with which it begins."""
     plain = folded(lower)
-    tokens = list(_TOKEN.finditer(plain))
+    about = known.about.match(plain)
+    tokens = list(_TOKEN.finditer(plain, about.end() if about else 0))
     result, place, at = "", 0, 0
     while at < len(tokens):
         length, number = _run(plain, tokens[at:], known)
@@ -138,6 +157,8 @@ def _numbered(lower: str, known: _Words) -> str:
             result += lower[place : tokens[at].start()] + _written(number)
             place = tokens[at + length - 1].end()
         at += max(1, length)
+        if not is_text:
+            break
     return result + lower[place:]
 
 
@@ -150,9 +171,9 @@ def _run(plain: str, tokens: Sequence[re.Match[str]], known: _Words) -> tuple[in
     total, current, at = Fraction(0), Fraction(0), 0
     while at < len(words):
         length, value = _next(words[at:], known)
-        if value is not None and (not at or value < (_HUNDRED if current else _THOUSAND) and current % _HUNDRED == 0):
+        if value is not None and (not at or (value < (_HUNDRED if current else _THOUSAND) and current % _HUNDRED == 0)):
             current, at = current + value, at + length
-        elif at and words[at] in known.scales or (not at and known.scales.get(words[at], 0) >= _HUNDRED):
+        elif (at and words[at] in known.scales) or (not at and known.scales.get(words[at], 0) >= _HUNDRED):
             total, current = _scaled(total, current, known.scales[words[at]])
             at += 1
         elif at and words[at] in _LINKS and total + current >= _HUNDRED and _next(words[at + 1 :], known)[1]:
