@@ -68,9 +68,9 @@ def annotate(
     """Return the most likely meaning of each time expression in the text, in order.
 
     `said` is the time of speaking, `before` the text said right before. An expression that may mean several days gets
-    no annotation, nor does a date with its year. `language` is the text's language as a short tag of BCP 47 ("de"); if
-    it is None, the text is read as English and for what can be no English. If `said` is None or outside the years 1001 to 8999, only times
-    counted from a date with its year are annotated.
+    no annotation, nor does a date with its year. If `said` is None or outside the years 1001 to 8999, only times
+    counted from a date with its year are annotated. `language` is the text's language as a short tag of BCP 47 ("de");
+    if it is None, the text is read as English and for what cannot be English.
     """
     scene = _scene(text, said, before)
     is_english = not scene.words.isdisjoint(VOCABULARY)

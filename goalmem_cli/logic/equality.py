@@ -25,8 +25,8 @@ class Equality(StrEnum):
 def compare(left: str, right: str) -> Equality:
     """Return whether two constants are the same thing.
 
-    - Equal: the same normal form, the same sum of money, or the same date, even if one is relative to another date or in
-      another language.
+    - Equal: the same normal form, the same sum of money, or the same date, even if one is relative to another date or
+      in another language.
     - Alias: the content words of one are a subset of the other's. Never for dates or differing numbers.
     - Different: two different dates or two different sets of numbers, unless a mark in them may group thousands.
     - Undecided: everything else.

@@ -191,7 +191,8 @@ def test_amounts_are_read(text: str, number: float, unit: str) -> None:
     """Amounts of other languages are computed with; English ones stay what they were."""
     amount = read_amount(text)
     assert amount is not None
-    assert (amount.exact, amount.unit.key) == (number, unit)
+    assert amount.exact is not None
+    assert (float(amount.exact), amount.unit.key) == (number, unit)
 
 
 def test_a_point_groups_thousands_where_another_number_shows_it() -> None:

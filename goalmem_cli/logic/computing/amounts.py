@@ -119,8 +119,8 @@ _SPELT = tuple(
 def read_amount(text: str) -> Amount | None:
     """Return the amount that the whole text states; None if it has no number, or several that do not form one amount.
 
-    "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs", and
-    in other languages "zwei Dutzend Eier", "3 mil euros", "1万2千円".
+    "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs",
+    and in other languages "zwei Dutzend Eier", "3 mil euros", "1万2千円".
     """
     folded = " ".join(plain_numerals(value_in_english(text).casefold()).split())
     if minus := _MINUS.match(folded):

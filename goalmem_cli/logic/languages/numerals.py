@@ -1,4 +1,4 @@
-"""Numbers in the words of other languages, in digits: zwei Dutzend -> 24, 3 mil -> 3000, 三百 -> 300, 1万2千 -> 12000."""
+"""The number words of other languages (drei, veinticinco, Dutzend, mil), and Chinese and Japanese numerals."""
 
 from __future__ import annotations
 

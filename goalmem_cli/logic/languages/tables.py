@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -27,9 +27,13 @@ _ACCENTS = str.maketrans(
     }
     | {"’": "'"}
 )
+_MOST_COUNTED, _LAST_DAY = 100, 31
 _YEAR = r"(?:1[89]|20|21)\d\d"
 _BLANK = re.compile(r"(\(\?<[!=][^)]*\))| ")
 _AT_END = re.compile(r"\(\?[=!].*")
+_AROUND = re.compile(r"\(\?<?[!=].*?\)")
+_PART = re.compile(r"\{([a-z]+)\}")
+_NUMBERS = ("{n}", "{day}", "{number}", "{year}")
 _WORD = re.compile(r"[^\W\d_]+")
 _ON_WIDTHS = re.compile(r"\s+(?=\|)")
 
@@ -48,7 +52,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled pattern; compiling those of a language takes a fifth of a second, and few texts need them all."""
+        """The compiled pattern; compiling all of a language takes a fifth of a second, and few texts need them."""
         return _pattern(self.written)
 
 
@@ -102,7 +106,7 @@ def english_words() -> frozenset[str]:
 
 @cache
 def triggers() -> Mapping[str, frozenset[str]]:
-    """Return the words without one of which a text has no time expression that cannot be English, with their languages."""
+    """Return the words of which a text has one if it has an expression that cannot be English, with their languages."""
     found: dict[str, set[str]] = {}
     for code in codes():
         if not table()[code].get("is_spaceless"):
@@ -129,13 +133,24 @@ def language(code: str) -> Language:
         for kind, is_bare in (("phrases", False), ("bare", True))
         for written, english in words.get(kind, {}).items()
     )
+    edge = "" if is_spaceless else r"(?<![\w-])"
     return Language(
-        code, is_spaceless, rules,
-        {bound: _pattern(rf"(?<![\w-])(?:{form})\Z" if not is_spaceless else rf"(?:{form})\Z")
-         for bound, form in words.get("bounds", {}).items()},
-        *(re.compile(_ON_WIDTHS.sub("", words[name])) for name in ("past", "future", "habit")),
-        meanings, words.get("eras", {}), numerals_of(code),
-    )  # fmt: skip
+        code=code,
+        is_spaceless=is_spaceless,
+        rules=rules,
+        bounds={bound: _pattern(rf"{edge}(?:{form})\Z") for bound, form in words.get("bounds", {}).items()},
+        past=_cue(words["past"]),
+        future=_cue(words["future"]),
+        habit=_cue(words["habit"]),
+        meanings=meanings,
+        eras=words.get("eras", {}),
+        numerals=numerals_of(code),
+    )
+
+
+def _cue(written: str) -> re.Pattern[str]:
+    """Return the pattern of words that tell the tense, which keeps accents: Spanish "llego" and "llegó" differ."""
+    return re.compile(_ON_WIDTHS.sub("", written))
 
 
 def _pattern(written: str) -> re.Pattern[str]:
@@ -146,49 +161,50 @@ def _rule(
     written: str, english: str, parts: Mapping[str, str], meanings: Mapping[str, Mapping[str, str]],
     *, is_bare: bool, is_spaceless: bool,
 ) -> Rule:  # fmt: skip
-    groups = set(re.findall(r"\{([a-z]+)\}", written)) & set(_KEYS)
-    keys = [word for group in groups for name in meanings[_KEYS[group]] for word in _WORD.findall(name)]
-    plain = re.sub(r"\{[a-z]+\}|\(\?<?!.*?\)", " ", written)
-    first = [] if keys else _WORD.findall(folded(plain))[:1] + [_first(form) for form in plain.split("|")]
-    form = re.sub(
-        r"\{([a-z]+)\}", lambda place: parts[place[1]], re.sub(r"\{([a-z]+)\}", lambda p: parts[p[1]], written)
-    )
-    edges = (_before_spaceless(written), "") if is_spaceless else (r"(?<![\w-])(?<!\d[.,])", r"(?![\w]|-\w)")
-    return Rule(f"{edges[0]}(?:{form}){edges[1]}", english, frozenset({*map(folded, keys), *first}) - {""}, is_bare)
+    before, after = (r"(?<![\w-])(?<!\d[.,])", r"(?![\w]|-\w)") if not is_spaceless else ("", "")
+    if is_spaceless and written.startswith(_NUMBERS):
+        before = rf"(?<![\d.{KANJI}几幾数])"
+    form = _filled(_filled(written, parts), parts)  # macros have parts in them
+    return Rule(f"{before}(?:{form}){after}", english, _keys(written, meanings), is_bare)
 
 
-def _first(form: str) -> str:
-    return next(iter(_WORD.findall(folded(form))), "")
+def _filled(written: str, parts: Mapping[str, str]) -> str:
+    return _PART.sub(lambda place: parts[place[1]], written)
 
 
-def _before_spaceless(written: str) -> str:
-    is_number = written.startswith(("{n}", "{day}", "{number}", "{year}"))
-    return rf"(?<![\d.{KANJI}几幾数])" if is_number else ""
+def _keys(written: str, meanings: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    """Return the words of which a text has one if it matches: the names in the pattern, else its first words."""
+    groups = [_KEYS[part] for part in _PART.findall(written) if part in _KEYS]
+    names = [folded(word) for group in groups for name in meanings[group] for word in _WORD.findall(name)]
+    ways = _PART.sub(" ", _AROUND.sub(" ", folded(written))).split("|")
+    return frozenset(names or (word for way in ways for word in _WORD.findall(way)[:1]))
 
 
+_SURE_IN_SHORT = frozenset({"zh"})
+"""Languages whose short names of days are no other words."""
 _KEYS = {"weekday": "weekday", "month": "month", "mon": "month", "season": "season", "span": "unit", "unit": "unit"}
 """The parts of a pattern that need one of the language's own words, with the group that they fill."""
 
 
 def _meanings(code: str, words: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, {"wide", "abbreviated"})]
-    if not words.get("is_spaceless"):
-        days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, {"wide"})]
-        days += [(day, name + ending) for day, name in days for ending in words.get("day_endings", ())]
-    elif code == "ja":
-        days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, {"wide"})]
-    days += [(day, _AT_END.sub("", name)) for day, names in words["weekdays"].items() for name in names.split("|")]
+    widths = {"wide", "abbreviated"} if code in _SURE_IN_SHORT else {"wide"}
+    days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, widths)]
+    days += [(day, name + ending) for day, name in days for ending in words.get("day_endings", ())]
+    days += [(day, _AT_END.sub("", name)) for day, name in _listed(words["weekdays"])]
     months = [(MONTHS[number - 1], name.rstrip(".")) for number, name in cldr.months(code, {"wide", "abbreviated"})]
     units = [(unit, name) for unit, forms in words["units"].items() for form in forms for name in form.split("|")]
     return {
         "weekday": _folded_words(days),
         "month": _folded_words(months),
-        "season": _folded_words(
-            (season, name) for season, form in words["seasons"].items() for name in form.split("|")
-        ),
+        "season": _folded_words(_listed(words["seasons"])),
         "unit": _folded_words(units),
-        "n": _folded_words((count, name) for count, form in words["counts"].items() for name in form.split("|")),
+        "n": _folded_words(_listed(words["counts"])),
     }
+
+
+def _listed(table: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each word of a table of words that are divided by "|", with its meaning."""
+    return ((meaning, word) for meaning, written in table.items() for word in written.split("|"))
 
 
 def _folded_words(words: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -205,38 +221,52 @@ def _parts(
     """Return the pattern of each part of a written pattern."""
     full = _folded_words((str(number), name) for number, name in cldr.months(_code_of(words), {"wide"}))
     spans = [form for unit in SPANS for form in words["units"].get(unit, [""])[0].split("|") if form]
-    ends = words.get("weekday_ends", "")
-    short = [folded(name) for names in words["weekdays"].values() for name in names.split("|")] if ends else []
-    known = _one_of(set(meanings["weekday"]) - set(short))
-    own = {name: _AT_END.search(name) for names in words["weekdays"].values() for name in names.split("|")}
-    lookahead = "".join(found[0] for found in own.values() if found is not None)
-    counts = [*meanings["n"], *(word for word in numerals.words if numerals.words[word] <= 100)]
-    first = f"|{words['first']}" if "first" in words else ""
     return {
         **words.get("macros", {}),
         "lower": "(?P<lower>)",
-        "weekday": rf"(?P<weekday>(?:{known}){lookahead}" + (rf"|(?:{_one_of(short)}){ends})" if short else ")"),
+        "weekday": f"(?P<weekday>{_days(words, meanings)})",
         "month": f"(?P<month>{_one_of(full)})",
         "mon": f"(?P<month>{_one_of(meanings['month'])})",
         "season": f"(?P<season>{_one_of(meanings['season'])})",
         "unit": f"(?P<unit>{_one_of(meanings['unit'])})",
         "span": f"(?P<unit>{_one_of(map(folded, spans))})",
-        "number": rf"(?P<number>1[0-2]|0?[1-9]{'|十[一二]?|[一二三四五六七八九]' if is_spaceless else ''})",
-        "n": (
-            rf"(?P<n>\d{{1,4}}|[{KANJI}]{{1,5}}|{_one_of(meanings['n'])})" if is_spaceless
-            else rf"(?P<n>\d{{1,4}}(?:[.,]5)?|{_one_of(counts)})"
-        ),
-        "day": (
-            rf"(?P<day>[12]\d|3[01]|0?[1-9]|[{KANJI}]{{1,3}})" if is_spaceless
-            else rf"(?P<day>[12]\d|3[01]|0?[1-9]|{_one_of(word for word, n in numerals.words.items() if n <= 31)}{first})"
-        ),
-        "year": _years(words) if is_spaceless else f"(?P<year>{_YEAR})",
-    }  # fmt: skip
+        **(_kanji_parts(words, meanings) if is_spaceless else _word_parts(words, meanings, numerals)),
+    }
 
 
-def _years(words: Mapping[str, Any]) -> str:
+def _days(words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the pattern of the days; a short name ("sexta", sixth) counts only before certain words."""
+    own = [name for _, name in _listed(words["weekdays"])]
+    ends = "".join(found[0] for name in own if (found := _AT_END.search(name)))
+    if "weekday_ends" not in words:
+        return f"(?:{_one_of(meanings['weekday'])}){ends}"
+    short = set(map(folded, own))
+    return f"{_one_of(set(meanings['weekday']) - short)}|(?:{_one_of(short)}){words['weekday_ends']}"
+
+
+def _word_parts(
+    words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]], numerals: Numerals
+) -> dict[str, str]:
+    """Return the patterns of numbers in a language with blanks between words."""
+    counts = [*meanings["n"], *(word for word, number in numerals.words.items() if number <= _MOST_COUNTED)]
+    days = [*words.get("first", "").split(), *(word for word, number in numerals.words.items() if number <= _LAST_DAY)]
+    return {
+        "n": rf"(?P<n>\d{{1,4}}(?:[.,]5)?|{_one_of(counts)})",
+        "number": r"(?P<number>1[0-2]|0?[1-9])",
+        "day": rf"(?P<day>[12]\d|3[01]|0?[1-9]|{_one_of(days)})",
+        "year": f"(?P<year>{_YEAR})",
+    }
+
+
+def _kanji_parts(words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the patterns of numbers in Chinese and Japanese."""
     era = f"|(?:{'|'.join(words['eras'])})(?:\\d{{1,2}}|元|[{KANJI}]{{1,3}})" if "eras" in words else ""
-    return rf"(?P<year>{_YEAR}|[〇零一二三四五六七八九]{{4}}{era})"
+    return {
+        "n": rf"(?P<n>\d{{1,4}}|[{KANJI}]{{1,5}}|{_one_of(meanings['n'])})",
+        "number": r"(?P<number>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])",
+        "day": rf"(?P<day>[12]\d|3[01]|0?[1-9]|[{KANJI}]{{1,3}})",
+        "year": rf"(?P<year>{_YEAR}|[〇零一二三四五六七八九]{{4}}{era})",
+    }
 
 
 def _code_of(words: Mapping[str, Any]) -> str:

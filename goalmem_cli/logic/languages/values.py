@@ -1,7 +1,7 @@
 """Say short values of other languages in English: a date, a number in words, a length of time, a sum of money.
 
-"3. Mai" is "3 may", "zwei Dutzend Eier" is "24 eier", "drei Wochen" is "3 weeks", 1万2千円 is "12000 jpy". Where the language
-is not known, words that English has too are left as they are.
+"3. Mai" is "3 May", "zwei Dutzend Eier" is "24 eier", "drei Wochen" is "3 weeks", 1万2千円 is "12000 jpy". Where the
+language is not known, words that English has too are left as they are.
 """
 
 from __future__ import annotations
@@ -193,8 +193,9 @@ def _is_counted(plain: str, words: Sequence[str], known: _Words) -> bool:
 
 def _scaled(total: Fraction, current: Fraction, scale: int) -> tuple[Fraction, Fraction]:
     if scale == _HUNDRED:
-        return total, (current or 1) * scale
-    return (total + current or 1) * scale if current == 0 else total + current * scale, Fraction(0)
+        return total, (current or Fraction(1)) * scale
+    scaled = total + current * scale if current else (total or Fraction(1)) * scale
+    return scaled, Fraction(0)
 
 
 def _next(words: Sequence[str], known: _Words) -> tuple[int, Fraction | None]:
