@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
@@ -86,7 +86,7 @@ def table() -> Mapping[str, Any]:
     """Return the file of words."""
     import yaml
 
-    text = files(__package__).joinpath("words.yaml").read_text("utf-8")
+    text = Path(__file__).with_name("words.yaml").read_text("utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     found: Mapping[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506  # a safe loader, the fast one where there is one
     return found
