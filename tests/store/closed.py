@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import babel.localedata  # noqa: F401 - these find no standard library either
+import babel.dates  # noqa: F401 - these find no standard library either
 import yaml  # noqa: F401
 
 import goalmem_cli.logic.dates  # noqa: F401
