@@ -113,6 +113,23 @@ def test_a_day_of_another_year() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("de", "Geliefert wird am Montag, dem 30."), ("de", "Wir bauen es am Wochenende drauf auf, das war klar."),
+        ("fr", "J'ai dit le week-end du 21."), ("es", "Tendré que entregar 80 piezas desde septiembre."),
+    ],
+)  # fmt: skip
+def test_a_day_that_other_words_fix_has_no_note(code: str, text: str) -> None:
+    """A day that is told by another number or event is not read as the nearest one; a start may be still to come."""
+    assert list(days_in(text, code)) == []
+
+
+def test_the_sentence_of_a_date_ends_with_it() -> None:
+    """What the next sentence tells as past does not make the date past."""
+    assert list(days_in("Começo em 5 de agosto. Ontem comprei uma mesa.", "pt")) == ["2024-08-05", "2024-05-14"]
+
+
 def test_the_note_has_the_words_as_they_were_said() -> None:
     """The expression keeps its accents and capitals."""
     (found,) = annotations_of(time_attributes("Übermorgen fahre ich weg.", SAID, None, "de-AT"))

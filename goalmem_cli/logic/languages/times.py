@@ -148,6 +148,8 @@ def _told(rule: Rule, span: tuple[int, int], english: str, known: Language, lowe
     is_future = known.future.search(lower, left, right) is not None
     if rule.is_bare and (known.habit.search(lower, left, right) or plain[span[1] : span[1] + 1] == "-"):
         return
+    if english.startswith("since ") and is_future and not is_past:
+        return  # "desde septiembre" is also from September on
     lead = "" if is_past == is_future else "we did it " if is_past else "we will do it "
     start = span[0]
     if not english.startswith(_SPANS) and "ago" not in english.split():
