@@ -107,11 +107,11 @@ def test_searching_by_words_loads_no_embedder(store: Path) -> None:
 
 
 def test_ingesting_loads_the_readers_the_store_and_a_table(store: Path) -> None:
-    """Reading a transcript annotates its dates and embeds its turns, and needs nothing else."""
+    """Reading a transcript annotates its dates and embeds its turns; the words of other languages are a YAML file."""
     code, loaded = loaded_by("ingest", str(SAMPLES / "work-02.json"), "--store", str(store))
     assert code == 0
     assert {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "tokenizers"} <= loaded
-    assert loaded <= STORE | EMBEDDER | {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds"}
+    assert loaded <= STORE | EMBEDDER | {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "yaml"}
 
 
 def test_asking_the_bundled_model_loads_llama_cpp_and_no_more(store: Path) -> None:

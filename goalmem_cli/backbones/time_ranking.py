@@ -36,11 +36,12 @@ MAY_NAME_TIME = re.compile(
     r"\d|day|night|week|month|year|decade|hour|minute|min|hr|wk|yr|morning|noon|evening|tonite|tm(?:r|w)|tomor|now|ago|"
     r"back|before|earlier|later|prior|hence|row|running|straight|last|past|previous|this|next|coming|first|second|third|"
     r"[a-z]{2}th\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter|"
-    r"mon|tue|wed|thu|fri|sat|sun|christmas|xmas|easter|eve|thanksgiving|halloween|valentine|nye|mas\b|twenty|thirty",
+    r"mon|tue|wed|thu|fri|sat|sun|christmas|xmas|easter|eve|thanksgiving|halloween|valentine|nye|mas\b|twenty|thirty|"
+    r"[\u3040-\u30ff\u3400-\u9fff]",
     re.IGNORECASE,
 )
 """Matches every text that names a time, and some others; without a match, the time patterns are not loaded."""
-_YEAR = re.compile(r"\b(?:1[89]|20|21)\d\d\b")
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20|21)\d\d(?!\d)")
 
 
 class NamedTimes:

@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 TIMES = "times"
 
 
-def time_attributes(text: str, said: datetime | None, before: str | None = None) -> dict[str, object]:
+def time_attributes(
+    text: str, said: datetime | None, before: str | None = None, language: str | None = None
+) -> dict[str, object]:
     """Return the attribute `times`, a list of [expression, first day, last day]; nothing if the text names no time.
 
-    `before` is the text that was said right before. Days are ISO dates; an open end is None. An entry that has a start
-    but no end has a fourth item, the latest day on which it can have begun.
+    `before` is the text that was said right before, `language` the text's language if it is known. Days are ISO dates;
+    an open end is None. An entry that has a start but no end has a fourth item, the latest day on which it can have
+    begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
 
-    times = [_entry(found) for found in annotate(text, said, before)]
+    times = [_entry(found) for found in annotate(text, said, before, language)]
     return {TIMES: times} if times else {}
 
 

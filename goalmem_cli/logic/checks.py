@@ -14,6 +14,7 @@ from typing import Protocol
 
 from goalmem_cli.logic.dates import dates_in, parse_date
 from goalmem_cli.logic.forms import is_age, is_length
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
@@ -139,13 +140,14 @@ def check_type(value: str, type_phrase: str) -> TypeCheck:
     if known is None or _NOT_COUNTS.search(type_phrase.casefold()):
         return TypeCheck(TypeVerdict.UNDECIDED, f"{type_phrase} is not a type that can be decided")
     test, lack = known
-    if head == "year" and parse_date(value) is None and not dates_in(value) and not _has_number(value):
+    told = value_in_english(value)
+    if head == "year" and parse_date(value) is None and not dates_in(told) and not _has_number(told):
         return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no year: {lack}")
     if head in DATED and is_length(value):
         return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: it is a length of time")
     if head == "duration" and parse_date(value) is not None:
         return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: it is a date")
-    if test(value) or (head in DATED and is_age(value)):
+    if test(value) or test(told) or (head in DATED and is_age(value)):
         return TypeCheck(TypeVerdict.OK, f"{value!r} can be a {type_phrase}")
     return TypeCheck(TypeVerdict.VIOLATED, f"{value!r} is no {type_phrase}: {lack}")
 

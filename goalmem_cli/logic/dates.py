@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from goalmem_cli.logic.compounds import expressions, spoken
 from goalmem_cli.logic.days import (
     MONTHS,
     WEEKDAYS,
@@ -23,6 +22,8 @@ from goalmem_cli.logic.days import (
     whole_year,
     written_dates,
 )
+from goalmem_cli.logic.languages.reading import loose, spoken
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
@@ -61,17 +62,20 @@ class Annotation:
     begun_by: date | None = None
 
 
-def annotate(text: str, said: datetime | None, before: str | None = None) -> tuple[Annotation, ...]:
+def annotate(
+    text: str, said: datetime | None, before: str | None = None, language: str | None = None
+) -> tuple[Annotation, ...]:
     """Return the most likely meaning of each time expression in the text, in order.
 
     `said` is the time of speaking, `before` the text said right before. An expression that may mean several days gets
     no annotation, nor does a date with its year. If `said` is None or outside the years 1001 to 8999, only times
-    counted from a date with its year are annotated.
+    counted from a date with its year are annotated. `language` is the text's language as a short tag of BCP 47 ("de");
+    if it is None, the text is read as English and for what cannot be English.
     """
     scene = _scene(text, said, before)
-    if scene.words.isdisjoint(VOCABULARY):
-        return ()
-    found = (_annotation(text, expression) for expression in spoken(scene) if expression.is_clear)
+    is_english = not scene.words.isdisjoint(VOCABULARY)
+    told = spoken(scene, language, is_english=is_english)
+    found = (_annotation(text, expression) for expression in told if expression.is_clear)
     return tuple(annotation for annotation in found if annotation is not None)
 
 
@@ -81,8 +85,11 @@ def say(annotation: Annotation) -> str:
 
 
 def parse_date(text: str) -> When | None:
-    """Return the date that the whole text is, or None; a date inside a longer phrase does not count."""
-    phrase = _LEADING.sub("", " ".join(words(with_days_in_words(text))))
+    """Return the date that the whole text is, or None; a date inside a longer phrase does not count.
+
+    A date in another language counts ("3. Mai", "le 3 mai"), as long as it has a number.
+    """
+    phrase = _LEADING.sub("", " ".join(words(with_days_in_words(value_in_english(text)))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 
@@ -121,14 +128,16 @@ def dates_in(text: str) -> list[When]:
     return [written.when for written in written_dates(" ".join(words(with_days_in_words(text))))]
 
 
-def periods_in(text: str, said: datetime | None, before: str | None = None) -> list[Period]:
+def periods_in(
+    text: str, said: datetime | None, before: str | None = None, language: str | None = None
+) -> list[Period]:
     """Return every period that the text can mean; relative expressions count from `said`.
 
     `before` is the text said right before. An expression with two readings ("on Sunday": the last or the next) gives
     both. If `said` is None, only dates with their year and times counted from them are returned.
     """
     scene = _scene(text, said, before)
-    found = [*spoken(scene), *expressions(scene, is_loose=True)]
+    found = [*spoken(scene, language), *loose(scene, language)]
     return [period for expression in found for period in expression.readings]
 
 
@@ -143,27 +152,27 @@ def shifted(periods: list[Period], text: str) -> list[Period]:
     return found
 
 
-def spoken_in(text: str, said: datetime | None) -> list[Expression]:
+def spoken_in(text: str, said: datetime | None, language: str | None = None) -> list[Expression]:
     """Return the time expressions in the text with all their readings, including dates with a year."""
-    return spoken(_scene(text, said))
+    return spoken(_scene(text, said), language)
 
 
-def times_named(question: str, asked: datetime | None) -> tuple[str, ...]:
+def times_named(question: str, asked: datetime | None, language: str | None = None) -> tuple[str, ...]:
     """Return the times that a question names, each once, as search terms for texts of another time.
 
     A date with its year is returned as written; a time relative to the question is written out as a date.
     """
-    plain = [question[found.start : found.end] for found in spoken_in(question, asked) if found.is_plain]
-    return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked))]))
+    plain = [question[found.start : found.end] for found in spoken_in(question, asked, language) if found.is_plain]
+    return tuple(dict.fromkeys([*plain, *map(_days, annotate(question, asked, language=language))]))
 
 
-def named_in(text: str, asked: datetime | None) -> list[Period]:
+def named_in(text: str, asked: datetime | None, language: str | None = None) -> list[Period]:
     """Return the days that each time expression in a question means; an open end is the calendar's.
 
     "Today" is left out if the question asks about a present state ("Where does he live today?").
     """
     scene = _scene(text, asked)
-    return [period for found in spoken(scene) if (period := _named(found, scene)) is not None]
+    return [period for found in spoken(scene, language) if (period := _named(found, scene)) is not None]
 
 
 def _named(found: Expression, scene: Scene) -> Period | None:

@@ -16,6 +16,7 @@ from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import MONTH, Period, single
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import Bound, Expression
 
@@ -70,6 +71,7 @@ def days_of(text: str) -> Period | None:
 
 def is_length(text: str) -> bool:
     """Say whether the text is a length of time and not a point in time: "two weeks", "about 3 months"."""
+    text = value_in_english(text)
     if _RELATIVE & set(words(text)):
         return False
     amount = read_amount(re.sub(r"^for ", "", text.strip(), flags=re.IGNORECASE))

@@ -12,8 +12,10 @@ from itertools import combinations
 from math import isclose
 
 from goalmem_cli.logic.checks import Remembered, told_as_you
+from goalmem_cli.logic.computing.numerals import plain_numerals
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
 from goalmem_cli.logic.forms import days_of
+from goalmem_cli.logic.languages.values import numbers_in_english, value_in_english
 from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words, numbers, stem, words
 
 
@@ -39,6 +41,7 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
     """
     if _is_stated(value, facts):
         return Support.STATED
+    value = value_in_english(value)
     if _is_derived_date(value, facts) or _is_derived_number(value, facts, tuple(known)):
         return Support.DERIVED
     return Support.INFERRED
@@ -80,9 +83,15 @@ def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str
     wanted = numbers(value)
     if len(wanted) != 1:
         return False
-    told = {number for text in (*known, *(fact.text for fact in facts)) for number in numbers(text)}
+    told = {number for text in (*known, *(fact.text for fact in facts)) for number in _numbers(text)}
     told |= {float(len(facts))} if len(facts) > 1 else set()
     return wanted[0] in told or _is_computed(wanted[0], told) or _is_span(value, wanted[0], facts, known)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers in the text, also those in the words or with the marks of another language."""
+    told = plain_numerals(numbers_in_english(text))
+    return numbers(text) if told == text else (*numbers(text), *numbers(told))
 
 
 def _is_computed(wanted: float, told: set[float]) -> bool:

@@ -16,6 +16,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import babel.dates  # noqa: F401 - these find no standard library either
+import yaml  # noqa: F401
+
+import goalmem_cli.logic.dates  # noqa: F401
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from goalmem_cli.logic.computing.numerals import has_decimal_comma, in_english, plain_numerals
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import stem, words
 
 
@@ -62,6 +63,8 @@ _MONEY = {
     **dict.fromkeys(("¥", "jpy", "yen"), "JPY"),
     **dict.fromkeys(("₹", "inr", "rupee", "rupees"), "INR"),
     **dict.fromkeys(("chf", "franc", "francs"), "CHF"),
+    **dict.fromkeys(("cny", "rmb", "yuan"), "CNY"),
+    **dict.fromkeys(("brl", "reais"), "BRL"),
 }
 SECONDS = {
     "second": 1, "minute": 60, "hour": 3600, "day": 86_400, "night": 86_400, "week": 604_800, "fortnight": 1_209_600,
@@ -88,6 +91,7 @@ _SIGN = re.compile(
     r"(?P<sign>(?<![^\W\d_])(?:us|a|c|nz)?[$€£¥₹]|\b(?:eur|usd|gbp|chf|jpy|inr))\s*(?=\d)"
     r"|(?<=\d)(?:\s?(?P<scale>k|m|bn))?\s?(?P<behind>[$€£¥₹])"
 )
+_WORDS_OF_SUM = 2
 _MINUS = re.compile(r"^(?:[-−]\s?(?=[$€£¥₹]?\d)|minus\s)")
 _A_SCALE = re.compile(r"\b(?<!half )an? (?=(?:hundred|thousand|million|billion)\b)")
 _DASH = re.compile(r"(?<=\d)\s*[-–]\s*(?=\d)")
@@ -115,9 +119,10 @@ _SPELT = tuple(
 def read_amount(text: str) -> Amount | None:
     """Return the amount that the whole text states; None if it has no number, or several that do not form one amount.
 
-    "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs".
+    "€1,150", "70 euros", "1.150,50 euros", "1 minute 30 seconds", "2 to 3 weeks", "about twenty", "at least 5 dogs",
+    and in other languages "zwei Dutzend Eier", "3 mil euros", "1万2千円".
     """
-    folded = " ".join(plain_numerals(text.casefold()).split())
+    folded = " ".join(plain_numerals(value_in_english(text).casefold()).split())
     if minus := _MINUS.match(folded):
         amount = read_amount(folded[minus.end() :])
         return (
@@ -138,6 +143,19 @@ def read_amount(text: str) -> Amount | None:
     if amount is None:
         return None
     return replace(amount, high=None) if bound[1] == "low" else replace(amount, low=None)
+
+
+def are_one_sum(left: str, right: str) -> bool:
+    """Say whether both texts are the same exact sum of money and no more: "1.150,50 Euro" and "€1,150.50"."""
+    one, other = _sum_alone(left), _sum_alone(right)
+    return one is not None and other is not None and (one.exact, one.unit.key) == (other.exact, other.unit.key)
+
+
+def _sum_alone(text: str) -> Amount | None:
+    amount = read_amount(text)
+    if amount is None or amount.exact is None or amount.is_about or amount.unit.key not in _MONEY.values():
+        return None
+    return amount if len(words(plain_numerals(value_in_english(text)))) <= _WORDS_OF_SUM else None
 
 
 def in_one_style(texts: Sequence[str], others: Sequence[str]) -> list[str]:

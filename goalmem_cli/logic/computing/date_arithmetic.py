@@ -15,6 +15,7 @@ from fractions import Fraction
 from goalmem_cli.logic.computing.amounts import DAY, MONTH, MONTHS, SECONDS, Amount, Unit, UnsettledError, add
 from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import WEEKDAYS, Period, month_of, shift_months, single, whole_year
+from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.relative import Bound
 
@@ -79,6 +80,7 @@ def read_time(text: str, said: datetime | None = None) -> Time | None:
     Raises:
         UnsettledError: the text names a day of unknown year, several times, or a time with an open end.
     """
+    text = value_in_english(text)
     clock = _clock_in(text)
     plain = (_CLOCK.sub(" ", text) if clock is not None else text).strip(" ,;")
     period = _whole(plain) or _joined(plain, said)

@@ -7,17 +7,14 @@ of them. A word of no language costs a second, once.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any
+
+from goalmem_cli.logic.languages.cldr import all_languages, months, spelled, weekdays, words_of
 
 _NOON, _MIDNIGHT = 12 * 3600, 24 * 3600
 _HALVES = {"am": ((0, _NOON),), "pm": ((_NOON, _MIDNIGHT),)}
 _IGNORED = re.compile(r"[\s.'’\u200b-\u200f\u070f]+")
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[A-Z][a-z]{3})?")
-_COMMON = 10
-"""From this percentage of a country's people on, a language counts as spoken there."""
 
 Seconds = tuple[tuple[int, int], ...]
 """Parts of a day, each from one second to before another."""
@@ -63,7 +60,7 @@ class _Words:
         self._halves: dict[str, Seconds] = {}
         self._months: dict[str, int] = {}
         self._weekdays: dict[str, int] = {}
-        self._left = _languages()
+        self._left = iter(all_languages())
 
     def half(self, word: str) -> Seconds | None:
         """Return the parts of the day that the word means."""
@@ -84,48 +81,22 @@ class _Words:
         return self._weekdays.get(word)
 
     def _load(self) -> bool:
-        from babel import localedata
-
         language = next(self._left, None)
         if language is None:
             return False
-        raw: Any = localedata.load(language)  # declared with other keys than LocaleDataDict takes
-        words = localedata.LocaleDataDict(raw)
+        words = words_of(language)
         rules = (words.get("day_period_rules") or {}).get(None, {})
-        for period, word in _spelled(words.get("day_periods", {})):
+        for period, word in spelled(words.get("day_periods", {})):
             stretches = _HALVES.get(str(period)) or tuple(
                 (start, end) for rule in rules.get(period, ()) for start, end in _stretches(rule)
             )
             if stretches:
                 self._halves.setdefault(_plain(word), stretches)
-        for month, word in _spelled(words.get("months", {})):
-            self._months.setdefault(_plain(word), int(str(month)))
-        for day, word in _spelled(words.get("days", {})):
-            self._weekdays.setdefault(_plain(word), int(str(day)))
+        for month, word in months(language):
+            self._months.setdefault(_plain(word), month)
+        for day, word in weekdays(language):
+            self._weekdays.setdefault(_plain(word), day)
         return True
-
-
-def _languages() -> Iterator[str]:
-    """Yield the languages for which CLDR has words, those of the most countries first."""
-    from babel import core, localedata
-
-    spoken: Counter[str] = Counter()
-    for languages in core.get_global("territory_languages").values():
-        is_common = (
-            (language, bool(about.get("official_status")) or about["population_percent"] >= _COMMON)
-            for language, about in languages.items()
-        )
-        spoken.update(language for language, is_so in is_common if is_so)
-    known = sorted(language for language in localedata.locale_identifiers() if _LANGUAGE.fullmatch(language))
-    yield from sorted(known, key=lambda language: -spoken[language])
-
-
-def _spelled(contexts: Mapping[str, Mapping[str, object]]) -> Iterator[tuple[object, str]]:
-    """Yield each word of a table with its meaning; single letters of the narrow column have too many meanings."""
-    for widths in contexts.values():
-        for width, words in widths.items():
-            if width != "narrow" and isinstance(words, Mapping):
-                yield from words.items()
 
 
 def _stretches(rule: Mapping[str, int]) -> Iterator[tuple[int, int]]:

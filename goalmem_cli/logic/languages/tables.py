@@ -1,0 +1,273 @@
+"""The tables of words.yaml as patterns: for each language its time expressions with what they are in English.
+
+All is matched in lower case without accents (`folded`), because people leave accents out. A language is prepared when a
+text first has one of its words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from goalmem_cli.logic.days import MONTHS, WEEKDAYS
+from goalmem_cli.logic.languages import cldr
+from goalmem_cli.logic.languages.numerals import KANJI, Numerals
+
+SPANS = ("week", "weekend", "month", "year", "decade")
+_ACCENTS = str.maketrans(
+    {
+        letter: plain[0]
+        for letter in map(chr, range(0xC0, 0x250))
+        if (plain := unicodedata.normalize("NFD", letter))[0].isascii() and len(plain) > 1 and letter.islower()
+    }
+    | {"’": "'"}
+)
+_MOST_COUNTED, _LAST_DAY = 100, 31
+_YEAR = r"(?:1[89]|20|21)\d\d"
+_BLANK = re.compile(r"(\(\?<[!=][^)]*\))| ")
+_AT_END = re.compile(r"\(\?[=!].*")
+_AROUND = re.compile(r"\(\?<?[!=].*?\)")
+_PART = re.compile(r"\{([a-z]+)\}")
+_NUMBERS = ("{n}", "{day}", "{number}", "{year}")
+_WORD = re.compile(r"[^\W\d_]+")
+_ON_WIDTHS = re.compile(r"\s+(?=\|)")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern, its English with places for the groups, and words of which a text that matches has one.
+
+    `is_bare`: a day or month without a word for past or future, which the rest of the sentence has to tell.
+    """
+
+    written: str
+    english: str
+    keys: frozenset[str]
+    is_bare: bool
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern; compiling all of a language takes a fifth of a second, and few texts need them."""
+        return _pattern(self.written)
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language's patterns; `meanings` has the English word for each of its words, by the group of a pattern."""
+
+    code: str
+    is_spaceless: bool
+    rules: tuple[Rule, ...]
+    bounds: Mapping[str, re.Pattern[str]]
+    past: re.Pattern[str]
+    future: re.Pattern[str]
+    habit: re.Pattern[str]
+    meanings: Mapping[str, Mapping[str, str]]
+    eras: Mapping[str, int]
+    numerals: Numerals
+
+    def meaning(self, group: str, word: str) -> str | None:
+        """Return the English of a word that a group of a pattern matched."""
+        return self.meanings[group].get(" ".join(word.split()))
+
+
+def folded(text: str) -> str:
+    """Return a lower-case text without accents, of the same length."""
+    return text if text.isascii() else text.translate(_ACCENTS)
+
+
+@cache
+def table() -> Mapping[str, Any]:
+    """Return the file of words."""
+    import yaml
+
+    text = Path(__file__).with_name("words.yaml").read_text("utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: Mapping[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506  # a safe loader, the fast one where there is one
+    return found
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """Return the languages that can be read, beside English."""
+    return tuple(code for code in table() if code != "english")
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Return the words, without accents, that English texts have too."""
+    return frozenset(folded(table()["english"]).split())
+
+
+@cache
+def triggers() -> Mapping[str, frozenset[str]]:
+    """Return the words of which a text has one if it has an expression that cannot be English, with their languages."""
+    found: dict[str, set[str]] = {}
+    for code in codes():
+        if not table()[code].get("is_spaceless"):
+            for word in {key for rule in language(code).rules for key in rule.keys} - english_words():
+                found.setdefault(word, set()).add(code)
+    return {word: frozenset(languages) for word, languages in found.items()}
+
+
+@cache
+def numerals_of(code: str) -> Numerals:
+    """Return the number words of a language."""
+    return Numerals.of(table()[code], folded)
+
+
+@cache
+def language(code: str) -> Language:
+    """Return the patterns of a language, one of `codes()`."""
+    words = table()[code]
+    is_spaceless = bool(words.get("is_spaceless"))
+    meanings = _meanings(code, words)
+    parts = _parts(words, meanings, numerals_of(code), is_spaceless=is_spaceless)
+    rules = tuple(
+        _rule(written, english, parts, meanings, is_bare=is_bare, is_spaceless=is_spaceless)
+        for kind, is_bare in (("phrases", False), ("bare", True))
+        for written, english in words.get(kind, {}).items()
+    )
+    edge = "" if is_spaceless else r"(?<![\w-])"
+    return Language(
+        code=code,
+        is_spaceless=is_spaceless,
+        rules=rules,
+        bounds={bound: _pattern(rf"{edge}(?:{form})\Z") for bound, form in words.get("bounds", {}).items()},
+        past=_cue(words["past"]),
+        future=_cue(words["future"]),
+        habit=_cue(words["habit"]),
+        meanings=meanings,
+        eras=words.get("eras", {}),
+        numerals=numerals_of(code),
+    )
+
+
+def _cue(written: str) -> re.Pattern[str]:
+    """Return the pattern of words that tell the tense, which keeps accents: Spanish "llego" and "llegó" differ."""
+    return re.compile(_ON_WIDTHS.sub("", written))
+
+
+def _pattern(written: str) -> re.Pattern[str]:
+    return re.compile(_BLANK.sub(lambda found: found[1] or r"\s+", folded(written)))
+
+
+def _rule(
+    written: str, english: str, parts: Mapping[str, str], meanings: Mapping[str, Mapping[str, str]],
+    *, is_bare: bool, is_spaceless: bool,
+) -> Rule:  # fmt: skip
+    before, after = (r"(?<![\w-])(?<!\d[.,])", r"(?![\w]|-\w)") if not is_spaceless else ("", "")
+    if is_spaceless and written.startswith(_NUMBERS):
+        before = rf"(?<![\d.{KANJI}几幾数])"
+    form = _filled(_filled(written, parts), parts)  # macros have parts in them
+    return Rule(f"{before}(?:{form}){after}", english, _keys(written, meanings), is_bare)
+
+
+def _filled(written: str, parts: Mapping[str, str]) -> str:
+    return _PART.sub(lambda place: parts[place[1]], written)
+
+
+def _keys(written: str, meanings: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
+    """Return the words of which a text has one if it matches: the names in the pattern, else its first words."""
+    groups = [_KEYS[part] for part in _PART.findall(written) if part in _KEYS]
+    names = [folded(word) for group in groups for name in meanings[group] for word in _WORD.findall(name)]
+    ways = _PART.sub(" ", _AROUND.sub(" ", folded(written))).split("|")
+    return frozenset(names or (word for way in ways for word in _WORD.findall(way)[:1]))
+
+
+_SURE_IN_SHORT = frozenset({"zh"})
+"""Languages whose short names of days are no other words."""
+_KEYS = {"weekday": "weekday", "month": "month", "mon": "month", "season": "season", "span": "unit", "unit": "unit"}
+"""The parts of a pattern that need one of the language's own words, with the group that they fill."""
+
+
+def _meanings(code: str, words: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    widths = {"wide", "abbreviated"} if code in _SURE_IN_SHORT else {"wide"}
+    days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, widths)]
+    days += [(day, name + ending) for day, name in days for ending in words.get("day_endings", ())]
+    days += [(day, _AT_END.sub("", name)) for day, name in _listed(words["weekdays"])]
+    months = [(MONTHS[number - 1], name.rstrip(".")) for number, name in cldr.months(code, {"wide", "abbreviated"})]
+    units = [(unit, name) for unit, forms in words["units"].items() for form in forms for name in form.split("|")]
+    return {
+        "weekday": _folded_words(days),
+        "month": _folded_words(months),
+        "season": _folded_words(_listed(words["seasons"])),
+        "unit": _folded_words(units),
+        "n": _folded_words(_listed(words["counts"])),
+    }
+
+
+def _listed(table: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each word of a table of words that are divided by "|", with its meaning."""
+    return ((meaning, word) for meaning, written in table.items() for word in written.split("|"))
+
+
+def _folded_words(words: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {folded(word.lower()): meaning for meaning, word in words if word}
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True)).replace(r"\ ", " ").replace(r"\-", "-")
+
+
+def _parts(
+    words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]], numerals: Numerals, *, is_spaceless: bool
+) -> dict[str, str]:
+    """Return the pattern of each part of a written pattern."""
+    full = _folded_words((str(number), name) for number, name in cldr.months(_code_of(words), {"wide"}))
+    spans = [form for unit in SPANS for form in words["units"].get(unit, [""])[0].split("|") if form]
+    return {
+        **words.get("macros", {}),
+        "lower": "(?P<lower>)",
+        "weekday": f"(?P<weekday>{_days(words, meanings)})",
+        "month": f"(?P<month>{_one_of(full)})",
+        "mon": f"(?P<month>{_one_of(meanings['month'])})",
+        "season": f"(?P<season>{_one_of(meanings['season'])})",
+        "unit": f"(?P<unit>{_one_of(meanings['unit'])})",
+        "span": f"(?P<unit>{_one_of(map(folded, spans))})",
+        **(_kanji_parts(words, meanings) if is_spaceless else _word_parts(words, meanings, numerals)),
+    }
+
+
+def _days(words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the pattern of the days; a short name ("sexta", sixth) counts only before certain words."""
+    own = [name for _, name in _listed(words["weekdays"])]
+    ends = "".join(found[0] for name in own if (found := _AT_END.search(name)))
+    if "weekday_ends" not in words:
+        return f"(?:{_one_of(meanings['weekday'])}){ends}"
+    short = set(map(folded, own))
+    return f"{_one_of(set(meanings['weekday']) - short)}|(?:{_one_of(short)}){words['weekday_ends']}"
+
+
+def _word_parts(
+    words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]], numerals: Numerals
+) -> dict[str, str]:
+    """Return the patterns of numbers in a language with blanks between words."""
+    counts = [*meanings["n"], *(word for word, number in numerals.words.items() if number <= _MOST_COUNTED)]
+    days = [*words.get("first", "").split(), *(word for word, number in numerals.words.items() if number <= _LAST_DAY)]
+    return {
+        "n": rf"(?P<n>\d{{1,4}}(?:[.,]5)?|{_one_of(counts)})",
+        "number": r"(?P<number>1[0-2]|0?[1-9])",
+        "day": rf"(?P<day>[12]\d|3[01]|0?[1-9]|{_one_of(days)})",
+        "year": f"(?P<year>{_YEAR})",
+    }
+
+
+def _kanji_parts(words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the patterns of numbers in Chinese and Japanese."""
+    era = f"|(?:{'|'.join(words['eras'])})(?:\\d{{1,2}}|元|[{KANJI}]{{1,3}})" if "eras" in words else ""
+    return {
+        "n": rf"(?P<n>\d{{1,4}}|[{KANJI}]{{1,5}}|{_one_of(meanings['n'])})",
+        "number": r"(?P<number>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])",
+        "day": rf"(?P<day>[12]\d|3[01]|0?[1-9]|[{KANJI}]{{1,3}})",
+        "year": rf"(?P<year>{_YEAR}|[〇零一二三四五六七八九]{{4}}{era})",
+    }
+
+
+def _code_of(words: Mapping[str, Any]) -> str:
+    return next(code for code in codes() if table()[code] is words)
