@@ -148,6 +148,7 @@ class Conversation:
     - `is_zone_assumed`: the user named no time zone, so stored turns keep theirs.
     - `people`: the user's information about people in an exported store, as JSON; only its first conversation has it.
     - `joined`: what was joined with it by command in an exported store, as hashes.
+    - `language`: the ISO 639 code of its language if the user told it; else it is found from the turns.
     """
 
     name: str
@@ -168,6 +169,7 @@ class Conversation:
     is_zone_assumed: bool = field(default=False, compare=False)
     people: tuple[object, ...] = field(default=(), compare=False)
     joined: tuple[str, ...] = field(default=(), compare=False)
+    language: str = field(default="", compare=False)
 
 
 COPIED_FROM = "copied_from"
