@@ -27,6 +27,11 @@ _HAN = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ENGLISH = frozenset("the did does what who whose whom where when which how why were".split())
 """Words of questions that are English and nothing else."""
+_PERHAPS_ENGLISH = frozenset(
+    "is a an of was has have had are do my his her and for with to in on at by can could will would should may be been "
+    "that this it its from about any some old live work".split()
+)
+"""Words that are English, and some of them also of another language."""
 _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3
 """A letter of a script without spaces counts as so many."""
@@ -71,7 +76,7 @@ def language_asked(question: str) -> str:
     """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
 
     Names are no evidence, since they are of any language. A question in another script than the Latin one is not
-    English, however short it is.
+    English, however short it is. Else its own common words have to say so too, more of them than of English ones.
     """
     words = [word.casefold() for word in _WORDS.findall(question)]
     if _ENGLISH.intersection(words):
@@ -82,10 +87,14 @@ def language_asked(question: str) -> str:
         if _HAN.search(question) and not _KANA.search(question):
             return "zh"
         return _guessed(question)[0]
-    code, likely = _guessed(question)
-    if likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED:
-        return code
-    from goalmem_cli.languages.words import language_of_words
+    from goalmem_cli.languages.words import counts_of_words, table
 
-    told = language_of_words(question)
-    return told if code == told or likely < _LEAST_SURE else ""
+    code, likely = _guessed(question)
+    counts, english = counts_of_words(question), len(_PERHAPS_ENGLISH.intersection(words))
+    best = max(counts.values())
+    if best > english:
+        first = [each for each, count in counts.items() if count == best]
+        if code in first or (len(first) == 1 and likely < _LEAST_SURE):
+            return code if code in first else first[0]
+    is_sure = likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED and code not in table()
+    return code if is_sure and english < 2 else ""

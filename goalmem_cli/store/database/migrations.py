@@ -128,7 +128,7 @@ def m010_languages(run: Run) -> None:
 
     run("ALTER TABLE conversations ADD COLUMN language VARCHAR")
     run("ALTER TABLE conversations ADD COLUMN is_language_told BOOLEAN")
-    found = found_languages(run)
+    found = {name: language for name, language in found_languages(run).items() if language}
     run(
         """UPDATE conversations SET language = told.language, is_language_told = false
         FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS language) AS told
