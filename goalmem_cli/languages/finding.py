@@ -89,9 +89,11 @@ def language_asked(question: str) -> str:
         return _guessed(question)[0]
     from goalmem_cli.languages.words import counts_of_words, table
 
-    code, likely = _guessed(question)
     counts, english = counts_of_words(question), len(_PERHAPS_ENGLISH.intersection(words))
     best = max(counts.values())
+    if best <= english and len(words) < _LEAST_WORDS_ASKED:
+        return ""
+    code, likely = _guessed(question)
     if best > english:
         first = [each for each, count in counts.items() if count == best]
         if code in first or (len(first) == 1 and likely < _LEAST_SURE):

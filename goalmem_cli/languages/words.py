@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import Any
 
 _FILE = Path(__file__).parent / "words.yaml"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+ASKING = ("person", "place", "time", "number", "other")
+"""The lists of words that ask for something."""
 _LISTS = (
-    "person", "place", "number", "other", "choice", "marks", "all", "now", "yes", "no", "i", "you", "others", "turns",
-    "unknown", "common",
+    "person", "place", "time", "number", "other", "choice", "all", "now", "yes", "no", "i", "you", "others", "unknown",
+    "common",
 )  # fmt: skip
 
 
@@ -40,13 +42,13 @@ class Words:
 
     def asks_for_something(self, question: str) -> bool:
         """Say whether the question has a word that asks for something, so that yes or no cannot answer it."""
-        return self.has(question, "person", "place", "number", "other") and not self._is_marked(question)
+        return self.has(question, *ASKING) and not self._is_marked(question)
 
     def asks_yes_or_no(self, question: str) -> bool:
         """Say whether yes or no would answer the question: nothing in it asks for something, or for a choice."""
         if self.has(question, "choice"):
             return False
-        return self._is_marked(question) or not self.has(question, "person", "place", "number", "other")
+        return self._is_marked(question) or not self.has(question, *ASKING)
 
     def _is_marked(self, question: str) -> bool:
         """Say whether a Chinese question has the mark of yes or no, which it has besides its other words."""
@@ -102,7 +104,7 @@ def _spaced(text: str) -> str:
 
 def counts_of_words(text: str) -> dict[str, int]:
     """Return for each language of the table with spaces how many of its common and asking words the text has."""
-    lists = ("person", "place", "number", "other", "yes", "no", "i", "you", "common")
+    lists = (*ASKING, "yes", "no", "i", "you", "common")
     return {code: each.count(text, *lists) for code, each in table().items() if not each.is_joined}
 
 
@@ -130,9 +132,3 @@ def verdict_in_any(answer: str) -> str:
 def is_unknown_in_any(answer: str) -> bool:
     """Say whether an answer says in any language of the table that the facts do not tell it."""
     return any(each.is_unknown(answer) for each in table().values())
-
-
-def first_person_of(text: str) -> Sequence[str]:
-    """Return the words for "I" of the language that a statement is in; none for English."""
-    told = words_of(text)
-    return told.lists["i"] if told else ()
