@@ -51,7 +51,7 @@ SAMPLES = (
         "Tiago: Ótima, tem um jardim com três laranjeiras. A renda custa oitocentos euros.",
         "Rita: Eu ainda moro no Porto com a minha irmã Beatriz, que é veterinária.",
         "Tiago: O meu gato chama-se Feijão.",
-    ), "os jardins de Tiago", 1),
+    ), "uma laranjeira", 1),
     Sample("zh", (
         "小雨: 我上周五搬到了杭州，房租每个月三千五百块。",
         "阿明: 恭喜！我还住在成都，下个月开始新工作。",
