@@ -6,18 +6,20 @@ from collections.abc import Sequence
 
 import pytest
 
+from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.direct import Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.prompt_texts import InItsLanguage, asked_in
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
 from tests.languages.samples import BY_LANGUAGE
-from tests.reasoners.forward import FULL
 from tests.reasoners.forward import COMPACT as READING
+from tests.reasoners.forward import FULL
 from tests.reasoners.scripting import COMPACT, MOMENT
 
 ENGLISH = ("Which city did Jonas move to?", "Where does Käthe live?", "Does Jonas have a cat?")
@@ -34,7 +36,9 @@ def proved(language: str, question: str, answer: str, fact: int = 1) -> tuple[Tr
         return f"answer: {answer}\nfacts: {cited}" if answer != "unknown" else "answer: unknown"
 
     model = ScriptedModel(reply)
-    engine = GoalMem(ListBackbone(turns, least=0), model, COMPACT, Limits(), planning="stepwise", fitted=Fitted(), strict=True)
+    engine = GoalMem(
+        ListBackbone(turns, least=0), model, COMPACT, Limits(), planning="stepwise", fitted=Fitted(), strict=True
+    )
     return InItsLanguage(engine).answer(Question(question, MOMENT)), model.seen
 
 
@@ -94,3 +98,13 @@ def test_prompts_of_english_questions_stay_as_they_were(question: str, book: obj
     assert f"Question: {question}\n" in model.seen[0].tail + model.seen[0].growing
     assert "nswer in " not in model.seen[0].tail + model.seen[0].growing
     assert asked_in(question) is question
+
+
+def test_a_plan_of_a_larger_model_may_not_turn_it_into_yes_or_no() -> None:
+    """As in English: what asks for something needs a variable, and the model is told so."""
+    with pytest.raises(ReplyUnusable, match="cannot be answered by yes or no"):
+        parse_plan(Question("Wie hoch ist die Miete von Jonas?", MOMENT), "(Jonas) zahlt Miete", [], (), {}, False)
+    closed = parse_plan(
+        Question("Hat Jonas eine Katze?", MOMENT), "(Jonas) hat eine Katze", ["(Jonas) hat eine Katze"], (), {}, False
+    )
+    assert closed.is_closed

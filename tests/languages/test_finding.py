@@ -83,6 +83,8 @@ def test_each_language_of_the_table_has_a_name_and_each_list() -> None:
     """Words are told apart, so that none of them is empty or read as a boolean by YAML."""
     for code, words in table().items():
         assert name_of(code) in NAMES.values()
-        assert all(words.lists[name] for name in ("person", "place", "time", "number", "other", "yes", "no", "i", "you"))
+        assert all(
+            words.lists[name] for name in ("person", "place", "time", "number", "other", "yes", "no", "i", "you")
+        )
         assert not {"true", "false", ""} & {word for each in words.lists.values() for word in each}
     assert name_of("xx") == "xx"
