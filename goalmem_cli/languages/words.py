@@ -12,6 +12,9 @@ from typing import Any
 
 _FILE = Path(__file__).parent / "words.yaml"
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_CLAUSES = re.compile(r"[,;:，；：]")
+_IS_IT = re.compile(r"(?<!')(?<!où )(?<!quand )(?<!comment )(?<!pourquoi )\best-ce qu(?:e\b|')")
+_OPENING = 4
 ASKING = ("person", "place", "time", "number", "other")
 """The lists of words that ask for something."""
 _LISTS = (
@@ -42,13 +45,21 @@ class Words:
 
     def asks_for_something(self, question: str) -> bool:
         """Say whether the question has a word that asks for something, so that yes or no cannot answer it."""
-        return self.has(question, *ASKING) and not self._is_marked(question)
+        return self._asks(question) and not self._is_marked(question)
 
     def asks_yes_or_no(self, question: str) -> bool:
         """Say whether yes or no would answer the question: nothing in it asks for something, or for a choice."""
         if self.has(question, "choice"):
             return False
-        return self._is_marked(question) or not self.has(question, *ASKING)
+        return self._is_marked(question) or not self._asks(question)
+
+    def _asks(self, question: str) -> bool:
+        """Say whether it has a word that asks for something, in a language with spaces near a clause's beginning.
+
+        Further on, most of these words only join clauses: "¿Tiene Ana un perro que ladra?"
+        """
+        text = question if self.is_joined else " ".join(_openings(question))
+        return self.has(text, *ASKING)
 
     def _is_marked(self, question: str) -> bool:
         """Say whether a Chinese question has the mark of yes or no, which it has besides its other words."""
@@ -100,6 +111,12 @@ def _plain(text: str) -> str:
 def _spaced(text: str) -> str:
     """Return the words of a text with a space around each."""
     return f" {' '.join(_WORD.findall(_plain(text)))} "
+
+
+def _openings(question: str) -> list[str]:
+    """Return the first words of each clause, but for what only marks a question of yes or no in French."""
+    clauses = [_WORD.findall(_IS_IT.sub("", _plain(clause))) for clause in _CLAUSES.split(question)]
+    return [" ".join((*words[:_OPENING], ".")) for words in clauses]
 
 
 def counts_of_words(text: str) -> dict[str, int]:

@@ -40,11 +40,14 @@ class Said:
 OPEN = {
     "Wie hoch ist die Miete von Jonas?", "Was ist Jonas von Beruf?", "Wo wohnt Käthe?", "Wann ist Jonas umgezogen?",
     "¿Cuánto paga Mateo de alquiler?", "¿Dónde vive la hermana de Lucía?", "Où habite Camille avec ses chats ?",
+    "Qu'est-ce que Hugo lit dans la librairie ?", "Où est-ce que Camille habite ?",
+    "Als Jonas nach Bremen zog, wie hoch war die Miete?", "In welcher Stadt wohnt die Schwester von Käthe?",
     "Quantos anos tem o irmão da Rita?", "小雨搬到哪里了？", "小雨的新工作是什么？", "美咲の猫の名前は何ですか？",
 }  # fmt: skip
 CLOSED = {
     "Hat Jonas eine Katze?", "Ist Käthe nach Bremen gezogen?", "¿Tiene Ana un perro?", "A Ana tem um cachorro?",
-    "小雨有猫吗？", "美咲は猫を飼っていますか？", "Camille habite-t-elle encore à Nantes avec ses chats ?",
+    "小雨有猫吗？", "美咲は猫を飼っていますか？", "Est-ce que Hugo a un chat ?",
+    "Est-ce qu'elle habite encore à Nantes ?", "¿Tiene Ana un perro que ladra?", "Camille habite-t-elle encore à Nantes avec ses chats ?",
 }  # fmt: skip
 
 
