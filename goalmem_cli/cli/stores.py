@@ -107,7 +107,7 @@ def language(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Show the language of a conversation, or set it where it was not found rightly."""
+    """Show or set the language of a conversation."""
     from goalmem_cli.languages.names import name_of
     from goalmem_cli.library.languages import checked_code
     from goalmem_cli.wiring import open_stored

@@ -50,7 +50,7 @@ def asks_for_current_state(question: str) -> bool:
 
 def asks_for_time(text: str) -> bool:
     """Say whether a question, statement or type asks for a point in time."""
-    return bool(_TIME.search(text)) or _has(text, "time")
+    return bool(_TIME.search(text))
 
 
 def asks_for_all(question: str) -> bool:
@@ -66,7 +66,12 @@ def asks_for_ranking(text: str) -> bool:
 
 def speaks_of_asker(text: str) -> bool:
     """Say whether the question is in the first person, so that the asker matters to it."""
-    return any(word.partition("'")[0] in _FIRST_PERSON for word in words(text)) or _has(text, "i")
+    return says_i(text) or _has(text, "i")
+
+
+def says_i(text: str) -> bool:
+    """Say whether the text is in the first person, by English words alone; searching ranks by it."""
+    return any(word.partition("'")[0] in _FIRST_PERSON for word in words(text))
 
 
 def _has(text: str, name: str) -> bool:
@@ -178,10 +183,10 @@ def is_all_questions(text: str) -> bool:
     A sentence that tells something first ("Painted this last week, do you like it?") is not.
     """
     sentences = _SENTENCES.split(text.strip())
-    if words_of(text) is not None:
-        return all(_QUESTION_MARK.search(sentence) for sentence in sentences)
+    if not all(_QUESTION_MARK.search(sentence) for sentence in sentences):
+        return False
     opens = _INTERROGATIVES | _AUXILIARIES
-    return all(_QUESTION_MARK.search(sentence) and opens & set(words(sentence)[:2]) for sentence in sentences)
+    return all(opens & set(words(sentence)[:2]) for sentence in sentences) or words_of(text) is not None
 
 
 ANSWER = "x"

@@ -15,7 +15,6 @@ from goalmem_cli.logic.questions import (
     asks_for_current_state,
     asks_for_person,
     asks_for_something,
-    asks_for_time,
     asks_yes_or_no,
     goal_asked,
     is_all_questions,
@@ -78,7 +77,6 @@ def test_what_is_asked_for() -> None:
     assert asks_for_person("Wer hat die Katze von Jonas gefüttert?")
     assert asks_for_person("谁养猫？")
     assert not asks_for_person("Wo wohnt Käthe?")
-    assert asks_for_time("Wann ist Jonas nach Bremen gezogen?")
     assert asks_for_all("¿Cuántos perros tiene la hermana de Lucía?")
     assert asks_for_current_state("Wo wohnt Jonas jetzt mit seiner Katze?")
     assert speaks_of_asker("Wie heißt meine Katze?")

@@ -52,7 +52,8 @@ def other_languages(connection: Connection) -> dict[str, str]:
 def write_languages(connection: Connection, found: Mapping[str, str | None], *, is_told: bool) -> None:
     """Store the conversations' languages, and whether the user told them."""
     connection.rows(
-        """UPDATE conversations SET language = told.language, is_language_told = ?
+        """UPDATE conversations SET language = told.language,
+            is_language_told = CASE WHEN told.language IS NULL THEN NULL ELSE ? END
         FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS language) AS told
         WHERE conversations.name = told.name""",
         [is_told, list(found), list(found.values())],
