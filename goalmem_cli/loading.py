@@ -41,6 +41,7 @@ class LoadedModel:
     `close` frees the memory. `digest` identifies the weights and the adapter among models of one name; `adapter` is the
     adapter's hash, or "". `at_once` is how many requests it processes at a time, and `is_shared` whether several
     threads may call it. `fitted` are the parameters fitted to it. `suits` finds its prompt profile for answering.
+    `languages` are the codes of those that it reads; None if that is not known.
     """
 
     model: LanguageModel
@@ -54,6 +55,7 @@ class LoadedModel:
     adapter: str = ""
     fitted: Fitted = UNFITTED
     suits: Callable[[], Profile] | None = None
+    languages: frozenset[str] | None = None
 
     @property
     def answering(self) -> Profile:
@@ -149,6 +151,7 @@ class _Weights:
             model, self.spec.name, profile, context, close, self.digest, settings.parallel,
             adapter=self.adapter.digest if self.adapter else "",
             fitted=self.spec.known.fitted if self.spec.known else UNFITTED,
+            languages=self.spec.known.languages if self.spec.known else None,
         )  # fmt: skip
 
 
@@ -162,11 +165,7 @@ def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watc
 
 
 def _model_of(
-    path: Path,
-    spec: ModelSpec,
-    settings: Settings,
-    adapter: Adapter | None,
-    announce: Callable[[str], None],
+    path: Path, spec: ModelSpec, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> tuple[Path, LlamaModel]:
     """Return the loaded model and its file: `path`, or the original file if the repacked one cannot be used.
 

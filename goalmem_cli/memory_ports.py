@@ -300,6 +300,18 @@ class SupportsJoining(Protocol):
         ...
 
 
+class SupportsLanguages(Protocol):
+    """A memory that knows the languages of its conversations."""
+
+    def tell_language(self, name: str, language: str | None) -> str:
+        """Store a conversation's language, or with None find it from the turns; return it, "" if unknown.
+
+        Raises:
+            StoreError: there is no such conversation, or the memory cannot be used.
+        """
+        ...
+
+
 class SupportsUpkeep(Protocol):
     """A memory that can be maintained; raises `StoreError` if there is none or it cannot be used."""
 
@@ -329,7 +341,7 @@ class SupportsUpkeep(Protocol):
         ...
 
 
-class KeptMemory(AnyMemory, SupportsJoining, SupportsUpkeep, Protocol):
+class KeptMemory(AnyMemory, SupportsJoining, SupportsLanguages, SupportsUpkeep, Protocol):
     """The operations of every memory that commands open."""
 
 

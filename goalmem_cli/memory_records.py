@@ -139,7 +139,8 @@ class Speaker:
 class ConversationSummary:
     """A summary of one stored conversation; the times are those of its first and last dated turn.
 
-    `own_id` is the format's own id, and `file` where it was last read from; None if unknown.
+    `own_id` is the format's own id, and `file` where it was last read from; None if unknown. `language` is an ISO 639
+    code, "" if unknown; `is_language_told` says that the user gave it.
     """
 
     name: str
@@ -151,6 +152,8 @@ class ConversationSummary:
     last_said: datetime | None
     own_id: str | None = None
     file: str | None = None
+    language: str = ""
+    is_language_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,7 @@ class Conversation:
     - `people`, `goals`: the user's notes on people, and the kept goals, of an exported store, as JSON; only its first
       conversation has them.
     - `joined`: what was joined with it by command in an exported store, as hashes.
+    - `language`: the ISO 639 code of its language if the user told it; else it is found from the turns.
     """
 
     name: str
@@ -172,6 +173,7 @@ class Conversation:
     people: tuple[object, ...] = field(default=(), compare=False)
     goals: tuple[object, ...] = field(default=(), compare=False)
     joined: tuple[str, ...] = field(default=(), compare=False)
+    language: str = field(default="", compare=False)
 
 
 COPIED_FROM = "copied_from"

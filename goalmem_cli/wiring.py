@@ -282,7 +282,7 @@ def build_reasoner(
     from goalmem_cli.reasoners.certainty import CertaintyGate
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
-    from goalmem_cli.reasoners.prompt_texts import DaysInWords
+    from goalmem_cli.reasoners.prompt_texts import DaysInWords, InItsLanguage
     from goalmem_cli.reasoners.watching import Unwatched
 
     loaded = replace(loaded, profile=loaded.answering)
@@ -302,7 +302,7 @@ def build_reasoner(
     reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, begun))
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
     sure = CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
-    return Measured(sure, keeps_prompts=settings.keep_prompts)
+    return Measured(InItsLanguage(sure), keeps_prompts=settings.keep_prompts)
 
 
 def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:

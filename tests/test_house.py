@@ -12,7 +12,7 @@ ROOMS_OF = {
     "duckdb": {"store"}, "tantivy": {"store"}, "llama_cpp": {"models"}, "sentence_transformers": {"models"},
     "tokenizers": {"models"}, "safetensors": {"models"}, "httpx2": {"models"}, "tenacity": {"models"},
     "typer": {"main.py", "cli", "lab/cli"}, "rich": {"render", "lab/render"}, "mcp": {"cli"}, "mcp_types": {"cli"},
-    "babel": {"logic"}, "pymilvus": {"milvus"}, "milvus_lite": {"milvus"},
+    "babel": {"logic"}, "fasttext": {"languages"}, "pymilvus": {"milvus"}, "milvus_lite": {"milvus"},
 }  # fmt: skip
 
 

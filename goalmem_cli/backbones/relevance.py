@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from goalmem_cli.backbones.fusion import one_place
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
-from goalmem_cli.logic.questions import asks_for_time, speaks_of_asker, stems_asked_for
+from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
 from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
 from goalmem_cli.records import Hit
 
@@ -168,7 +168,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             share(words),
             (len(names) - len(missing)) / (len(names) or 1),
             bool(names & content_stems(hit.unit.speaker)),
-            text.rstrip().endswith("?") and not (role == USER and speaks_of_asker(text)),
+            text.rstrip().endswith("?") and not (role == USER and says_i(text)),
             math.log(1 + (_COUNTED if long_answer else len(text))),
             asks_time and bool(hit.unit.attributes.get(TIMES)),
             asks_number and bool(_DIGIT.search(text)),

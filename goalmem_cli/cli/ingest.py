@@ -65,6 +65,10 @@ Timezone = Annotated[
         help="Whose day it is where a file gives times in UTC alone, as Europe/Berlin [default: the machine's].",
     ),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option("--language", metavar="CODE", help="The language of the conversations, as de [default: found]."),
+]
 Apart = Annotated[
     bool, typer.Option("--apart", help="Join nothing with a stored conversation only because they overlap.")
 ]
@@ -142,6 +146,7 @@ def ingest(
     redact: Redact = None,
     timezone: Timezone = None,
     apart: Apart = False,
+    language: Language = None,
     check_goals: CheckGoals = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -163,6 +168,7 @@ def ingest(
     told = Told(
         format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
         run.settings.redact, apart, run.settings.timezone,
+        language or "",
     )  # fmt: skip
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)

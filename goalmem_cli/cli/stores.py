@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from goalmem_cli.memory_records import ConversationSummary, Speaker, Stats
 
 SCHEMA_VERSION = 1
+FOUND = "found"
 _FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is"
 _EXPORT = b'{"goalmem"'
 """The beginning of an exported store's file."""
@@ -76,11 +77,12 @@ def show(
         run.screen.document(_document(run.settings.place, stats, conversations))
         return 0
     run.screen.show(pairs({"store": run.settings.place, **_numbers(stats)}))
-    columns = ("conversation", "format", "turns", "speakers", "from", "to")
+    columns = ("conversation", "format", "lang", "turns", "speakers", "from", "to")
     cells, roster = [], roster_of(memory, conversations)
     for each in conversations:
         speakers = ", ".join(dict.fromkeys(roster.shown(speaker.voice) for speaker in each.speakers))
-        cells.append((each.name, each.format, each.turns, speakers, when(each.first_said), when(each.last_said)))
+        times = when(each.first_said), when(each.last_said)
+        cells.append((each.name, each.format, each.language, each.turns, speakers, *times))
     run.screen.show(plain_table(columns, cells, numbers=("turns",)))
     if documents := [each.name for each in conversations if _is_document(each)]:
         run.screen.warn(f"read from documents, it seems, and not from chats: {few(documents)}")
@@ -93,6 +95,34 @@ def _is_document(conversation: ConversationSummary) -> bool:
     if conversation.format != "markdown" or any(speaker.role for speaker in conversation.speakers):
         return False
     return all(speaker.turns == 1 for speaker in conversation.speakers)
+
+
+@group.command("language", epilog=examples("goalmem stores language chat de", guide="languages"))
+def language(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="CONVERSATION", help="A stored conversation.")],
+    code: Annotated[
+        str, typer.Argument(metavar="[LANGUAGE]", help="Its language, as de, or `found` for what its turns say.")
+    ] = "",
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Show or set the language of a conversation."""
+    from goalmem_cli.languages.names import name_of
+    from goalmem_cli.library.languages import checked_code
+    from goalmem_cli.wiring import open_stored
+
+    run = begin(context, quiet=quiet, store=store)
+    memory = open_stored(run.settings, run.factories, run.screen.note)
+    if code:
+        kept = memory.tell_language(name, None if code == FOUND else checked_code(code))
+    else:
+        known = {each.name: each.language for each in memory.conversations()}
+        if name not in known:
+            raise UsageError(f"there is no conversation {name!r}", "`goalmem stores show` lists them")
+        kept = known[name]
+    run.screen.report(f"{name}: {f'{kept} ({name_of(kept)})' if kept else 'its language is not known'}")
+    return 0
 
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
+from goalmem_cli.library.languages import refuse_unread
 from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
@@ -107,6 +108,7 @@ class Asking:
     def __init__(self, parts: Parts, terms: Terms) -> None:
         self._parts = parts
         self._terms = terms
+        self._stored: Sequence[ConversationSummary] = ()
 
     def question(self, text: str) -> Question:
         """Return the question with its scope, checked against the store.
@@ -122,7 +124,7 @@ class Asking:
         for ended in (self._terms.until, self._terms.as_of):
             refuse_reversed(self._terms.since, ended)
         parts = self._parts
-        stored = parts.kept.conversations()
+        stored = self._stored = parts.kept.conversations()
         if not stored:
             raise StoreError(
                 f"the store {parts.settings.place} is empty", "`goalmem ingest PATH` reads a transcript into it"
@@ -165,6 +167,7 @@ class Asking:
         reasoner_entry(parts.settings.reasoner)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
+            refuse_unread(model, question, self._stored or parts.kept.conversations())
             loaded()
             reasoner = build_reasoner(
                 parts.settings, parts.kept, model, observer, factories=parts.factories, begun=begun

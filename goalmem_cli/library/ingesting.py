@@ -15,6 +15,7 @@ from goalmem_cli.library.finding import Seen, found_at
 from goalmem_cli.library.forgetting import EXPORT, Sieve, marks_in
 from goalmem_cli.library.hearing import Hears
 from goalmem_cli.library.known import KnownMemory
+from goalmem_cli.library.languages import checked_code
 from goalmem_cli.library.redacting import Redactor
 from goalmem_cli.library.reports import FileReport, Ingested
 from goalmem_cli.library.zones import Zone
@@ -41,7 +42,7 @@ class Told:
     unreadable record refuses a file. Forgotten turns are left out, unless it `restores_forgotten` turns. With
     `takes_forgotten`, the marks of exported memories are imported. It `redacts` secrets. With `apart`, files are not
     joined with stored conversations that they overlap with. Times that are given only in UTC are of the zone
-    `timezone`; None means the machine's.
+    `timezone`; None means the machine's. `language` is that of the conversations, "" to find it.
     """
 
     form: str | None = None
@@ -54,6 +55,7 @@ class Told:
     redacts: bool = False
     apart: bool = False
     timezone: str | None = None
+    language: str = ""
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -61,6 +63,8 @@ class Told:
 
             given, known = dict(self.columns), ", ".join(COLUMNS)
             raise UsageError(f"columns: {given} is not understood", f"give the name of a column for {known}")
+        if self.language:
+            object.__setattr__(self, "language", checked_code(self.language))
 
 
 def are_columns(columns: Mapping[str, str]) -> bool:
@@ -274,7 +278,7 @@ class Reading:
             self._goals += conversation.goals
             report.notes = summed((*report.notes, *conversation.notes))
             told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
-            named = self._named(told, report)
+            named = self._named(replace(told, language=self._told.language or told.language), report)
             kept, blacked_out, left = self._redactor.redacted(self._zone.told(named))
             report.redacted += blacked_out
             report.secrets += left

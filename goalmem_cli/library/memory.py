@@ -150,6 +150,7 @@ class Memory:
         redacts: bool | None = None,
         apart: bool = False,
         timezone: str | None = None,
+        language: str = "",
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory, and return a record for each file.
@@ -168,6 +169,7 @@ class Memory:
             redacts: black out secrets; None does as the settings say.
             apart: do not join files with stored conversations that they overlap with.
             timezone: an IANA name, for times that are given only in UTC; None takes the settings', else the machine's.
+            language: the code of the conversations' language, as de; "" finds it.
             is_dry: store nothing.
 
         Returns:
@@ -180,7 +182,7 @@ class Memory:
         blacks_out = self._parts.settings.redact if redacts is None else redacts
         told = Told(
             format, order, columns or {}, is_strict, None, restores_forgotten, takes_forgotten, blacks_out, apart,
-            timezone or self._parts.settings.timezone,
+            timezone or self._parts.settings.timezone, language,
         )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 

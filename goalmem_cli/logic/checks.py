@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import dates_in, parse_date
 from goalmem_cli.logic.forms import is_age, is_length
 from goalmem_cli.logic.languages.values import value_in_english
@@ -192,8 +193,9 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:
     """Return whom the fact, or the given part of its text, calls "you" in a two-person chat; "" if nobody."""
-    said = words(fact.text if text is None else text)
-    return fact.to if any(word.partition("'")[0] in _SECOND_PERSON for word in said) else ""
+    part = fact.text if text is None else text
+    is_you = any(word.partition("'")[0] in _SECOND_PERSON for word in words(part))
+    return fact.to if is_you or ((told := words_of(part)) is not None and told.has(part, "you")) else ""
 
 
 def check_anchor(
@@ -252,8 +254,11 @@ def _told_of(
         return AnchorCheck(Anchor.BRIDGED, f"no cited fact names {constant.value}")
     if any(_person(other, people) == speaker for other in beside):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} takes part in what {fact.speaker} tells")
-    said = set(words(_telling(fact.text, bound)))
-    if said & (_SHARED_PERSON | _THIRD_PERSON) or not said & _FIRST_PERSON:
+    part = _telling(fact.text, bound)
+    said, told = set(words(part)), words_of(fact.text)
+    is_own = bool(said & _FIRST_PERSON) or (told is not None and told.has(part, "i"))
+    is_shared = bool(said & (_SHARED_PERSON | _THIRD_PERSON)) or (told is not None and told.has(part, "you", "others"))
+    if is_shared or not is_own:
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} takes part in the conversation")
     return AnchorCheck(Anchor.ANOTHERS, f"{fact.speaker} speaks of themselves, not of {constant.value}")
 

@@ -53,6 +53,8 @@ FUNCTION_WORDS = _ARTICLES | frozenset(
     "some any as into about".split()
 )
 THIRD_PERSONS = frozenset("he she him her his hers they them their theirs".split())
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+"""Letters of the scripts that put no spaces between words: Thai, Lao, Japanese, Chinese."""
 _LAST_OF_ENDINGS = frozenset("sgde")
 _WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -68,7 +70,19 @@ def words(text: str) -> list[str]:
 def _words(text: str) -> tuple[str, ...]:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     found = [word.removesuffix("'s") for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
+    if not folded.isascii():
+        found = [part for word in found for part in _parts(word)]
     return tuple(_digits(found))
+
+
+def _parts(word: str) -> list[str]:
+    """Return a word, but each run of letters that has no spaces as its pairs of letters, which words share."""
+    parts, at = [], 0
+    for run in _UNSPACED.finditer(word):
+        parts += [word[at : run.start()]] if run.start() > at else []
+        parts += [run[0][place : place + 2] for place in range(len(run[0]) - 1)] or [run[0]]
+        at = run.end()
+    return [*parts, *([word[at:]] if at < len(word) else [])]
 
 
 def normalise(text: str) -> str:

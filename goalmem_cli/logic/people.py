@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
 from goalmem_cli.logic.questions import asks_who_one_is, only_asks
@@ -108,14 +109,26 @@ def who_is_meant(value: str, fact: Remembered) -> str:
     Other values, and pronouns that cannot be resolved, are returned unchanged.
     """
     said = value.strip(" .!,\"'").lower()
-    if _SPEAKER.fullmatch(said):
+    told = words_of(fact.text)
+    if _SPEAKER.fullmatch(said) or (told is not None and said in told.lists["i"]):
         return fact.speaker or value
-    return (told_as_you(fact) or value) if _ADDRESSED.fullmatch(said) else value
+    is_addressed = _ADDRESSED.fullmatch(said) or (told is not None and said in told.lists["you"])
+    return (told_as_you(fact) or value) if is_addressed else value
 
 
-def names_nobody(value: str) -> bool:
-    """Say whether a value that is given for a person is a pronoun, or says that nobody knows who it is."""
+def names_nobody(value: str, question: str = "") -> bool:
+    """Say whether a value that is given for a person is a pronoun, or says that nobody knows who it is.
+
+    Pronouns are those of English and of the question's language.
+    """
+    if (told := words_of(question)) is not None and _is_pronoun(value, told):
+        return True
     return bool(_NOBODY.fullmatch(normalise(value.replace("'", " ").replace("’", " ")))) or value == UNKNOWN_AUTHOR
+
+
+def _is_pronoun(value: str, told: Words) -> bool:
+    said = value.strip(" .!,\"'。！、").casefold()
+    return any(said in told.lists[name] for name in ("i", "you", "others", "person"))
 
 
 def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> bool:

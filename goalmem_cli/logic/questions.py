@@ -1,9 +1,10 @@
-"""Classify a question by its words alone."""
+"""Classify a question by its words alone: English ones, or those of the language that it is surely in."""
 
 from __future__ import annotations
 
 import re
 
+from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
@@ -43,7 +44,8 @@ def asks_for_current_state(question: str) -> bool:
     """Say whether the question asks about the present state, so that later statements win."""
     found = words(question)
     phrase = " ".join(found)
-    return bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
+    is_english = bool(_CURRENT & set(found)) or any(cue in phrase for cue in _CURRENT_PHRASES)
+    return is_english or _has(question, "now")
 
 
 def asks_for_time(text: str) -> bool:
@@ -54,7 +56,7 @@ def asks_for_time(text: str) -> bool:
 def asks_for_all(question: str) -> bool:
     """Say whether the question asks for all things or their number, so that one missing makes the answer wrong."""
     found = words(question)
-    return bool(_ALL & set(found)) or "how many" in " ".join(found)
+    return bool(_ALL & set(found)) or "how many" in " ".join(found) or _has(question, "all")
 
 
 def asks_for_ranking(text: str) -> bool:
@@ -64,11 +66,24 @@ def asks_for_ranking(text: str) -> bool:
 
 def speaks_of_asker(text: str) -> bool:
     """Say whether the question is in the first person, so that the asker matters to it."""
+    return says_i(text) or _has(text, "i")
+
+
+def says_i(text: str) -> bool:
+    """Say whether the text is in the first person, by English words alone; searching ranks by it."""
     return any(word.partition("'")[0] in _FIRST_PERSON for word in words(text))
+
+
+def _has(text: str, name: str) -> bool:
+    """Say whether the text has a word of this list of its own language, if that is another than English."""
+    told = words_of(text)
+    return told is not None and told.has(text, name)
 
 
 def asks_for_something(question: str) -> bool:
     """Say whether the question opens with a question word, so that yes or no cannot answer it."""
+    if (told := words_of(question)) is not None:
+        return told.asks_for_something(question)
     opening = words(question)[:2]
     while opening and opening[0] in _PREPOSITIONS:
         opening = opening[1:]
@@ -114,7 +129,7 @@ def asks_who_one_is(question: str) -> bool:
 
 def asks_for_person(text: str) -> bool:
     """Say whether a question or a statement asks who somebody is."""
-    return bool(_WHO.search(text))
+    return bool(_WHO.search(text)) or _has(text, "person")
 
 
 def may_ask_for_several(question: str) -> bool:
@@ -132,6 +147,8 @@ def asks_yes_or_no(question: str) -> bool:
     Choices ("or"), "can you tell me" and "is there one, and if so, which" are excluded.
     """
     sentence = _SENTENCES.split(question.strip())[-1]
+    if (told := words_of(question)) is not None:
+        return told.asks_yes_or_no(sentence)
     if words(sentence)[:1] == ["if"]:
         sentence = sentence.partition(",")[2]
     found = words(sentence)
@@ -166,8 +183,10 @@ def is_all_questions(text: str) -> bool:
     A sentence that tells something first ("Painted this last week, do you like it?") is not.
     """
     sentences = _SENTENCES.split(text.strip())
+    if not all(_QUESTION_MARK.search(sentence) for sentence in sentences):
+        return False
     opens = _INTERROGATIVES | _AUXILIARIES
-    return all(_QUESTION_MARK.search(sentence) and opens & set(words(sentence)[:2]) for sentence in sentences)
+    return all(opens & set(words(sentence)[:2]) for sentence in sentences) or words_of(text) is not None
 
 
 ANSWER = "x"
@@ -189,9 +208,15 @@ _CAPITALISED = re.compile(r"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:[ -][^\W\d_a-z]
 def goal_asked(question: str) -> Atom:
     """Return the question as a goal atom: the variable x for the answer, and constants for the names.
 
-    A yes/no question has no variable. If the question does not name a type, the type is "thing".
+    A yes/no question has no variable. If the question does not name a type, the type is "thing". A question in another
+    language is taken as a whole, in small letters: which of its words are names is not known.
     """
-    text = " ".join(question.split()).rstrip("?!. ")
+    text = " ".join(question.split()).rstrip("?!. ？！。")
+    if (told := words_of(question)) is not None:
+        whole = Constant(text.casefold())
+        kind = "person" if told.has(question, "person") else "thing"
+        is_closed = told.asks_yes_or_no(question)
+        return Atom((whole,) if is_closed else (Variable(ANSWER, kind), " answers ", whole))
     if asks_yes_or_no(question) and not asks_for_something(question):
         return named_in(text)
     found = _ASKED_FOR.search(text)

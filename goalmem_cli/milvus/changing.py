@@ -72,6 +72,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
     stored = _stored(kept, [each.talk for each in wanted])
     owner = kept.owner
     plans = [_planned(each, stored.get(each.talk.key, {}), owner) for each in wanted]
+    kept.expect_spoken({plan.after.language for plan in plans})
     rows = [pair for plan in plans for pair in plan.units]
     vectors = _vectors(kept, [entry for _, entry in rows])
     kept.put_talks([*_announced(leaving, owner), *(plan.before for plan in plans)])

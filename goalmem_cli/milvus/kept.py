@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
+from goalmem_cli.languages.finding import ENGLISH
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import ANSWER, TURN, Row, Talk, answer_from, turn_from, whole
 from goalmem_cli.milvus.schema import ID, TALK, VERSION, Collection
@@ -28,7 +29,8 @@ from goalmem_cli.store.privacy import FILE_MODE, GOALS, LOCK, OWNER, TRACES, kee
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
-_META_ID, _MARK_ID, _JOINED_ID, _DELETED_ID = "meta", "mark", "joined", "deleted"
+_META_ID, _MARK_ID, _JOINED_ID = "meta", "mark", "joined"
+_DELETED_ID, _SPOKEN_ID = "deleted", "languages"
 _PAUSES = (0.0, 0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 SAID_FIELDS = (TALK, "revision", "said_id", "part", "kind", "document")
 
@@ -205,6 +207,17 @@ class Kept:
         if self.address.path is None or not list(self.engine.rows_of(Collection.META, ID, [_DELETED_ID], [])):
             return
         self.engine.renew(self.meta().dimension, _DELETED_ID, self.written)
+
+    def spoken(self) -> list[str]:
+        """Return the languages of the conversations that are or were here, besides English and unknown ones."""
+        rows = list(self.engine.rows_of(Collection.META, ID, [_SPOKEN_ID], ["document"]))
+        return rows[0]["document"].split() if rows else []
+
+    def expect_spoken(self, languages: Iterable[str]) -> None:
+        """Note that conversations in these languages are here, or about to be."""
+        known = set(self.spoken())
+        if new := set(languages) - known - {"", ENGLISH}:
+            self.engine.put(Collection.META, [{ID: _SPOKEN_ID, "document": " ".join(sorted(known | new))}])
 
     def joined_with(self, aliases: Sequence[str]) -> list[Talk]:
         """Return the conversations that a command joined with a transcript of one of these aliases.

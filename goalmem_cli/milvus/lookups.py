@@ -132,7 +132,7 @@ class Reader:
 
     def _asked(self, query: Query, rankings: Sequence[Ranking]) -> dict[Ranking, str | list[float]]:
         """Return the words or the vector to search for, by ranking; the words are empty if the query has none."""
-        words = query_words(query.text)
+        words = query_words(query.text, self._kept.spoken())
         vector: list[float] = []
         if any(ranking.is_dense for ranking in rankings):
             check_embedder(self._meta, self._kept.embedder)

@@ -24,11 +24,13 @@ from goalmem_cli.milvus.lookups import Reader
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
+from goalmem_cli.milvus.scratch import Scratch
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
 from goalmem_cli.store.changes.exporting import head, heading, turn_document, unit_document, write_lines
-from goalmem_cli.store.database import tables
+from goalmem_cli.store.changes.telling import no_conversation
+from goalmem_cli.store.database import languages, tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
@@ -236,12 +238,12 @@ class MilvusMemory:
         yield heading(self.path)
         talks = list(self._kept.shown().values())
         for talk in talks:
-            yield head(talk.name, talk.format, talk.own_id, talk.joined)
+            yield head(talk.name, talk.format, talk.own_id, talk.joined, talk.told_language)
             for turn in self._kept.said([talk])[0].values():
                 yield {"turn": turn_document(turn)}
         for talk in talks:
             if any(kind not in ("turn", "passage") for kind in talk.units):
-                yield head(talk.name, talk.format, talk.own_id, talk.joined)
+                yield head(talk.name, talk.format, talk.own_id, talk.joined, talk.told_language)
                 for unit in self._kept.said([talk])[1].values():
                     yield {"unit": unit_document(unit)}
 
@@ -263,6 +265,25 @@ class MilvusMemory:
                     tables.insert_turns(connection, list(turns.values()))
                 tables.rewrite_sessions(connection, [talk.name for talk in talks])
             return database.export(folder, _TABLES)
+
+    def tell_language(self, name: str, language: str | None) -> str:
+        """Store a conversation's language, or find it again; see `SupportsLanguages`."""
+        kept = self._kept
+        kept.require()
+        with TemporaryDirectory(prefix="goalmem-") as folder, kept.writing():
+            kept.begin()
+            settle(kept)
+            if not (talks := kept.shown([name])):
+                raise no_conversation(name)
+            scratch = Scratch(kept, Path(folder))
+            scratch.bring(talks.values())
+            with scratch.parts.database.writing() as connection, connection.transaction():
+                known = {name: language or None}
+                languages.write_languages(connection, known, is_told=language is not None)
+                languages.renew_languages(connection, [name], {})
+            wanted, _ = scratch.changed([name])
+            bring(kept, wanted)
+            return kept.shown([name])[name].language
 
     # Upkeep
 

@@ -14,7 +14,7 @@ from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import COPIED_FROM, SPEAKER_NUMBER, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
-from goalmem_cli.store.indexes.analysis import asked, indexed
+from goalmem_cli.store.indexes.analysis import STEMMED, asked, indexed
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 
 Row = dict[str, Any]
@@ -24,6 +24,7 @@ TURN = "turn"
 JOINED = "joined"
 _NUMBER_DIGITS = 15
 _PART_BYTES = 60_000
+_LATER = (COPIED_FROM, "language", "is_language_told")
 
 
 Spoken = tuple[Any, ...]
@@ -40,7 +41,8 @@ class Talk:
     Readers see the rows with a revision from `since` to `revision` that are not `retired`. `is_changing` says that the
     `owner` is writing or deleting rows. `changed` is the time of that, in seconds since 1970. `joined` are the aliases
     (see `alias_of`) of transcripts that a command joined with it, by which they are recognised when read again.
-    `copied_from` are the keys (see `own_key`) of conversations from which turns of it were copied.
+    `copied_from` are the keys (see `own_key`) of conversations from which turns of it were copied. `language` is found
+    from its turns, unless the user told it.
     """
 
     name: str
@@ -63,6 +65,13 @@ class Talk:
     timezones: Mapping[str, int] = field(default_factory=dict)
     joined: tuple[str, ...] = ()
     copied_from: tuple[str, ...] = ()
+    language: str = ""
+    is_language_told: bool = False
+
+    @property
+    def told_language(self) -> str:
+        """The language that the user told, "" if it was found."""
+        return self.language if self.is_language_told else ""
 
     @property
     def key(self) -> str:
@@ -84,12 +93,13 @@ class Talk:
         speakers = tuple(_speaker(*each) for each in self.speakers)
         first, last = _time(self.first_said), _time(self.last_said)
         return ConversationSummary(
-            self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file
-        )
+            self.name, self.format, self.turns, self.sessions, speakers, first, last, self.own_id, self.file,
+            self.language, self.is_language_told,
+        )  # fmt: skip
 
     def row(self) -> Row:
-        """Return the conversation as a row; `copied_from` is left out if it is empty."""
-        document = {name: value for name, value in asdict(self).items() if value or name != COPIED_FROM}
+        """Return the conversation as a row; what earlier versions do not know is left out if it is empty."""
+        document = {name: value for name, value in asdict(self).items() if value or name not in _LATER}
         return {
             ID: self.key, "name": self.name[:MOST_BYTES // 4], "own_key": own_key(self.format, self.own_id),
             "is_changing": int(self.is_changing),
@@ -202,7 +212,7 @@ def rows_of_units(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) ->
         row = {
             **_head(talk, unit.kind, unit.backbone, unit),
             "unit": unit.id, "label": cut(unit.labels[0]),
-            "words": words_of(entry.text), "context_words": words_of(entry.context),
+            "words": words_of(entry.text, talk.language), "context_words": words_of(entry.context, talk.language),
         }  # fmt: skip
         found[_id(talk, row, entry.text, entry.context)] = (row, entry)
     return found
@@ -242,14 +252,14 @@ _MOST_PARTS = 100_000
 """The field `part` is the number of parts times this, plus the row's part number."""
 
 
-def words_of(text: str) -> str:
+def words_of(text: str, language: str) -> str:
     """Return the tokens of a text in the form of the analysed fields."""
-    return cut(" ".join(map(_plain, indexed(text))))
+    return cut(" ".join(map(_plain, indexed(text, language))))
 
 
-def query_words(text: str) -> str:
-    """Return the tokens of a query, each once."""
-    words, grams = asked(encodable(text))
+def query_words(text: str, languages: Iterable[str]) -> str:
+    """Return the tokens of a query, each once; `languages` are those of the conversations that are searched."""
+    words, grams = asked(encodable(text), sorted(STEMMED.keys() & set(languages)))
     return cut(" ".join(dict.fromkeys(map(_plain, (*words, *grams)))))
 
 

@@ -17,7 +17,7 @@ from goalmem_cli.store.changes.answers import BACKBONE as ANSWERS
 from goalmem_cli.store.changes.overlapping import target_of
 from goalmem_cli.store.changes.parts import DATABASE, Parts
 from goalmem_cli.store.changes.writing import write_derived
-from goalmem_cli.store.database import overlaps, tables, unit_rows
+from goalmem_cli.store.database import languages, overlaps, tables, unit_rows
 from goalmem_cli.store.database.access import Database
 
 
@@ -55,6 +55,9 @@ class Scratch:
             write_derived(connection, list(answers.values()))
             joined = {alias: target_of(talk.name) for talk in new for alias in talk.joined}
             overlaps.write_joined(connection, overlaps.load_joined(connection) | joined)
+            for is_told in (False, True):
+                known = {talk.name: talk.language for talk in new if talk.is_language_told is is_told}
+                languages.write_languages(connection, known, is_told=is_told)
 
     def turns_of(self, names: Iterable[str]) -> set[str]:
         """Return the ids of the turns that these conversations had when they were copied."""
@@ -69,14 +72,15 @@ class Scratch:
             turns = tables.load_turns(connection, list(rows))
             answers = unit_rows.load_units(connection, conversations=list(rows), backbone=ANSWERS)
             joined = overlaps.load_joined(connection)
+            known = languages.load_languages(connection, list(rows))
         found = []
         for name, (_, form, own_id, file) in rows.items():
             own = {id_: turn for id_, turn in turns.items() if turn.conversation == name}
             told = {unit.id: unit for unit in answers if unit.conversation == name}
             aliases = tuple(sorted(alias for alias, target in joined.items() if target == target_of(name)))
             talk = self.talks.get(name) or Talk(name, form, own_id)
-            if self._before.get(name) != (own, told) or (talk.file, talk.joined) != (file, aliases):
-                becomes = replace(talk, file=file, joined=aliases)
+            becomes = replace(talk, file=file, joined=aliases, language=known[name][0], is_language_told=known[name][1])
+            if self._before.get(name) != (own, told) or becomes != talk:
                 found.append(Wanted(talk, list(own.values()), list(told.values()), becomes))
         return found, set(turns)
 

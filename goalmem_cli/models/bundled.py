@@ -38,6 +38,7 @@ class BundledModel:
     - `adapter`: goalmem's adapter for it, below `ADAPTERS`. It applies only to the steps in `TRAINED`.
     - `runs_as`: the quantisation with the adapter merged in, or "" for the file as it is with a separate adapter.
     - `memory`: the most bytes that a question takes.
+    - `languages`: the codes of the languages that its publisher says it reads.
     """
 
     name: str
@@ -52,8 +53,12 @@ class BundledModel:
     adapter: str
     runs_as: str
     memory: int
+    languages: frozenset[str]
     fitted: Fitted
 
+
+QWEN_LANGUAGES = frozenset("ar de en es fr it ja ko pt ru th vi zh".split())
+"""What Qwen names of the more than 29 languages of Qwen2.5, which Qwen2.5-Coder was trained on from."""
 
 QWEN_1_5B = BundledModel(
     name="qwen-1.5b",
@@ -68,6 +73,7 @@ QWEN_1_5B = BundledModel(
     adapter="qwen2.5-coder-1.5b.gguf",
     runs_as="",
     memory=2300 * MEGABYTE,
+    languages=QWEN_LANGUAGES,
     fitted=Fitted(
         adapter="39a54e9793c252a75ae0c974435f67fe88c98b160f32bb5ca167a90587ced022",
         weights={
@@ -90,6 +96,7 @@ QWEN_0_5B = BundledModel(
     adapter="qwen2.5-coder-0.5b.gguf",
     runs_as="",
     memory=1200 * MEGABYTE,
+    languages=QWEN_LANGUAGES,
     fitted=Fitted(),
 )
 SMOLLM2 = BundledModel(
@@ -105,6 +112,7 @@ SMOLLM2 = BundledModel(
     adapter="goalmem-smollm2.gguf",
     runs_as="Q8_0",
     memory=700 * MEGABYTE,
+    languages=frozenset(("en",)),
     fitted=Fitted(
         rounds=((2, 4), (7, 11)),
         sure=0.9,

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.languages.words import is_unknown_in_any
 from goalmem_cli.logic.normal import content_stems, normalise
 from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
@@ -20,7 +21,7 @@ from goalmem_cli.model_replies import Fields, Reply, ask_whole, read_fields
 from goalmem_cli.ports import Backbone, Completion, LanguageModel, Observer, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.facts import NumberedFacts, Room, round_robin
-from goalmem_cli.reasoners.prompt_texts import asker_in, fact_line, say_day
+from goalmem_cli.reasoners.prompt_texts import asked_in, asker_in, fact_line, say_day
 from goalmem_cli.reasoners.showing import Block, Shown, block_of
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Hit, Question, Usage
@@ -174,7 +175,7 @@ class Inquiry:
             ModelError: the model could not be used at all.
         """
         common: dict[str, object] = {
-            "question": self.question.text,
+            "question": asked_in(self.question.text),
             "asker": asker_in(self.question),
             "asked": say_day(self.question.asked),
             "facts": self._lines(facts),
@@ -284,7 +285,7 @@ class Inquiry:
         question, why = self.question.text, ""
         if asks_for_person(question):
             answer = who_is_meant(answer, facts[0])
-            why = f"{answer!r} is nobody's name" if names_nobody(answer) else ""
+            why = f"{answer!r} is nobody's name" if names_nobody(answer, question) else ""
         if is_only_asking(answer, facts, question):
             why = f"{answer} only asks it"
         if why:
@@ -341,7 +342,7 @@ def _answer_alone(answer: str, question: str) -> str:
 
 def is_refusal(answer: str) -> bool:
     """Say whether the text is a refusal, such as "unknown" or "not mentioned"."""
-    return normalise(answer) in _REFUSALS
+    return normalise(answer) in _REFUSALS or is_unknown_in_any(answer)
 
 
 def fresh(queries: Iterable[str], issued: Iterable[str]) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from goalmem_cli.languages.finding import ENGLISH, language_asked
+from goalmem_cli.languages.names import name_of
+from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.model_replies import Reply, ask, ask_whole, in_one_line, parse_json
@@ -13,10 +16,15 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Trace
 
+VERDICTS = ("yes", "no", "likely yes", "likely no")
+"""The answers to a question of yes or no, as reasoners give them."""
+
 __all__ = [
+    "InItsLanguage",
     "Reply",
     "ask",
     "ask_whole",
+    "asked_in",
     "asker_in",
     "fact_line",
     "in_words",
@@ -35,6 +43,12 @@ __all__ = [
 def asker_in(question: Question) -> str:
     """Return the asker's name if the question says "I" or "my", else an empty text: small models use any name given."""
     return in_one_line(question.asker or "") if speaks_of_asker(question.text) else ""
+
+
+def asked_in(text: str) -> str:
+    """Return a question as prompts have it: one in another language says in which to answer, an English one nothing."""
+    language = language_asked(text)
+    return text if language in ("", ENGLISH) else f"{text} (Answer in {name_of(language)}.)"
 
 
 def say_time(moment: datetime | None) -> str:
@@ -118,3 +132,28 @@ class DaysInWords:
             StoreError: the memory could not be read.
         """
         return replace(self._reasoner.answer(in_words(question)), question=question.text)
+
+
+class InItsLanguage:
+    """Wraps a reasoner and says yes and no in the language of the question, if the table has it."""
+
+    def __init__(self, reasoner: Reasoner) -> None:
+        """Take the reasoner."""
+        self._reasoner = reasoner
+
+    def answer(self, question: Question) -> Trace:
+        """Return the reasoner's trace, with a verdict in the question's language.
+
+        Raises:
+            ModelError: the model could not be used at all.
+            StoreError: the memory could not be read.
+        """
+        trace = self._reasoner.answer(question)
+        told = words_of(question.text)
+        if told is None:
+            return trace
+        guess = trace.guess
+        if guess is not None and guess.answer in VERDICTS:
+            guess = replace(guess, answer=told.says(guess.answer))
+        answer = told.says(trace.answer) if trace.answer in VERDICTS else trace.answer
+        return replace(trace, answer=answer, guess=guess)

@@ -17,6 +17,7 @@ from goalmem_cli.store.changes.previewing import preview
 from goalmem_cli.store.changes.reembedding import Reembedding
 from goalmem_cli.store.changes.refreshing import refresh
 from goalmem_cli.store.changes.removal import remove_store
+from goalmem_cli.store.changes.telling import tell_language
 from goalmem_cli.store.readonly import ReadOnlyStore
 
 
@@ -139,6 +140,10 @@ class Store(ReadOnlyStore):
         """
         Forgetting(self._parts).finish()
         return Reembedding(self._parts, embedder).run(progress)
+
+    def tell_language(self, name: str, language: str | None) -> str:
+        """Store a conversation's language, or find it again; see `SupportsLanguages`."""
+        return tell_language(self._parts, name, language)
 
     def refresh(self) -> int:
         """Parse the time expressions in the turns again, and return how many turns and passages changed.

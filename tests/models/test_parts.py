@@ -27,7 +27,8 @@ COUNT = 3
 MODEL = BundledModel(
     name="toy-1b", extra="toy", parts=Parts("toy-part{n}", "1.0", "toy_part{n}/data/part{n:02d}.bin", COUNT),
     size=len(CONTENT), digest=hashlib.sha256(CONTENT).hexdigest(), parameters=1, licence="Apache-2.0",
-    repository="owner/toy", file="toy.gguf", adapter="none.gguf", runs_as="", memory=10**9, fitted=Fitted(),
+    repository="owner/toy", file="toy.gguf", adapter="none.gguf", runs_as="", memory=10**9,
+    languages=frozenset(), fitted=Fitted(),
 )  # fmt: skip
 
 STRANGE = {

@@ -54,4 +54,5 @@ OLDER = (
     Older("version-7", 7, 2, "60e9f0e"),
     Older("version-8-traces-3", 8, 3, "71777fb"),
     Older("version-8", 8, 4, "5b54eb9"),
+    Older("version-9", 9, 7, "2a9f0ee"),
 )

@@ -144,9 +144,9 @@ def has_become(store: Store, older: Older, unpacked: Unpacked) -> None:
     """Require that it is of this version's form, and holds what a new store of the same transcript holds."""
     assert steps(store.path) == [name for name, _ in MIGRATIONS]
     now = held(store.path)
-    read_from = [row[-1] for row in now["conversations"]]
+    read_from = [row[3] for row in now["conversations"]]
     assert read_from == [READ_FROM if older.steps >= 7 else None]
-    now["conversations"] = [(*row[:-1], None) for row in now["conversations"]]
+    now["conversations"] = [(*row[:3], None, *row[4:]) for row in now["conversations"]]
     assert now == held(unpacked.wanted(older).path)
     store.catch_up()
     assert store.verify() == []

@@ -124,7 +124,7 @@ def _nobody(claim: Claim, bench: Bench) -> str:
     persons, statement = _persons(claim, bench), str(bench.subgoals[claim.subgoal])
     for name, values in claim.bindings.items():
         for value in values:
-            if name in persons and names_nobody(value):
+            if name in persons and names_nobody(value, bench.question):
                 return f"{value} is nobody's name"
             if is_only_asking(value, facts, statement):
                 return f"{value} only asks it"

@@ -12,7 +12,7 @@ from goalmem_cli.logic.computing.expressions import Call, variables_of
 from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
 from goalmem_cli.reasoners.goal_mem.records import Begun, Kept, Plan
-from goalmem_cli.reasoners.prompt_texts import asker_in, say_day
+from goalmem_cli.reasoners.prompt_texts import asked_in, asker_in, say_day
 from goalmem_cli.records import Question
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def say_question(question: Question) -> dict[str, object]:
     """Return a question's inputs to the prompts: its text, who asks, and the day."""
-    return {"question": question.text, "asker": asker_in(question), "asked": say_day(question.asked)}
+    return {"question": asked_in(question.text), "asker": asker_in(question), "asked": say_day(question.asked)}
 
 
 def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:

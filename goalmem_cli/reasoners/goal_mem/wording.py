@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from goalmem_cli.languages.words import verdict_in_any
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, normalise, stem, words
@@ -52,7 +53,8 @@ def _added(wording: str, found: Sequence[str], asked: str) -> str:
 def verdict_in(wording: str) -> str | None:
     """Return the verdict that a wording begins with: yes, no, likely yes or likely no; None if it has none."""
     said = f"{normalise(wording)} "
-    return next((verdict for verdict in _SETTLING if said.startswith(f"{verdict} ")), None)
+    english = next((verdict for verdict in _SETTLING if said.startswith(f"{verdict} ")), None)
+    return english or verdict_in_any(wording) or None
 
 
 def settled_by(

@@ -12,7 +12,7 @@ from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import Derived, Turn, Unit
 from goalmem_cli.store.changes.overlapping import target_of
 from goalmem_cli.store.changes.parts import Parts
-from goalmem_cli.store.database import ledger, overlaps, tables, unit_rows
+from goalmem_cli.store.database import languages, ledger, overlaps, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.indexes.spans import pages
@@ -38,8 +38,9 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
         joined: dict[str, list[str]] = {}
         for alias, target in sorted(overlaps.load_joined(connection).items()):
             joined.setdefault(target, []).append(alias)
+        told = languages.told_languages(connection)
         heads: dict[str, dict[str, object]] = {
-            name: head(name, form, own_id, joined.get(target_of(name), ()))
+            name: head(name, form, own_id, joined.get(target_of(name), ()), told.get(name, ""))
             for name, (form, own_id) in tables.conversation_rows(connection).items()
         }
         current = ""
@@ -73,10 +74,13 @@ def heading(folder: Path) -> dict[str, object]:
     return {"goalmem": SCHEMA_VERSION} | {name: each for name, each in told.items() if each}
 
 
-def head(name: str, form: str, own_id: str | None, joined: Sequence[str]) -> dict[str, object]:
-    """Return the document of a conversation, with what was joined with it by command."""
+def head(name: str, form: str, own_id: str | None, joined: Sequence[str], language: str) -> dict[str, object]:
+    """Return the document of a conversation, with what was joined with it by command, and the language told for it.
+
+    A language that was found is found again from the turns.
+    """
     told: dict[str, object] = {"conversation": name, "format": form, "own_id": own_id}
-    return told | ({"joined": list(joined)} if joined else {})
+    return told | ({"joined": list(joined)} if joined else {}) | ({"language": language} if language else {})
 
 
 def _order(turn: Turn) -> tuple[str, int, int, str]:

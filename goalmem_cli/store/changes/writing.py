@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from goalmem_cli.records import Conversation, Derived, Unit
 from goalmem_cli.store.changes.identity import Change
 from goalmem_cli.store.changes.overlapping import note_joined
-from goalmem_cli.store.database import ledger, tables, unit_rows
+from goalmem_cli.store.database import languages, ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
@@ -56,7 +56,16 @@ def write_changes(
     unit_rows.replace_vectors(connection, vectors)
     unindexed = [id_ for change in each for id_ in change.unindexed]
     unit_rows.delete_vectors(connection, unindexed)
-    consistency.record_change(connection, [*gone, *unindexed, *vectors, *(unit.id for unit in derived)])
+    respelt = _respelt(connection, changes)
+    consistency.record_change(connection, [*gone, *unindexed, *vectors, *(unit.id for unit in derived), *respelt])
+
+
+def _respelt(connection: Connection, changes: Sequence[tuple[Conversation, Change]]) -> list[str]:
+    """Find the languages of the conversations, and return the units that were indexed by the words of another one."""
+    told = {change.name: said.language for said, change in changes if said.language}
+    changed = languages.renew_languages(connection, [change.name for _, change in changes if not change.is_gone], told)
+    earlier = set(changed).difference(change.name for _, change in changes if change.is_new)
+    return languages.units_in(connection, sorted(earlier)) if earlier else []
 
 
 def _superseded(connection: Connection, lines: Sequence[Derived]) -> set[str]:

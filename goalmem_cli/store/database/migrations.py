@@ -122,6 +122,21 @@ def m009_times_read_by_what_stands_around(run: Run) -> None:
     _annotate(run)
 
 
+def m010_languages(run: Run) -> None:
+    """Add each conversation's language, found from its turns, and whether the user told it; NULL means unknown."""
+    from goalmem_cli.store.database.languages import found_languages
+
+    run("ALTER TABLE conversations ADD COLUMN language VARCHAR")
+    run("ALTER TABLE conversations ADD COLUMN is_language_told BOOLEAN")
+    found = {name: language for name, language in found_languages(run).items() if language}
+    run(
+        """UPDATE conversations SET language = told.language, is_language_told = false
+        FROM (SELECT unnest(?::VARCHAR[]) AS name, unnest(?::VARCHAR[]) AS language) AS told
+        WHERE conversations.name = told.name""",
+        [[*found], [*found.values()]],
+    )
+
+
 def _annotate(run: Run) -> None:
     """Update the resolved times of the turns' units to the rules of this version."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
@@ -171,6 +186,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m007_files", m007_files),
     ("m008_attributes_of_turns", m008_attributes_of_turns),
     ("m009_times_read_by_what_stands_around", m009_times_read_by_what_stands_around),
+    ("m010_languages", m010_languages),
 )
 
 

@@ -71,10 +71,14 @@ def remove_all(folder: Path, paths: Iterable[Path], written: Written) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """An entry with its vectors, which is all that the indexes store of a unit."""
+    """An entry with its vectors, which is all that the indexes store of a unit.
+
+    `language` is that of its conversation, "" if that is English or unknown.
+    """
 
     entry: UnitEntry
     vectors: VectorPair
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,11 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).casefold().translate(_FOLDING))
 
 
+def with_accents(text: str) -> str:
+    """Return the text without differences of form and case, but with its accents, which stemmers go by."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
 def spaced(folded: str) -> str:
     """Return the part of a folded text that is written with spaces between its words."""
     return folded if folded.isascii() else _LETTER_RUN.sub(" ", folded)

@@ -12,6 +12,7 @@ from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.records import Turn, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.languages import other_languages
 from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, units_from_turns
 
@@ -112,7 +113,8 @@ def indexed_within(connection: Connection, spans: Iterable[Span], only: Set[str]
             f"{missing[0].conversation}: {len(missing)} units have no vector, {missing[0].id} among them",
             "`goalmem embedder use NAME` embeds everything again",
         )
-    return [Indexed(entry, vectors[entry.unit.id]) for entry in wanted]
+    spoken = other_languages(connection)
+    return [Indexed(entry, vectors[entry.unit.id], spoken.get(entry.unit.conversation, "")) for entry in wanted]
 
 
 def _joined(spans: Iterable[Span], gap: int) -> list[Span]:

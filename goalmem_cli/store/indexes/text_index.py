@@ -21,10 +21,10 @@ from goalmem_cli.memory_records import Scored
 from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.indexes import folding
-from goalmem_cli.store.indexes.analysis import asked, grams_analyzer, words_analyzer
+from goalmem_cli.store.indexes.analysis import STEMMED, asked, asked_in, grams_analyzer, to_words, words_analyzer
 from goalmem_cli.store.indexes.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 
-SCHEMA = 3
+SCHEMA = 4
 
 _WORDS, _GRAMS = "goalmem_words", "goalmem_grams"
 _WRITER_BYTES = 64_000_000
@@ -39,13 +39,15 @@ _STOPPED = ("writer was killed", "io::Error most likely")  # messages of a threa
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("unit", stored=True, tokenizer_name="raw", index_option="basic")
-    for name in ("backbone", "kind", "conversation", "speaker"):
+    for name in ("backbone", "kind", "conversation", "speaker", "language"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in ("clock", "instant"):
         builder.add_integer_field(name, indexed=True, fast=True)
     for name in ("text", "context"):
         builder.add_text_field(name, tokenizer_name=_WORDS, index_option="freq")
         builder.add_text_field(f"{name}_grams", tokenizer_name=_GRAMS, index_option="freq")
+        for language in STEMMED:
+            builder.add_text_field(f"{name}_{language}", tokenizer_name=f"{_WORDS}_{language}", index_option="freq")
     return builder.build()
 
 
@@ -156,15 +158,16 @@ class TextIndex:
             StoreDamaged: the index is missing or cannot be read.
             StoreError: the system refuses to read it.
         """
-        terms = self._terms_query(encodable(query.text), "context" if in_context else "text")
         filters = self._filters(query)
         if kinds is not None:
             filters.append((tantivy.Occur.Must, self._any_of("kind", kinds)))
-        if terms is None:
-            return []
         searcher = self._searcher()
         with self._translating():
             if not searcher.num_docs:
+                return []
+            spoken = [name for name, _ in searcher.terms_with_prefix("language", "")]
+            terms = self._terms_query(encodable(query.text), "context" if in_context else "text", spoken)
+            if terms is None:
                 return []
             if [name for name, _ in searcher.terms_with_prefix("backbone", "")] != [backbone]:
                 filters.append((tantivy.Occur.Must, self._any_of("backbone", [backbone])))
@@ -190,10 +193,14 @@ class TextIndex:
             found = searcher.search(tantivy.Query.all_query(), searcher.num_docs, count=False).hits
             return sorted(str(searcher.doc(address)["unit"][0]) for _, address in found)
 
-    def _terms_query(self, text: str, field: str) -> tantivy.Query | None:
-        """Return the query for any of the text's words, any of its pairs of unspaced letters, any of its emoji."""
+    def _terms_query(self, text: str, field: str, spoken: Sequence[str]) -> tantivy.Query | None:
+        """Return the query for any of the text's words, any of its pairs of unspaced letters, any of its emoji.
+
+        The words are looked for as English, and as each of the other languages that are `spoken` in the index.
+        """
         words, grams = asked(text)
         terms = [*((field, word) for word in words), *((f"{field}_grams", gram) for gram in grams)]
+        terms += [(f"{field}_{language}", word) for language in spoken for word in asked_in(text, language)]
         should = [
             (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, name, term, "freq"))
             for name, term in dict.fromkeys(terms)
@@ -270,6 +277,8 @@ class TextIndex:
     def _registered(self, index: tantivy.Index) -> tantivy.Index:
         """Return the index with our analyzers, which tantivy does not keep on disk."""
         index.register_tokenizer(_WORDS, words_analyzer())
+        for language in STEMMED:
+            index.register_tokenizer(f"{_WORDS}_{language}", words_analyzer(language))
         index.register_tokenizer(_GRAMS, grams_analyzer())
         return index
 
@@ -308,12 +317,15 @@ class TextIndex:
 
     def _document(self, indexed: Indexed) -> tantivy.Document:
         entry, unit = indexed.entry, indexed.entry.unit
-        text, context = folding.fold(entry.text), folding.fold(entry.context)
         document = tantivy.Document(
-            unit=unit.id, backbone=unit.backbone, kind=unit.kind, conversation=unit.conversation, speaker=unit.speaker,
-            text=folding.spaced(text), context=folding.spaced(context),
-            text_grams=" ".join(folding.runs(text)), context_grams=" ".join(folding.runs(context)),
-        )  # fmt: skip
+            unit=unit.id, backbone=unit.backbone, kind=unit.kind, conversation=unit.conversation, speaker=unit.speaker
+        )
+        language = indexed.language if indexed.language in STEMMED else ""
+        if language:
+            document.add_text("language", language)
+        for name, text in (("text", entry.text), ("context", entry.context)):
+            document.add_text(f"{name}_{language}" if language else name, to_words(text, language))
+            document.add_text(f"{name}_grams", " ".join(folding.runs(folding.fold(text))))
         if unit.said is not None:
             moment = Moment.from_datetime(unit.said)
             document.add_integer("clock", moment.clock)

@@ -70,14 +70,25 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         )
     rows = connection.rows(
         """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
-        conversations.own_id, file FROM conversations LEFT JOIN turns ON conversation = name
-        GROUP BY name, format, conversations.own_id, file ORDER BY name"""
+        conversations.own_id, file, coalesce(language, ''), coalesce(is_language_told, false)
+        FROM conversations LEFT JOIN turns ON conversation = name
+        GROUP BY name, format, conversations.own_id, file, language, is_language_told ORDER BY name"""
     )
     return [
         ConversationSummary(
-            name, form, turns, sessions, tuple(speakers.get(name, ())), _time(first), _time(last), own_id, file
+            name,
+            form,
+            turns,
+            sessions,
+            tuple(speakers.get(name, ())),
+            _time(first),
+            _time(last),
+            own_id,
+            file,
+            language,
+            is_told,
         )
-        for name, form, turns, sessions, first, last, own_id, file in rows
+        for name, form, turns, sessions, first, last, own_id, file, language, is_told in rows
     ]
 
 

@@ -93,6 +93,7 @@ class _Gathering:
             people=people,
             goals=goals,
             joined=_joined(line.child("joined")),
+            language=_optional(line.child("language")) or "",
         )
         self._turns: list[Turn] = []
         self._units: list[Unit] = []
@@ -131,7 +132,7 @@ class _Gathering:
             self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
             ledger=tuple(self._ledger),
         )  # fmt: skip
-        self._head = replace(self._head, continues=True, people=(), goals=(), joined=())
+        self._head = replace(self._head, continues=True, people=(), goals=(), joined=(), language="")
         self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.languages.words import verdict_in_any
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
@@ -99,6 +100,7 @@ def claimed_of(read: Read, standing: Round, state: ProofState, trusted: float) -
         return Proposed(plan, reasons={0: UNREAD})
     if plan.is_closed:
         verdict = reading.answer.lower()
+        verdict = verdict if verdict in VERDICTS else verdict_in_any(verdict) or verdict
         if verdict not in VERDICTS:
             return Proposed(plan, reasons={0: f"what was read is no verdict: {reading.answer}"})
         said = Verdict.CONTRADICTED if verdict.endswith("no") else Verdict.ENTAILED

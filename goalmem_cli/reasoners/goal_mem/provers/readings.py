@@ -19,7 +19,7 @@ from goalmem_cli.reasoners.goal_mem.records import Claim, Plan, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
-from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole, asker_in, fact_line
+from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole, asked_in, asker_in, fact_line
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
@@ -42,7 +42,7 @@ def reading_request(
     The best facts come last, since a small model relies on what is next to the question.
     """
     inputs = {
-        "question": question.text,
+        "question": asked_in(question.text),
         "asker": asker_in(question),
         "facts": [fact_line(fact) for fact in shown],
         "problem": trouble,

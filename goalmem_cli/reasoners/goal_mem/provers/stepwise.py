@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.logic import Substitution
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
@@ -58,9 +59,8 @@ class Stepwise:
         first = search.attempt(self._reading(search, asked))
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
-        reply = self.decompose(search.question) if kept is None else Reply(kept.plan, Usage())
-        plan, steps, last = reply.value, None, first
-        search.count(reply.usage, f"no plan could be read: {reply.problem}" if plan is None else "")
+        plan = self._planned(search) if kept is None else kept.plan
+        steps, last = None, first
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
             steps = search.attempt(self._steps(search, plan, first, None if kept is None else kept.begun))
             bound = steps.state.substitution if steps.state is not None else Substitution()
@@ -75,6 +75,17 @@ class Stepwise:
             if again.is_proved:
                 return again
         return first if first.is_proved else None
+
+    def _planned(self, search: Search) -> Plan | None:
+        """Return a plan for the question, or None if none could be read, or the question is not in English.
+
+        Small models learned to plan English questions; of others they make yes-or-no questions.
+        """
+        if is_foreign(search.question.text):
+            return None
+        reply = self.decompose(search.question)
+        search.count(reply.usage, f"no plan could be read: {reply.problem}" if reply.value is None else "")
+        return reply.value
 
     def _reading(self, search: Search, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()) -> Task:
         """Return the task of reading the question from its best facts.

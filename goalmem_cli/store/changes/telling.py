@@ -1,0 +1,35 @@
+"""Store the language of a conversation that the user tells, or find it again."""
+
+from __future__ import annotations
+
+from goalmem_cli.errors import StoreError
+from goalmem_cli.store.changes.forgetting import catch_up
+from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.database import languages
+from goalmem_cli.store.indexes import consistency
+
+
+def no_conversation(name: str) -> StoreError:
+    """Return the error for a conversation that is not stored."""
+    return StoreError(f"there is no conversation {name!r}", "`goalmem stores show` lists them")
+
+
+def tell_language(parts: Parts, name: str, language: str | None) -> str:
+    """Store the language, or with None find it from the turns, index the words again, and return it.
+
+    Raises:
+        StoreError: there is no such conversation, or the store cannot be used.
+    """
+    parts.require()
+    with parts.database.writing() as connection, connection.transaction():
+        before = languages.load_languages(connection, [name]).get(name)
+        if before is None:
+            raise no_conversation(name)
+        languages.write_languages(connection, {name: before[0] or None}, is_told=False)
+        changed = languages.renew_languages(connection, [name], {} if language is None else {name: language})
+        now = languages.load_languages(connection, [name])[name]
+        if changed or now != before:
+            consistency.prune_outbox(connection, (parts.text, parts.vectors))
+            consistency.record_change(connection, languages.units_in(connection, changed) if changed else ())
+    catch_up(parts)
+    return now[0]

@@ -1,0 +1,90 @@
+"""The language of a conversation and of a question; where it is in doubt, there is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from goalmem_cli.languages.finding import language_asked, language_of
+from goalmem_cli.languages.names import NAMES, name_of
+from goalmem_cli.languages.words import table
+from tests.conftest import SAMPLES as SAMPLE_FILES
+from tests.languages.samples import OTHER_SCRIPTS, SAMPLES, Sample
+
+
+@pytest.mark.parametrize("sample", (*SAMPLES, *OTHER_SCRIPTS), ids=lambda sample: sample.language)
+def test_a_conversation_has_a_language(sample: Sample) -> None:
+    """It is found from the turns."""
+    assert language_of(" ".join(turn.text for turn in sample.conversation().turns)) == sample.language
+
+
+@pytest.mark.parametrize("text", ["", "ok", "Mimi", "👍 12:30", "https://example.org/der/die/das/und/nicht/wohnung"])
+def test_a_text_of_too_few_words_has_none(text: str) -> None:
+    """Nor has one of numbers, addresses and signs alone."""
+    assert language_of(text) == ""
+
+
+QUESTIONS = {
+    "Wie hoch ist die Miete von Jonas?": "de",
+    "Wo wohnt Käthe?": "de",
+    "Was ist Jonas von Beruf?": "de",
+    "Hat Jonas eine Katze?": "de",
+    "¿Dónde vive Ana?": "es",
+    "Où habite Luc ?": "fr",
+    "Quel âge a le fils de Marie ?": "fr",
+    "Onde mora a Ana?": "pt",
+    "小雨搬到哪里了？": "zh",
+    "小雨？": "zh",
+    "ユキはどこに住んでいますか？": "ja",
+    "Quando la Giulia si è trasferita a Bologna?": "it",
+    "Где живёт Маша?": "ru",
+    "أين يعيش أحمد؟": "ar",
+}
+
+
+@pytest.mark.parametrize(("question", "language"), QUESTIONS.items())
+def test_a_question_has_a_language(question: str, language: str) -> None:
+    """However short it is, if its own words say so."""
+    assert language_asked(question) == language
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When did Maria move to Bremen?", "What did José order at Le Petit Café?", "Did Jürgen like São Paulo?",
+        "Is Momoco a cafe?", "Was Jonas in Bremen?", "Kyoto Latte", "Rent of Jonas?", "hola", "danke", "ok lol",
+        "Is Die Hard on?", "Does 小雨 live in Berlin?", "Name of Gretas Beruf", "...", "",
+    ],
+)  # fmt: skip
+def test_english_and_what_is_in_doubt_is_not_taken_for_another_language(question: str) -> None:
+    """Names of any language in it, and words that two languages have, are no evidence."""
+    assert language_asked(question) in ("", "en")
+
+
+def test_no_question_of_the_samples_is_taken_for_another_language() -> None:
+    """They are all English."""
+    asked = [
+        case["question"]
+        for file in sorted(SAMPLE_FILES.glob("*.json"))
+        for sample in _listed(json.loads(file.read_text("utf-8")))
+        for case in sample.get("qa", ())
+    ]
+    assert len(asked) > 10
+    assert {question for question in asked if language_asked(question) not in ("", "en")} == set()
+
+
+def _listed(content: object) -> list[dict[str, list[dict[str, str]]]]:
+    found = content if isinstance(content, list) else [content]
+    return [each for each in found if isinstance(each, dict)]
+
+
+def test_each_language_of_the_table_has_a_name_and_each_list() -> None:
+    """Words are told apart, so that none of them is empty or read as a boolean by YAML."""
+    for code, words in table().items():
+        assert name_of(code) in NAMES.values()
+        assert all(
+            words.lists[name] for name in ("person", "place", "time", "number", "other", "yes", "no", "i", "you")
+        )
+        assert not {"true", "false", ""} & {word for each in words.lists.values() for word in each}
+    assert name_of("xx") == "xx"
