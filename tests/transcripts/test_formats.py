@@ -221,6 +221,7 @@ def test_unknown_formats(name: str, data: bytes) -> None:
         ("a.json", b'{"messages": [{"creator": 5, "body": "x"}]}', "nearest: google-chat ("),
         ("a.json", b'{"messages": [{"role": "user", "parts": []}]}', "nearest: openai ("),
         ("a.jsonl", b'{"messages": [{"role": "user", "text": "x"}]}', "nearest: openai ("),
+        ("package.json", b'{"name": "x", "type": "module"}', "none of the "),
         ("a.md", b"plain text", "with .md: "),
         ("a.json", b"{}", "none of the "),
         ("-", b"plain text", "they are goalmem, "),

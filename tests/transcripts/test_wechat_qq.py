@@ -76,6 +76,21 @@ def test_a_text_of_chatlog(day: str) -> None:
     assert "quotes" in chat.turns[1].attributes
 
 
+def test_a_text_with_the_time_in_parentheses() -> None:
+    """As an exporter of 2016 wrote it, with blanks that do not break, and a line for each day."""
+    text = (
+        "\xa0日期:\xa02016-7-30\xa0\xa0-->\xa0点击隐藏\n米拉 \xa0(2016-07-30 22:37:41): \n船晚了吗？\n"
+        "Otto \xa0(2016-07-30 22:37:45): \n\ufffc\n\xa0日期:\xa02016-7-31\xa0\xa0-->\xa0点击隐藏\n"
+        "米拉 \xa0(2016-07-31 09:00:00): \nTea?\n"
+    )
+    (chat,) = read_bytes(text.encode(), "a.txt")
+    assert chat.format == "wechat"
+    assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
+        ("米拉", "船晚了吗？", datetime(2016, 7, 30, 22, 37, 41)), ("米拉", "Tea?", datetime(2016, 7, 31, 9)),
+    ]  # fmt: skip
+    assert chat.notes == ("media, calls and recalled messages left out: 1",)
+
+
 def test_an_export_of_qq_without_its_head_is_known_by_the_numbers() -> None:
     """Some cut it off."""
     text = "2026-02-01 20:00:05 米拉(100010)\nLate?\n\n2026-02-01 20:00:09 Otto(100011)\nYes\n\n"

@@ -1,6 +1,6 @@
 """Reads logs of IRC, one message a line, as the programs in `STYLES` write them by default.
 
-They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2 and Limnoria (2010 to 2026). ZNC
+They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2, Limnoria and BotBot (2010 on). ZNC
 writes a folder for each channel with a file for each day. The others name the day in lines of their own.
 """
 
@@ -31,6 +31,7 @@ STYLES = {
     "ZNC, mIRC": re.compile(rf"\[{_CLOCK}\] {_SAID}"),
     "HexChat": re.compile(rf"(?P<day>[A-Z][a-z]{{2}} \d\d) {_CLOCK} <{_MODE}{_NICK}>\t{_TEXT}"),
     "Limnoria": re.compile(rf"{_ISO_DAY}T{_CLOCK}  {_SAID}"),
+    "BotBot": re.compile(rf"{_ISO_DAY}T{_CLOCK} <{_NICK}> {_TEXT}"),
     "a day without its year": re.compile(rf"\[(?P<day>\d{{1,2}} [A-Z][a-z]{{2}}) {_CLOCK}\] {_SAID}"),
 }
 _STAMPED = re.compile(

@@ -1,7 +1,8 @@
 """Reads chats of QQ and WeChat in text: a line with a time and a name, and below it what was said.
 
 QQ's own message manager (5 to 9, until 2023) writes the text of one chat, or of all chats. WeChat has no export of its
-own: these are the texts of WeChatMsg and MemoTrace (2023 to 2025), and of chatlog (2025), which puts the name first.
+own: these are the texts of WeChatMsg and MemoTrace (2023 to 2025), of chatlog (2025), which puts the name first, and of
+an exporter of 2016 and 2017, which has the time in parentheses behind it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,16 @@ from itertools import groupby, pairwise
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.wechat_qq_lines import (
+    CHAT,
+    EXPORT_OF_QQ,
+    IN_PARENTHESES,
+    TIME_FIRST,
+    TITLE,
+    first_lines,
+    form_of,
+    opening_of,
+)
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
@@ -23,26 +34,14 @@ from goalmem_cli.transcripts.reading.messenger import (
     openings_with_text,
 )
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 
-_CLOCK = r"\d{1,2}:\d\d:\d\d(?: [AP]M)?"
-_DATED = rf"(?P<time>\d{{4}}-\d\d-\d\d {_CLOCK})"
-_WHO = r"(?P<who>(?!> )\S(?:.{0,98}?\S)??)(?:\((?P<id>[^()]{1,64})\)|<(?P<mail>[^<>]{1,64})>)?"
-_TIME_FIRST = re.compile(rf"{_DATED}(?: {_WHO})?\s*")
-_NAME_FIRST = re.compile(rf"{_WHO}[ \t](?:\[[^\[\]]{{1,100}}\] )?(?:{_DATED}|(?:\d\d-\d\d )?{_CLOCK})\s*")
-_CHAT = re.compile(r"消息对象[:：](?P<name>.*)")
-_EXPORT_OF_QQ = re.compile(r"消息记录（此消息记录为文本格式.*|消息分组[:：].*|={40,}\s*")
 _QQ_NUMBER = re.compile(r"\d{4,12}")
-_OF_QQ = frozenset({"系统消息", "10000", "1000000"})
-_GROUP_TITLES = re.compile(r"(?:【[^】]{0,20}】)+(?=.)")
 _MEDIA = re.compile(
     r"(?:!?\[(?:图片|表情|表情包|动画表情|语音|视频|文件|位置|地理位置|名片|红包|转账|语音通话|视频通话|闪照|戳一戳)(?:[|:：][^\]]*)?\]"
-    r"(?:\([^()]*\))?\s*)+"
+    r"(?:\([^()]*\))?\s*|\ufffc)+"
 )
 _RECALLED = re.compile(r".{0,100}撤回了一条消息.{0,20}")
-_TITLE = "\x00title"
-"""The speaker of an opening that names the chat below; no name has the character."""
-_FIRST_LINES, _FEWEST = 200, 2
+_FEWEST = 2
 
 
 class _TimedReader:
@@ -68,10 +67,10 @@ class QqReader(_TimedReader):
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file says that it is an export of QQ, or two of its messages have numbers of QQ."""
-        lines = _lines_of(glimpse)
-        if any(_CHAT.fullmatch(line) or _EXPORT_OF_QQ.fullmatch(line) for line in lines if "消息" in line):
+        lines = first_lines(glimpse.head)
+        if any(CHAT.fullmatch(line) or EXPORT_OF_QQ.fullmatch(line) for line in lines if "消息" in line):
             return True
-        heads = [found for line in lines if (found := _TIME_FIRST.fullmatch(line))]
+        heads = [found for line in lines if (found := TIME_FIRST.fullmatch(line))]
         return sum(bool(head["mail"] or _QQ_NUMBER.fullmatch(head["id"] or "")) for head in heads) >= _FEWEST
 
 
@@ -83,35 +82,27 @@ class WechatReader(_TimedReader):
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line is such a line, and a name comes back on others after empty lines."""
-        lines = _lines_of(glimpse)
-        if not lines or (form := _form_of(lines)) is None or form.fullmatch(lines[0]) is None:
+        lines = first_lines(glimpse.head)
+        if not lines or (form := form_of(lines)) is None or form.fullmatch(lines[0]) is None:
             return False
         heads = [
             found["who"]
             for (before, line), (_, below) in pairwise(pairwise(["", *lines, ""]))
-            if not before.strip() and below.strip() and (found := form.fullmatch(line)) and found["who"]
+            if (form is IN_PARENTHESES or not before.strip())
+            and below.strip()
+            and (found := form.fullmatch(line))
+            and found["who"]
         ]
         return max(Counter(heads).values(), default=0) >= _FEWEST and not are_log_levels(heads)
 
 
-def _lines_of(glimpse: Glimpse) -> list[str]:
-    return glimpse.head.lstrip().split("\n")[:_FIRST_LINES]
-
-
-def _form_of(lines: list[str]) -> re.Pattern[str] | None:
-    """Return the form that most of the lines have; None if no line has any."""
-    counts = {form: sum(map(bool, map(form.fullmatch, lines))) for form in (_TIME_FIRST, _NAME_FIRST)}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] else None
-
-
 def _drafts(source: Source) -> Iterator[Draft]:
-    form = _form_of(source.head.split("\n")) or _TIME_FIRST
+    form = form_of(first_lines(source.head)) or TIME_FIRST
     strays: list[str] = []
-    openings = openings_with_text(source, lambda line: _opening_of(line, form), lambda: strays.append(""))
+    openings = openings_with_text(source, lambda line: opening_of(line, form), lambda: strays.append(""))
     filled = (opening for opening in openings if opening.speaker or opening.text.strip())
     title: str | None = None
-    for is_title, group in groupby(filled, lambda opening: opening.speaker == _TITLE):
+    for is_title, group in groupby(filled, lambda opening: opening.speaker == TITLE):
         if is_title:
             title = [opening.text for opening in group][-1].partition("\n")[0]
             continue
@@ -119,24 +110,6 @@ def _drafts(source: Source) -> Iterator[Draft]:
         draft.count("lines outside any message left out", len(strays))
         strays.clear()
         yield from draft.fill(messages_from_openings(draft, _said_in(draft, group)))
-
-
-def _opening_of(line: str, form: re.Pattern[str]) -> Opening | None:
-    """Return the message that begins on the line. What stands between two chats of QQ is a notice."""
-    if chat := _CHAT.fullmatch(line):
-        return Opening(_TITLE, None, chat["name"].strip())
-    if _EXPORT_OF_QQ.fullmatch(line):
-        return Opening("", None, "")
-    found = form.fullmatch(line)
-    if found is None:
-        return None
-    try:
-        said = stamp_from_text(found["time"]) if found["time"] else None
-    except ValueError:
-        return None
-    who = _GROUP_TITLES.sub("", found["who"] or "").strip()
-    is_notice = who in _OF_QQ or found["id"] in _OF_QQ
-    return Opening("" if is_notice else who, said, "")
 
 
 def _said_in(draft: Draft, openings: Iterator[Opening]) -> Iterator[Opening]:
