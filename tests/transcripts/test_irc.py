@@ -109,8 +109,16 @@ def test_a_log_that_does_not_say_the_day_has_no_times() -> None:
     ):
         (chat,) = read_bytes(log.encode(), "boats.log")
         assert [(turn.speaker, turn.said) for turn in chat.turns] == [("mira", None), ("otto", None)]
-    (dated,) = read_bytes(b"[10:36] <mira> Late?\n[10:37] <otto> No.\n", "#boats_20260201.log")
-    assert dated.turns[0].said == datetime(2026, 2, 1, 10, 36)
+    for name in ("#boats_20260201.log", "#boats_20260201.log.txt"):
+        (dated,) = read_bytes(b"[10:36] <mira> Late?\n[10:37] <otto> No.\n", name)
+        assert dated.turns[0].said == datetime(2026, 2, 1, 10, 36)
+
+
+def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
+    """Rooms mix encodings; a byte that is none is shown as U+FFFD, and no log is lost for it."""
+    log = b"[10:36] <mira> caf\xe9 caf\xc3\xa9?\n[10:37] <otto> \x81\n[10:38] <otto> No.\n"
+    (chat,) = read_bytes(log, "boats.log")
+    assert [turn.text for turn in chat.turns] == ["café café?", "\ufffd", "No."]
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))

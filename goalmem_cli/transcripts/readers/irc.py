@@ -41,7 +41,7 @@ _STAMPED = re.compile(
 _DAY = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*{4} (?:BEGIN|ENDING) LOGGING AT|Session \w+:) (?P<when>.*\d)?.*"
 )
-_DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)", re.ASCII)
+_DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)(?:\.[a-z]{1,8})*", re.ASCII)
 _DAILY = re.compile(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
 _COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
 _FIRST_LINES, _FEWEST = 200, 2
