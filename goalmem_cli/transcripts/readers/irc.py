@@ -1,7 +1,7 @@
 """Reads logs of IRC, one message a line, as the programs in `STYLES` write them by default.
 
-They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2, Limnoria and BotBot (2010 on). ZNC
-writes a folder for each channel with a file for each day. The others name the day in lines of their own.
+They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2, Limnoria and BotBot (2010 on).
+ZNC writes a folder for each channel with a file for each day. The others name the day in lines of their own.
 """
 
 from __future__ import annotations
