@@ -38,8 +38,9 @@ class Program:
 
     `folders` may begin with ``~`` or with a variable; a folder whose variable is not set is left out. ``$DOWNLOADS`` is
     the folder of downloads, ``$CONFIG`` that of programs' settings. `patterns` match paths below the folders, part by
-    part. `formats` are the formats of its files. The folder of downloads is shared: there, only files in one of these formats are the program's. `inside` are
-    patterns of file names: in a zip there, only matching files are opened to detect their format.
+    part. `formats` are the formats of its files. The folder of downloads is shared: there, only files in one of these
+    formats are the program's. `inside` are patterns of file names: in a zip there, only matching files are opened to
+    detect their format.
     """
 
     name: str
