@@ -23,6 +23,7 @@ from goalmem_cli.transcripts.readers.wechat_qq_lines import (
     TITLE,
     first_lines,
     form_of,
+    head_in,
     opening_of,
 )
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
@@ -83,14 +84,14 @@ class WechatReader(_TimedReader):
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line is such a line, and a name comes back on others after empty lines."""
         lines = first_lines(glimpse.head)
-        if not lines or (form := form_of(lines)) is None or form.fullmatch(lines[0]) is None:
+        if not lines or (form := form_of(lines)) is None or head_in(lines[0], form) is None:
             return False
         heads = [
             found["who"]
             for (before, line), (_, below) in pairwise(pairwise(["", *lines, ""]))
             if (form is IN_PARENTHESES or not before.strip())
             and below.strip()
-            and (found := form.fullmatch(line))
+            and (found := head_in(line, form))
             and found["who"]
         ]
         return max(Counter(heads).values(), default=0) >= _FEWEST and not are_log_levels(heads)

@@ -29,10 +29,16 @@ def first_lines(head: str) -> list[str]:
     return [line for line in lines if not _DAY.fullmatch(line)]
 
 
+def head_in(line: str, form: re.Pattern[str]) -> re.Match[str] | None:
+    """Return the match if a message begins on the line. Without the whole date, the name has an id behind it."""
+    found = form.fullmatch(line)
+    return found if found is not None and (found["time"] or found["id"]) else None
+
+
 def form_of(lines: list[str]) -> re.Pattern[str] | None:
     """Return the form that most of the lines have; None if no line has any."""
     forms = (TIME_FIRST, NAME_FIRST, IN_PARENTHESES)
-    counts = {form: sum(map(bool, map(form.fullmatch, lines))) for form in forms}
+    counts = {form: sum(head_in(line, form) is not None for line in lines) for form in forms}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else None
 
@@ -43,7 +49,7 @@ def opening_of(line: str, form: re.Pattern[str]) -> Opening | None:
         return Opening(TITLE, None, chat["name"].strip())
     if EXPORT_OF_QQ.fullmatch(line) or (form is IN_PARENTHESES and _DAY.fullmatch(line)):
         return Opening("", None, "")
-    found = form.fullmatch(line)
+    found = head_in(line, form)
     if found is None:
         return None
     try:
