@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.nodes import Node
 
 _WORST = float("inf")
@@ -63,10 +64,9 @@ def told_in_turns(meeting: Node) -> Node:
     """Return the meeting with consecutive sentences of one speaker joined, and the time at which each turn begins."""
     stamp = meeting.child("date").stamp()
     began = None if stamp is None or stamp.unread else stamp.moment
+    speakers = objects_in(meeting.child("speakers"))
     named = {
-        speaker.get("id"): speaker.get("name")
-        for speaker in meeting.child("speakers").value or ()
-        if isinstance(speaker, dict) and isinstance(speaker.get("id"), (int, str))
+        number: one.child("name").value for one in speakers if isinstance(number := one.child("id").value, (int, str))
     }
     turns: list[dict[str, object]] = []
     for sentence in meeting.required("sentences").elements():
