@@ -91,7 +91,7 @@ def _flat(prompt: object) -> Iterator[dict[str, object]]:
             waiting.extend(reversed(replies) if isinstance(replies, list) else ())
 
 
-def _speaker_of(sentence: Node, named: Mapping[object, object]) -> str:
+def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:
     number = sentence.child("speaker_id").value
     name = sentence.child("speaker_name").optional_name()
     known = named.get(number) if isinstance(number, (int, str)) else None
