@@ -336,3 +336,12 @@ def test_a_log_is_no_meeting(text: str) -> None:
     """Levels do not speak."""
     with pytest.raises(UnknownFormat, match="in none of the accepted formats"):
         detect("a.txt", text.encode())
+
+
+@pytest.mark.parametrize("name", ["mistral", "oasst"])
+def test_parts_without_the_id_of_their_conversation_are_one(name: str) -> None:
+    """Where none says to which it belongs, it is no error of the program."""
+    key = {"mistral": "chatId", "oasst": "message_tree_id"}[name]
+    part = {"mistral": MISTRAL[1], "oasst": {"message_id": "1", "role": "user", "text": "Late?"}}[name]
+    (chat,) = read_bytes(json.dumps([{**part, key: None}]).encode(), "a.json", name)
+    assert [turn.text for turn in chat.turns] == ["Late?"]

@@ -32,7 +32,7 @@ def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
     is_first = line.has("prompt") or about.get("id") != tree
     if is_first:
         about.update({"id": tree, "messages": []})
-    listed = about["messages"]
+    listed = about.setdefault("messages", [])
     if isinstance(listed, list):
         listed.extend(_flat(line.child("prompt").value) if line.has("prompt") else [line.value])
     return is_first

@@ -93,7 +93,7 @@ def _line_of_mistral(line: Node, about: dict[str, object]) -> bool:
     is_first = about.get("id") != line.child("chatId").value
     if is_first:
         about.update({"id": line.child("chatId").value, "messages": []})
-    listed = about["messages"]
+    listed = about.setdefault("messages", [])
     if isinstance(listed, list):
         listed.append(line.value)
     return is_first
