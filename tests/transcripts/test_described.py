@@ -342,6 +342,7 @@ def test_a_log_is_no_meeting(text: str) -> None:
 def test_parts_without_the_id_of_their_conversation_are_one(name: str) -> None:
     """Where none says to which it belongs, it is no error of the program."""
     key = {"mistral": "chatId", "oasst": "message_tree_id"}[name]
-    part = {"mistral": MISTRAL[1], "oasst": {"message_id": "1", "role": "user", "text": "Late?"}}[name]
+    oasst: dict[str, object] = {"message_id": "1", "role": "user", "text": "Late?"}
+    part = MISTRAL[1] if name == "mistral" else oasst
     (chat,) = read_bytes(json.dumps([{**part, key: None}]).encode(), "a.json", name)
     assert [turn.text for turn in chat.turns] == ["Late?"]

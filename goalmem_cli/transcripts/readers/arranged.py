@@ -104,4 +104,4 @@ def _moment(began: datetime | None, seconds: object) -> str | None:
     """Return the time so many seconds after the meeting began."""
     if began is None or not isinstance(seconds, (int, float)) or not 0 <= seconds <= _LONGEST_MEETING:
         return None
-    return (began + timedelta(seconds=int(seconds))).isoformat()
+    return (began + timedelta(seconds=int(seconds))).isoformat().replace("+00:00", "Z")

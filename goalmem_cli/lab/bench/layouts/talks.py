@@ -143,9 +143,12 @@ def _oasst(turns: Sequence[Turn]) -> list[object]:
 
 def _fireflies(turns: Sequence[Turn]) -> object:
     sentences = [
-        {"speaker_name": turn.speaker, "speaker_id": turn.ordinal % 2, "text": turn.text, "start_time": 2.5}
+        {
+            "speaker_name": turn.speaker, "speaker_id": turn.ordinal % 2, "text": turn.text,
+            "start_time": seconds_of(turn) - seconds_of(turns[0]),
+        }
         for turn in turns
-    ]
+    ]  # fmt: skip
     meeting = {"id": "f1", "title": "Made up", "date": 1000 * seconds_of(turns[0]), "sentences": sentences}
     return {"data": {"transcript": meeting}}
 
