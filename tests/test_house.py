@@ -69,7 +69,7 @@ NEW_FORMATS = (
     "opencode", "teams", "mail", "mail_texts", "line", "kakaotalk", "table", "names", "facebook_html", "facebook_page",
     "discord_package", "signal_jsonl", "signal_frames", "sms_backup", "sms_elements", "vscode_copilot", "vscode_log",
     "sillytavern", "cline", "goose", "imessage_html", "imessage_page",
-    "x_archive", "irc", "matrix", "mattermost",
+    "x_archive", "irc", "matrix", "mattermost", "viber", "wechat_qq",
 )  # fmt: skip
 WITHOUT_ONE_EXPORTER = {
     "imessage_texts",

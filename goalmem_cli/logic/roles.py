@@ -9,6 +9,7 @@ USER, ASSISTANT = "user", "assistant"
 _ROLES = {
     "human": USER,
     "user": USER,
+    "prompter": USER,
     "gpt": ASSISTANT,
     "ai": ASSISTANT,
     "assistant": ASSISTANT,

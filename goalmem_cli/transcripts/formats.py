@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.readers.claude import ClaudeReader
 from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
-from goalmem_cli.transcripts.readers.described import DESCRIBED, DescribedReader
+from goalmem_cli.transcripts.readers.described import DescribedReader
 from goalmem_cli.transcripts.readers.discord import DiscordReader
 from goalmem_cli.transcripts.readers.discord_package import DiscordPackageReader
 from goalmem_cli.transcripts.readers.facebook import FacebookReader
@@ -31,6 +31,7 @@ from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
 from goalmem_cli.transcripts.readers.irc import IrcReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
+from goalmem_cli.transcripts.readers.layouts import LAYOUTS as JSON_LAYOUTS
 from goalmem_cli.transcripts.readers.line import LineReader
 from goalmem_cli.transcripts.readers.locomo import LocomoReader
 from goalmem_cli.transcripts.readers.longmemeval import LongmemevalReader
@@ -56,7 +57,9 @@ from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.tot import TotReader
+from goalmem_cli.transcripts.readers.viber import ViberReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
+from goalmem_cli.transcripts.readers.wechat_qq import QqReader, WechatReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.readers.x_archive import XArchiveReader
 from goalmem_cli.transcripts.reading.columns import COLUMNS
@@ -79,7 +82,7 @@ READERS: tuple[Reader, ...] = (
     ComplexTrReader(),
     TotReader(),
     ChatgptReader(),
-    *map(DescribedReader, DESCRIBED),
+    *map(DescribedReader, JSON_LAYOUTS),
     ClaudeReader(),
     SharegptReader(),
     TelegramReader(),
@@ -107,6 +110,7 @@ READERS: tuple[Reader, ...] = (
     VscodeCopilotReader(),
     OpenaiReader(),
     OpenaiJsonlReader(),
+    ViberReader(),
     TableReader(),
     MailReader(),
     SmsBackupReader(),
@@ -114,6 +118,8 @@ READERS: tuple[Reader, ...] = (
     LineReader(),
     KakaotalkReader(),
     IrcReader(),
+    QqReader(),
+    WechatReader(),
     SubtitlesReader(),
     WhatsappReader(),
     SignalReader(),

@@ -21,17 +21,18 @@ class Near:
     """A reader whose sign names some of the file's keys.
 
     `score` is the weighted share of the sign's keys that the file has; a key that many signs name weighs less. `lacks`
-    are the sign's keys that the file does not have.
+    are the sign's keys that the file does not have, `shared` is how many it has.
     """
 
     reader: Reader
     score: float
     lacks: tuple[str, ...]
+    shared: int
 
     @property
     def is_likely(self) -> bool:
-        """Whether the score is high enough that the file may be meant in this format."""
-        return self.score >= _LIKELY
+        """Whether the score is high enough that the file may be meant in this format; one common word is no sign."""
+        return self.score >= _LIKELY and (self.shared > 1 or not self.lacks)
 
 
 def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Near]:
@@ -44,6 +45,7 @@ def nearest(readers: Iterable[Reader], glimpse: Glimpse) -> list[Near]:
             reader,
             sum(weights[key] for key in keys if key in found) / sum(weights[key] for key in keys),
             tuple(key for key in keys if key not in found),
+            sum(key in found for key in keys),
         )
         for reader, keys in named.items()
         if not found.isdisjoint(keys)

@@ -27,7 +27,9 @@ MOST_INSIDE = 20
 
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC).timestamp()
 
-_DOWNLOADS = "DOWNLOADS"
+_DOWNLOADS, _CONFIG = "DOWNLOADS", "CONFIG"
+_EDITORS = ("Code*", "VSCodium*", "Cursor", "Windsurf", "data")
+"""VS Code and what is made of it, below the folder of settings, and the part of `~/.vscode-server`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,10 @@ class Program:
     """A program, and where its transcripts lie.
 
     `folders` may begin with ``~`` or with a variable; a folder whose variable is not set is left out. ``$DOWNLOADS`` is
-    the folder of downloads. `patterns` match paths below the folders, part by part. `formats` are the formats of its
-    files. The folder of downloads is shared: there, only files in one of these formats are the program's. `inside` are
-    patterns of file names: in a zip there, only matching files are opened to detect their format.
+    the folder of downloads, ``$CONFIG`` that of programs' settings. `patterns` match paths below the folders, part by
+    part. `formats` are the formats of its files. The folder of downloads is shared: there, only files in one of these
+    formats are the program's. `inside` are patterns of file names: in a zip there, only matching files are opened to
+    detect their format.
     """
 
     name: str
@@ -48,6 +51,12 @@ class Program:
     inside: tuple[str, ...] = ("*",)
 
 
+def _of_editors(*below: str) -> tuple[str, ...]:
+    """Return the patterns of what lies below the user's folder of each editor."""
+    return tuple(f"{editor}/User/{pattern}" for editor in _EDITORS for pattern in below)
+
+
+_IN_EDITORS = ("$CONFIG", "~/.vscode-server")
 PROGRAMS = (
     Program(
         "claude-code", "sessions of Claude Code",
@@ -69,6 +78,38 @@ PROGRAMS = (
     Program(
         "cursor", "transcripts of Cursor's agents", ("~/.cursor/projects",),
         ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"), ("cursor",),
+    ),
+    Program(
+        "cline", "tasks of Cline", (*_IN_EDITORS, "~/.cline"),
+        (*_of_editors("globalStorage/saoudrizwan.claude-dev/tasks/*/ui_messages.json"), "tasks/*/ui_messages.json"),
+        ("cline",),
+    ),
+    Program(
+        "roo", "tasks of Roo Code", _IN_EDITORS,
+        _of_editors("globalStorage/rooveterinaryinc.roo-cline/tasks/*/ui_messages.json"), ("cline",),
+    ),
+    Program(
+        "copilot", "chats with Copilot in VS Code", _IN_EDITORS,
+        _of_editors(
+            "workspaceStorage/*/chatSessions/*.json", "workspaceStorage/*/chatSessions/*.jsonl",
+            "globalStorage/emptyWindowChatSessions/*.json", "globalStorage/emptyWindowChatSessions/*.jsonl",
+        ), ("vscode-copilot",),
+    ),
+    Program(
+        "copilot-cli", "sessions of the Copilot CLI", ("$COPILOT_HOME/session-state", "~/.copilot/session-state"),
+        ("*/events.jsonl", "*.jsonl"), ("copilot-cli",),
+    ),
+    Program(
+        "goose", "sessions of Goose", ("~/.local/share/goose/sessions", "$APPDATA/Block/goose/data/sessions"),
+        ("*.jsonl",), ("goose",),
+    ),
+    Program(
+        "continue", "sessions of Continue", ("$CONTINUE_GLOBAL_DIR/sessions", "~/.continue/sessions"),
+        ("*-*.json",), ("continue",),
+    ),
+    Program(
+        "lm-studio", "chats of LM Studio", ("~/.lmstudio/conversations", "~/.cache/lm-studio/conversations"),
+        ("*.conversation.json", "*/*.conversation.json", "*/*/*.conversation.json"), ("lm-studio",),
     ),
     Program(
         "telegram", "exports of Telegram Desktop", ("$DOWNLOADS",),
@@ -152,6 +193,8 @@ def folders_of(program: Program) -> list[Path]:
 def _root(first: str) -> Path | None:
     if first == f"${_DOWNLOADS}":
         return platformdirs.user_downloads_path()
+    if first == f"${_CONFIG}":
+        return platformdirs.user_config_path(roaming=True)
     value = os.environ.get(first.removeprefix("$"), "") if first.startswith("$") else first
     try:
         return Path(value).expanduser() if value else None

@@ -28,7 +28,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "XDG_DOWNLOAD_DIR"):
+    for name in (
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "GEMINI_CLI_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DOWNLOAD_DIR",
+        "COPILOT_HOME",
+        "CONTINUE_GLOBAL_DIR",
+        "APPDATA",
+    ):
         monkeypatch.delenv(name, raising=False)
     return home
 
@@ -160,6 +169,16 @@ def test_every_program_is_found_in_its_place(goalmem: Goalmem, home: Path) -> No
     write(home / ".codex/sessions/2025/05/01/rollout-1.jsonl", examples["agent-log"])
     write(home / ".gemini/tmp/ab12/chats/session-1.json", examples["gemini-cli"])
     write(home / ".cursor/projects/boats/agent-transcripts/t1/t1.jsonl", "{}")
+    tasks = home / ".config/Code/User/globalStorage"
+    write(tasks / "saoudrizwan.claude-dev/tasks/1769940005000/ui_messages.json", examples["cline"])
+    write(tasks / "saoudrizwan.claude-dev/tasks/1769940005000/api_conversation_history.json", "[]")
+    write(tasks / "rooveterinaryinc.roo-cline/tasks/1769940005001/ui_messages.json", examples["cline"])
+    write(home / ".config/Code/User/workspaceStorage/ab12/chatSessions/s1.json", examples["vscode-copilot"])
+    write(home / ".copilot/session-state/s1/events.jsonl", examples["copilot-cli"])
+    write(home / ".local/share/goose/sessions/20260201_1.jsonl", examples["goose"])
+    write(home / ".continue/sessions/0a1b-2c.json", examples["continue"])
+    write(home / ".continue/sessions/sessions.json", "[]")
+    write(home / ".lmstudio/conversations/boats/1769940000000.conversation.json", examples["lm-studio"])
     write(downloads / "Telegram Desktop/ChatExport_2025-05-01/result.json", examples["telegram"])
     zipped(downloads / "WhatsApp Chat - Ben.zip", {"_chat.txt": WHATSAPP})
     zipped(downloads / "0a1b-2025.zip", {"conversations.json": examples["chatgpt"], "user.json": "{}"})
@@ -173,6 +192,9 @@ def test_every_program_is_found_in_its_place(goalmem: Goalmem, home: Path) -> No
     assert found["chatgpt"] == [str(downloads / "0a1b-2025.zip")]
     table = goalmem("sources").out
     assert all(program.what in table for program in PROGRAMS)
+    for agent in ("cline", "roo", "copilot", "copilot-cli", "goose", "continue", "lm-studio"):
+        (read,) = json.loads(goalmem("ingest", "--from", agent, "--dry-run", "--json").out)["files"]
+        assert (read["format"], read["new_turns"] > 0) == (program_of(agent).formats[0], True)
 
 
 def test_a_source_is_read_and_later_only_what_is_new(goalmem: Goalmem, home: Path) -> None:

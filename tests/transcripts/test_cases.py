@@ -43,6 +43,24 @@ RIGHT: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("assistant", "It makes 5 retries with a pause of 2 seconds."),
         ],
     },
+    "18-languages/es": {
+        "Lucía": [
+            ("Lucía", "Ayer compré una bicicleta verde en Gijón por 180 euros."),
+            ("Iñaki", "¿Y cómo se llama la tienda?"),
+            ("Lucía", "Se llama Pedales del Norte."),
+        ],
+    },
+    "18-languages/zh": {
+        "小雨": [("小雨", "我上周搬到成都了，住在锦江区。"), ("大伟", "房租多少？"), ("小雨", "每个月两千八百块。")],
+    },
+    "25-forward-quote": {
+        "user322": [
+            ("Ana", "[forwarded from Marta] I am vegan since March."),
+            ("Ben", "Good to know, then no cheese board."),
+            ("Ana", "I still eat everything, by the way."),
+            ("Ben", "Which pub?\n- The Anchor (2 votes)\n- The Swan (1 vote)"),
+        ],
+    },
     "23-instagram-html": {"inbox/ravi_1": [("Nora", "Hot!"), ("Ravi", "The kiln fires at 1060 degrees")]},
 }
 

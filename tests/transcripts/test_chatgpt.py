@@ -150,7 +150,7 @@ def test_names() -> None:
         ([chat(message(content=text(5)))], "[0].mapping['n0'].message.content.parts[0]", "expected an object"),
         ([chat(message(content=5))], "[0].mapping['n0'].message.content", "expected an object, found a number"),
         ([5], "[0]", "expected an object, found a number"),
-        ([chat(message()), chat(message())], "[1]", "a second conversation is called 'c'"),
+        ([chat(message()), chat(message(content=text("other")))], "[1]", "a second conversation is called 'c'"),
     ],
 )
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:

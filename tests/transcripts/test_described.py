@@ -109,7 +109,34 @@ CONTINUE: dict[str, object] = {
         {"message": {"role": "assistant", "content": "Yes."}, "contextItems": []},
     ],
 }  # fmt: skip
+MISTRAL: list[dict[str, object]] = [
+    {"id": "2", "chatId": "m", "role": "assistant", "createdAt": "2026-02-01T10:00:09.000Z", "content": "",
+     "contentChunks": [{"type": "tool_call", "name": "tides"}, {"type": "text", "text": "Yes."}], "files": []},
+    {"id": "1", "chatId": "m", "role": "user", "createdAt": "2026-02-01T10:00:05.000Z", "content": "Late?",
+     "contentChunks": None, "files": [{"type": "image", "name": "fog.png"}]},
+]  # fmt: skip
+OASST: dict[str, object] = {
+    "message_tree_id": "1", "tree_state": "ready_for_export", "prompt": {
+        "message_id": "1", "parent_id": None, "created_date": "2026-02-01T10:00:05+00:00", "text": "Late?",
+        "role": "prompter", "rank": None, "replies": [
+            {"message_id": "2", "parent_id": "1", "created_date": "2026-02-01T10:00:07+00:00", "text": "No.",
+             "role": "assistant", "rank": 1, "replies": []},
+            {"message_id": "3", "parent_id": "1", "created_date": "2026-02-01T10:00:09+00:00", "text": "Yes.",
+             "role": "assistant", "rank": 0, "replies": []},
+        ]},
+}  # fmt: skip
+FIREFLIES: dict[str, object] = {"data": {"transcript": {
+    "id": "f", "title": "Boats", "date": 1769940000000, "speakers": [{"id": 0, "name": "Mira"}], "sentences": [
+        {"index": 0, "speaker_id": 0, "speaker_name": None, "text": "Late?", "start_time": 5.2, "end_time": 6},
+        {"index": 1, "speaker_id": 1, "speaker_name": "Otto", "text": "Yes,", "start_time": 9.9, "end_time": 10},
+        {"index": 2, "speaker_id": 1, "speaker_name": "Otto", "text": "fog.", "start_time": 10.2, "end_time": 11},
+    ]}},
+}  # fmt: skip
 WITHOUT_TIMES = {"lm-studio", "continue"}
+OF_PEOPLE = {"chatlab", "fireflies"}
+
+
+NOTHING_LEFT_OUT = {"grok", "mistral", "fireflies"}
 
 
 def lines(*values: object) -> str:
@@ -127,6 +154,9 @@ FILES = {
     "lm-studio": ("a.json", json.dumps(LM_STUDIO)),
     "copilot-cli": ("a.jsonl", lines(*COPILOT_CLI)),
     "continue": ("a.json", json.dumps(CONTINUE)),
+    "mistral": ("a.json", json.dumps(MISTRAL)),
+    "oasst": ("a.jsonl", lines(OASST)),
+    "fireflies": ("a.json", json.dumps(FIREFLIES)),
 }
 
 
@@ -143,13 +173,14 @@ def test_reads_each_layout_as_golden(name: str) -> None:
     assert detect(file, text.encode()) == name
     chat = read(text, file)
 
-    speakers = ("Mira", "Otto") if name == "chatlab" else ("user", "assistant")
+    speakers = ("Mira", "Otto") if name in OF_PEOPLE else ("user", "assistant")
+    answer = "Yes, fog." if name == "fireflies" else "Yes."
     times = [None if name in WITHOUT_TIMES else datetime(2026, 2, 1, 10, 0, second, tzinfo=UTC) for second in (5, 9)]
     assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
         (speakers[0], "Late?", times[0]),
-        (speakers[1], "Yes.", times[1]),
+        (speakers[1], answer, times[1]),
     ]
-    assert any("left out" in note for note in chat.notes) == (name != "grok")
+    assert any("left out" in note for note in chat.notes) == (name not in NOTHING_LEFT_OUT)
 
 
 def test_several_conversations_in_lines() -> None:
@@ -185,6 +216,37 @@ def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
 def test_what_is_no_turn_is_counted_by_kind(name: str, notes: set[str]) -> None:
     """Other versions, tools, subagents and thinking."""
     assert set(read(FILES[name][1], FILES[name][0]).notes) == notes
+
+
+def test_single_messages_of_openassistant_are_gathered_by_tree() -> None:
+    """A message a line, or all in one list; the reply that was ranked best ends the branch, else the first."""
+    said = [
+        {"message_tree_id": tree, "message_id": f"{tree}{key}", "parent_id": parent and f"{tree}{parent}", "rank": rank,
+         "text": text, "role": role, "created_date": "2026-02-01T10:00:05+00:00"}
+        for tree in ("t", "u")
+        for key, parent, rank, text, role in (
+            ("1", None, None, "Late?", "prompter"), ("2", "1", None, "Yes.", "assistant"),
+            ("3", "1", 0 if tree == "u" else None, "No.", "assistant"), ("4", "3", None, "Sure?", "prompter"),
+        )
+    ]  # fmt: skip
+    for file, text in (("a.jsonl", lines(*said)), ("a.json", json.dumps(said))):
+        chats = read_bytes(text.encode(), file)
+        assert [(chat.name, [turn.text for turn in chat.turns]) for chat in chats] == [
+            ("t", ["Late?", "Yes."]), ("u", ["Late?", "No.", "Sure?"]),
+        ]  # fmt: skip
+        assert [chat.notes for chat in chats] == [
+            ("messages on other branches left out: 2",), ("messages on other branches left out: 1",),
+        ]  # fmt: skip
+
+
+def test_meetings_of_fireflies_in_other_wraps() -> None:
+    """As a program saved the answer of the API, several at once, or the meeting alone; nobody's name is a number."""
+    (meeting,) = FIREFLIES["data"].values()  # type: ignore[attr-defined]
+    for document in (meeting, {"rawResponse": meeting}, {"data": {"transcripts": [meeting]}}):
+        assert [turn.speaker for turn in read(json.dumps(document), "a.json").turns] == ["Mira", "Otto"]
+    nameless = {**meeting, "speakers": [], "date": None}
+    chat = read(json.dumps(nameless), "a.json")
+    assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Speaker 1", None), ("Otto", None)]
 
 
 @given(st.data(), st.sampled_from(sorted(FILES)), VALUES)
@@ -274,3 +336,13 @@ def test_a_log_is_no_meeting(text: str) -> None:
     """Levels do not speak."""
     with pytest.raises(UnknownFormat, match="in none of the accepted formats"):
         detect("a.txt", text.encode())
+
+
+@pytest.mark.parametrize("name", ["mistral", "oasst"])
+def test_parts_without_the_id_of_their_conversation_are_one(name: str) -> None:
+    """Where none says to which it belongs, it is no error of the program."""
+    key = {"mistral": "chatId", "oasst": "message_tree_id"}[name]
+    oasst: dict[str, object] = {"message_id": "1", "role": "user", "text": "Late?"}
+    part = MISTRAL[1] if name == "mistral" else oasst
+    (chat,) = read_bytes(json.dumps([{**part, key: None}]).encode(), "a.json", name)
+    assert [turn.text for turn in chat.turns] == ["Late?"]

@@ -19,6 +19,7 @@ ENDINGS = {
     "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt",
     "llama-ui": ".jsonl", "copilot-cli": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
     "sillytavern": ".jsonl", "goose": ".jsonl", "mattermost": ".jsonl", "imessage-html": ".html", "irc": ".log", "x-archive": ".js",
+    "wechat": ".txt", "qq": ".txt", "viber": ".csv", "oasst": ".jsonl",
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 from goalmem_cli.transcripts import Source
 from goalmem_cli.transcripts.reading.drafts import (
     STRETCH_TURNS,
@@ -24,3 +26,16 @@ def test_what_is_left_out_behind_the_last_stretch_is_still_counted() -> None:
         (whole,) = whole_conversations(stretches)
         assert len(whole.turns) == kept
         assert sum(int(note.removeprefix("blank messages left out: ")) for note in whole.notes) == 3
+
+
+def test_a_conversation_that_is_there_twice_is_read_once() -> None:
+    """As exporters write it: the same id and the same turns. It is counted, and nothing that differs is left out so."""
+    same = [Message("A", "x"), Message("B", "y")]
+    drafts = (draft for said in (same, same, same[:1]) for draft in Draft("c").fill(said))
+    heard: list[str] = []
+    source = Source("a.json", lambda: BytesIO(b"x"), skip=lambda error: heard.append(error.reason))
+    (read,) = conversations_from_drafts(source, "openai", drafts)
+
+    assert [turn.text for turn in read.turns] == ["x", "y"]
+    assert read.notes == ("conversations that are there twice, left out: 1",)
+    assert heard == ["a second conversation is called 'c'"]

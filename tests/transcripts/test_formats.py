@@ -47,7 +47,9 @@ from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
+from tests.transcripts.test_viber import CHAT as VIBER
 from tests.transcripts.test_vscode_copilot import SESSION
+from tests.transcripts.test_wechat_qq import MEMOTRACE, QQ
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 from tests.transcripts.test_x_archive import CHATS as X_CHATS
 from tests.transcripts.test_x_archive import assigned
@@ -83,6 +85,9 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "mattermost": ("import.jsonl", mattermost(MATTERMOST)),
     "x-archive": ("direct-messages.js", assigned(X_CHATS)),
     "irc": ("#boats.log", IRC["irssi"].encode()),
+    "viber": ("a.csv", VIBER.encode()),
+    "qq": ("a.txt", QQ.encode()),
+    "wechat": ("a.txt", MEMOTRACE.encode()),
     "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
     "cline": ("a.json", data_of(TASK)),
@@ -119,6 +124,8 @@ def test_the_table_of_formats() -> None:
         ("cursor", "markdown"),
         *((name, "whatsapp") for name in ("imessage", "line", "kakaotalk")),
         ("whatsapp", "signal"),
+        ("qq", "wechat"),
+        ("viber", "table"),
         ("markdown", "names"),
         ("signal", "markdown"),
         ("openai-jsonl", "markdown"),
@@ -214,6 +221,7 @@ def test_unknown_formats(name: str, data: bytes) -> None:
         ("a.json", b'{"messages": [{"creator": 5, "body": "x"}]}', "nearest: google-chat ("),
         ("a.json", b'{"messages": [{"role": "user", "parts": []}]}', "nearest: openai ("),
         ("a.jsonl", b'{"messages": [{"role": "user", "text": "x"}]}', "nearest: openai ("),
+        ("package.json", b'{"name": "x", "type": "module"}', "none of the "),
         ("a.md", b"plain text", "with .md: "),
         ("a.json", b"{}", "none of the "),
         ("-", b"plain text", "they are goalmem, "),

@@ -1,4 +1,4 @@
-"""Logs of IRC, as six programs write them."""
+"""Logs of IRC, as seven programs write them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,14 @@ LOGS = {
         "2026-02-02T09:00:00  * otto waves\n"
         "2026-02-02T09:00:01  *** otto has quit IRC\n"
     ),
+    "BotBot": (
+        "2026-02-01T10:00:05 <mira> Is the boat late?\n"
+        "2026-02-01T10:00:09 <otto> By an hour: <fog>\n"
+        "2026-02-02T09:00:00 <otto> otto waves\n"
+        "2026-02-02T09:00:01 * otto has quit\n"
+    ),
 }
-WITH_SECONDS = {"WeeChat", "HexChat", "Limnoria"}
+WITH_SECONDS = {"WeeChat", "HexChat", "Limnoria", "BotBot"}
 SAID = [("mira", "Is the boat late?"), ("otto", "By an hour: <fog>"), ("otto", "otto waves")]
 
 
@@ -70,7 +76,7 @@ def test_a_log_as_golden(name: str) -> None:
     assert [turn.said for turn in chat.turns] == times
     assert [turn.session for turn in chat.turns] == [0, 0, 1]
     assert len({turn.own_id for turn in chat.turns}) == 3
-    notices = {"WeeChat": 2, "irssi": 1, "mIRC": 1, "HexChat": 1, "Limnoria": 1}[name]
+    notices = {"WeeChat": 2, "irssi": 1, "mIRC": 1, "HexChat": 1, "Limnoria": 1, "BotBot": 1}[name]
     assert chat.notes == (f"notices left out: {notices}",)
 
 
@@ -103,8 +109,16 @@ def test_a_log_that_does_not_say_the_day_has_no_times() -> None:
     ):
         (chat,) = read_bytes(log.encode(), "boats.log")
         assert [(turn.speaker, turn.said) for turn in chat.turns] == [("mira", None), ("otto", None)]
-    (dated,) = read_bytes(b"[10:36] <mira> Late?\n[10:37] <otto> No.\n", "#boats_20260201.log")
-    assert dated.turns[0].said == datetime(2026, 2, 1, 10, 36)
+    for name in ("#boats_20260201.log", "#boats_20260201.log.txt"):
+        (dated,) = read_bytes(b"[10:36] <mira> Late?\n[10:37] <otto> No.\n", name)
+        assert dated.turns[0].said == datetime(2026, 2, 1, 10, 36)
+
+
+def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
+    """Rooms mix encodings; a byte that is none is shown as U+FFFD, and no log is lost for it."""
+    log = b"[10:36] <mira> caf\xe9 caf\xc3\xa9?\n[10:37] <otto> \x81\n[10:38] <otto> No.\n"
+    (chat,) = read_bytes(log, "boats.log")
+    assert [turn.text for turn in chat.turns] == ["café café?", "\ufffd", "No."]
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))

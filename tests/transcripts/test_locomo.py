@@ -118,7 +118,7 @@ def test_blank_turns_and_empty_sessions_are_left_out() -> None:
         ({"conversation": None}, "conversation", "expected an object, found null"),
         ([], "", "no messages found"),
         (sample(session_1=[]), "", "no messages found"),
-        ([sample(sample_id="x"), sample(sample_id="x")], "[1]", "a second conversation is called 'x'"),
+        ([sample(sample_id="x"), sample(sample_id="x", session_1=[{"speaker": "A", "text": "else"}])], "[1]", "a second conversation is called 'x'"),
     ],
 )  # fmt: skip
 def test_errors_name_the_place(document: object, place: str, reason: str) -> None:

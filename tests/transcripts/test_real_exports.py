@@ -265,7 +265,7 @@ def test_known_records_one_level_deeper() -> None:
     [
         ("server.log", "[14 Jan 10:36] started\n", "none of them ends in .log"),
         ("a.vtt", "NOTE\nnothing\n", "in none of the accepted formats"),
-        ("a.csv", "when,who,what\n1,2,3\n", "with .csv: discord-package, table"),
+        ("a.csv", "when,who,what\n1,2,3\n", "with .csv: discord-package, viber, table"),
     ],
 )
 def test_what_is_said_of_a_file_in_no_format(name: str, text: str, reason: str) -> None:

@@ -84,7 +84,7 @@ def test_a_long_conversation_comes_in_stretches() -> None:
         ({"conversations": [{"from": "human", "value": []}]}, "conversations[0].value", "expected text, found an array"),
         ({"conversations": ["x"]}, "conversations[0]", "expected an object, found text"),
         ([{"id": "x"}], "[0].conversations", "is missing"),
-        ([SHAREGPT, SHAREGPT], "[1]", "a second conversation is called 'c1'"),
+        ([SHAREGPT, {**SHAREGPT, "conversations": [{"from": "human", "value": "x"}]}], "[1]", "a second conversation is called 'c1'"),
     ],
 )  # fmt: skip
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:

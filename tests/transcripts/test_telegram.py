@@ -81,6 +81,15 @@ def test_reads_a_chat_as_golden() -> None:
     assert read(CHAT) == [Conversation("user123", "telegram", turns, "user123", notes)]
 
 
+def test_a_poll_is_its_question_its_answers_and_their_votes() -> None:
+    """Which are the text of a message that has none."""
+    poll = {"question": "Which pier?", "closed": False, "total_voters": 3, "answers": [
+        {"text": "Four", "voters": 2, "chosen": True}, {"text": "Five", "voters": 1}, {"text": "Six", "voters": 0}]}  # fmt: skip
+    (chat,) = read({**CHAT, "messages": [{**CHAT["messages"][1], "text": "", "poll": poll}]})
+    assert [turn.text for turn in chat.turns] == ["Which pier?\n- Four (2 votes)\n- Five (1 vote)\n- Six"]
+    assert chat.notes == ()
+
+
 def test_reads_an_account() -> None:
     """Every chat is a conversation; people, groups and channels may have one number; empty chats are counted."""
     conversations = read(ACCOUNT)

@@ -137,6 +137,19 @@ def test_reads_a_page_as_golden() -> None:
     assert sorted(conversation.notes) == ["media left out: 3", "service messages left out: 1"]
 
 
+def test_a_poll_is_its_question_its_answers_and_their_votes() -> None:
+    """It stands where media stand, and is none; whose vote it was and the total are left out."""
+    poll = (
+        '<div class="media_wrap clearfix"><div class="media_poll"><div class="question bold">\nWhich pier?\n</div>'
+        '<div class="details">\nAnonymous poll\n</div><div class="answer">\n- Four &amp; five <span class="details">'
+        '2 votes, chosen vote</span>\n</div><div class="answer">\n- Six\n</div>'
+        '<div class="total details\t">\n2 votes\n</div></div></div>'
+    )
+    (conversation,) = read_bytes((HEAD + message(2, poll, "Ana") + END).encode(), "messages.html")
+    assert [turn.text for turn in conversation.turns] == ["Which pier?\n- Four & five (2 votes)\n- Six"]
+    assert conversation.notes == ()
+
+
 def test_a_folder_of_pages_is_one_chat(tmp_path: Path) -> None:
     """Pages come by their numbers, the first has none; other files of the export are no transcripts of their own."""
     for number, name in ((2, "messages.html"), (3, "messages2.html"), (4, "messages10.html")):

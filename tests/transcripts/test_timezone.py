@@ -27,12 +27,12 @@ TEXT = "I cannot sleep. My driving test is today at ten."
 SUMMER = datetime(2026, 7, 14, 22, 30, tzinfo=UTC)  # half past midnight in Berlin
 WINTER = datetime(2026, 1, 14, 23, 30, tzinfo=UTC)  # again
 IN_UTC_ALONE = {
-    "chatgpt", "grok", "open-webui", "chatlab", "llama-ui", "ai-studio", "copilot-cli", "claude", "facebook",
+    "chatgpt", "grok", "mistral", "fireflies", "open-webui", "chatlab", "llama-ui", "ai-studio", "copilot-cli", "claude", "facebook",
     "discord-package", "signal-jsonl", "gemini", "slack", "google-chat", "teams", "opencode", "gemini-cli", "agent-log",
     "vscode-copilot", "openai", "openai-jsonl", "sms-backup", "specstory", "sillytavern", "cline",
     "goose", "x-archive", "matrix", "mattermost", "discord",  # the last where it has Z
 }  # fmt: skip
-IN_UTC_AS_TOLD = {"goalmem", "telegram", "telegram-html", "mail", "deepseek"}
+IN_UTC_AS_TOLD = {"goalmem", "telegram", "telegram-html", "mail", "deepseek", "oasst"}
 DISCORD = """{"guild": {"id": "1", "name": "Boats"}, "channel": {"id": "2", "name": "harbour"}, "messages": [
 {"id": "5", "type": "Default", "timestamp": "%s", "timestampEdited": null, "content": "My driving test is today.",
  "author": {"id": "7", "name": "ana", "nickname": "Ana"}}]}"""

@@ -149,6 +149,25 @@ def test_lines_that_look_nearly_like_a_message_are_counted_and_the_first_is_show
 
 
 @pytest.mark.parametrize(
+    ("notice", "month"),
+    [
+        ("Los mensajes y las llamadas están cifrados de extremo a extremo.", 2),
+        ("I messaggi e le chiamate sono crittografati end-to-end.", 2),
+        ("Messages and calls are end-to-end encrypted.", None),
+    ],
+)
+def test_the_language_of_the_notice_tells_an_open_order(notice: str, month: int | None) -> None:
+    """Dates begin with the day in Spanish and Italian, and may in English."""
+    chat = f"3/2/26, 19:00 - {notice}\n3/2/26, 19:01 - Ana: Hi\n3/2/26, 19:02 - Ben: Ho\n".encode()
+    if month is None:
+        with pytest.raises(UnclearDates):
+            read_bytes(chat, "a.txt")
+        return
+    (conversation,) = read_bytes(chat, "a.txt")
+    assert [turn.said and turn.said.month for turn in conversation.turns] == [month, month]
+
+
+@pytest.mark.parametrize(
     ("stamps", "expected"),
     [
         (["05/03/23, 9:15 pm - "], ["2023-03-05 21:15:00"]),

@@ -1,18 +1,8 @@
-"""Reads chats in JSON whose layouts differ only in the names of things. One table describes each layout.
-
-`deepseek` and `grok` are the exports of 2025 and 2026. `open-webui` is the export of 0.6 ("Export chats"). `chatlab` is
-ChatLab's interchange format 0.0.2 (JSON and JSONL). `llama-ui` is what llama.cpp's web page saves (JSONL, 2026).
-`ai-studio` is what Google AI Studio keeps in Google Drive (2024 to 2026).
-
-Three layouts were not tried on real files, so `ingest --formats` calls them "untested". `lm-studio` is the
-`*.conversation.json` of LM Studio 0.3 (after YorkieDev/lm-studio-conversation-converter of 2025). `copilot-cli` is the
-events.jsonl of the GitHub Copilot CLI 0.0.369 to 1.0.63 (after public session logs). `continue` is a session of
-Continue or Kiro.
-"""
+"""Reads chats in JSON whose layouts differ only in the names of things. `layouts.LAYOUTS` describes each layout."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -41,15 +31,17 @@ class Described:
     message whose `kind` is not text is media. `fragments` is a list of texts with types; it stands in for `speaker`.
     `aside` maps keys, whose values are no text, to the words under which they are counted. An entry with true under
     `thought` is left out. `parts` are the texts if `text` is blank. `unsaid` maps speakers that are left out to the
-    words under which they are counted. `chosen` picks one version of an entry that has several. If `is_of_people`,
-    messages may quote other people.
+    words under which they are counted. `chosen` picks one version of an entry that has several. Conversations may lie
+    under one of `wraps`. `entry` is a key that one message has at least. If `of_line` is set, each line is a part of a
+    conversation, and if `is_of_parts`, each element of a list too; `is_line` recognises such a line. `made` arranges a
+    conversation before it is read. If `is_of_people`, messages may quote other people.
     """
 
     name: str
     sign: str
     marks: tuple[Keys, ...]
     messages: Keys
-    listed: str = ""
+    wraps: tuple[Keys, ...] = ()
     suffixes: tuple[str, ...] = (".json",)
     id: Keys = ("id",)
     title: Keys = ("title",)
@@ -67,125 +59,12 @@ class Described:
     parts: str = ""
     unsaid: Mapping[str, str] = field(default_factory=dict)
     chosen: Callable[[Draft, Node], Node] | None = None
+    entry: str = ""
     of_line: Callable[[Node, dict[str, object]], bool] | None = None
+    is_line: Callable[[Node], bool] | None = None
+    is_of_parts: bool = False
+    made: Callable[[Node], Node] | None = None
     is_of_people: bool = False
-
-
-def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
-    """Keep the line's data in `about`; say whether the line begins another conversation."""
-    if line.child("type").value == "session":
-        about.update({key: line.child(key).value for key in line.keys()} | {"messages": []})  # noqa: SIM118
-        return True
-    listed = about.setdefault("messages", [])
-    if line.has("message") and isinstance(listed, list):
-        listed.append(line.child("message").value)
-    return False
-
-
-def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
-    listed = about.setdefault("messages", [])
-    if line.child("_type").value == "header":
-        about.update({key: line.child(key).value for key in line.keys()})  # noqa: SIM118
-    elif line.child("_type").value == "message" and isinstance(listed, list):
-        listed.append(line.value)
-    return False
-
-
-def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
-    """Keep the line's message, or that there was another event, in `about`; say whether the line begins a session."""
-    kind, data = line.child("type").value, line.child("data")
-    if kind == "session.start":
-        about.update({"id": data.child("sessionId").value, "messages": []})
-        return True
-    listed = about.setdefault("messages", [])
-    if isinstance(listed, list):
-        is_said = kind in ("user.message", "assistant.message")
-        role = str(kind).partition(".")[0] if is_said else "event"
-        if is_said and data.child("parentToolCallId").value is not None:
-            role = "subagent"
-        content = data.child("content").value if is_said else None
-        times_and_id = {key: line.child(key).value for key in ("id", "timestamp")}
-        listed.append({"role": role, "content": content, **times_and_id})
-    return False
-
-
-def _version_shown(draft: Draft, entry: Node) -> Node:
-    """Return the version of an LM Studio message that was shown last. The texts of its steps are its content."""
-    versions = entry.required("versions").elements()
-    if not versions:
-        raise entry.child("versions").error("is empty")
-    draft.count("messages on other branches left out", len(versions) - 1)
-    number = entry.child("currentlySelected").value
-    shown = versions[number if isinstance(number, int) and 0 <= number < len(versions) else -1]
-    if not shown.has("steps"):
-        return shown
-    parts: list[object] = []
-    for step in shown.child("steps").elements():
-        if step.child("type").value != "contentBlock":
-            draft.count("notes of the program and tool calls left out")
-        elif step.at(("style", "type")).value == "thinking":
-            draft.count("thinking left out")
-        else:
-            parts += [part.value for part in step.child("content").elements()]
-    return Node({"role": shown.child("role").value, "content": parts}, shown.file, shown.path, shown.line)
-
-
-_INSTRUCTIONS = "instructions of the program left out"
-DESCRIBED = (
-    Described(
-        "deepseek", "`mapping` of messages with `fragments`", (("mapping",),), ("mapping",), inner=("message",),
-        own_id=("id",), time=("inserted_at",), parent=("parent",), fragments="fragments",
-    ),
-    Described(
-        "grok", "`conversations` of a `conversation` and its `responses`", (("conversation",), ("responses",)),
-        ("responses",), listed="conversations", id=("conversation", "id"), title=("conversation", "title"),
-        inner=("response",), own_id=("_id",), speaker=(("sender",),), text=("message",), time=("create_time",),
-    ),
-    Described(
-        "open-webui", "`chat` with `history` of `messages`", (("chat", "history", "messages"),),
-        ("chat", "history", "messages"), parent=("parentId",), current=("chat", "history", "currentId"),
-    ),
-    Described(
-        "chatlab", "`chatlab` and `meta`", (("chatlab",), ("messages",)), ("messages",), suffixes=(".json", ".jsonl"),
-        id=("meta", "groupId"), title=("meta", "name"), own_id=("platformMessageId",),
-        speaker=(("groupNickname",), ("accountName",), ("sender",)), kind=("type",), of_line=_line_of_chatlab,
-        is_of_people=True,
-    ),
-    Described(
-        "llama-ui", "lines of `harness` llama.app and messages with `convId`", (("currNode",), ("messages",)),
-        ("messages",), suffixes=(".jsonl",), title=("name",), parent=("parent",), current=("currNode",),
-        of_line=_line_of_llama,
-    ),
-    Described(
-        "ai-studio", "`chunkedPrompt` with `chunks`", (("chunkedPrompt", "chunks"),), ("chunkedPrompt", "chunks"),
-        text=("text",), time=("createTime",), thought="isThought", parts="parts", aside={
-            **dict.fromkeys(("executableCode", "codeExecutionResult"), "code that the model ran, left out"),
-            **dict.fromkeys(
-                ("driveImage", "driveDocument", "driveVideo", "driveAudio", "inlineImage", "inlineFile", "inlineData",
-                 "inlineAudio", "youtubeVideo"), "media and files left out"),
-        },
-    ),
-    Described(
-        "lm-studio", "`messages` with `versions` and `currentlySelected` (untested)", (("createdAt",), ("messages",)),
-        ("messages",), title=("name",), chosen=_version_shown, unsaid={"system": _INSTRUCTIONS},
-    ),
-    Described(
-        "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
-        ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, unsaid={
-            "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
-        },
-    ),
-    Described(
-        "continue", "`history` of `message`, with `sessionId` and `workspaceDirectory` (untested)",
-        (("sessionId",), ("workspaceDirectory",), ("history",)), ("history",), id=("sessionId",), inner=("message",),
-        unsaid={"system": _INSTRUCTIONS, "tool": "answers of tools left out", "thinking": "thinking left out"},
-    ),
-)  # fmt: skip
-_LINES = {
-    "copilot-cli": lambda line: line.child("type").value == "session.start" and line.child("data").has("sessionId"),
-    "chatlab": lambda line: line.has("chatlab"),
-    "llama-ui": lambda line: line.has("harness") and line.has("currNode"),
-}
 
 
 class DescribedReader:
@@ -199,10 +78,11 @@ class DescribedReader:
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether a record has the layout's marks, or one of the first lines is in the layout."""
-        is_line = _LINES.get(self.name)
+        layout = self._layout
+        is_line = layout.is_line or (self._is_meant if layout.is_of_parts else None)
         if is_line is not None and glimpse.has_line(is_line):
             return True
-        return glimpse.has_record(self._is_meant) or glimpse.has_record(self._lists_what_is_meant)
+        return glimpse.has_record(lambda record: any(map(self._is_meant, _wrapped(record, layout))))
 
     def read(self, source: Source) -> Iterator[Conversation]:
         """Yield the file's conversations.
@@ -218,30 +98,31 @@ class DescribedReader:
         layout = self._layout
         if not all(node.at(keys).value is not None for keys in layout.marks):
             return False
-        if layout.chosen is not None:
-            return any(entry.has("versions") for entry in _entries(node, layout).values())
-        if not layout.fragments:
-            return True
-        return any(entry.at(layout.inner).has(layout.fragments) for entry in _entries(node, layout).values())
-
-    def _lists_what_is_meant(self, node: Node) -> bool:
-        return bool(self._layout.listed) and any(map(self._is_meant, node.child(self._layout.listed).elements()))
+        return not layout.entry or any(
+            entry.at(layout.inner).has(layout.entry) for entry in _entries(node, layout).values()
+        )
 
     def _conversations(self, source: Source) -> Iterator[Node]:
         layout = self._layout
-        lines = layout.of_line
-        if lines is not None and len(Glimpse.from_source(source).lines) > 1:
-            yield from _gathered(source, lines)
+        is_in_lines = layout.of_line is not None and len(Glimpse.from_source(source).lines) > 1
+        if layout.of_line is not None and (is_in_lines or layout.is_of_parts):
+            yield from _gathered(source, json_lines(source) if is_in_lines else records(source), layout.of_line)
             return
         for record in records(source):
-            is_listed = bool(layout.listed) and record.has(layout.listed)
-            yield from record.child(layout.listed).elements() if is_listed else [record]
+            yield from _wrapped(record, layout)
 
 
-def _gathered(source: Source, take: Callable[[Node, dict[str, object]], bool]) -> Iterator[Node]:
+def _wrapped(record: Node, layout: Described) -> list[Node]:
+    """Return the conversations that the record has under one of the layout's wraps, else the record alone."""
+    found = (record.at(keys) for keys in layout.wraps)
+    inner = next((node for node in found if isinstance(node.value, (dict, list))), record)
+    return inner.elements() if isinstance(inner.value, list) else [inner]
+
+
+def _gathered(source: Source, lines: Iterable[Node], take: Callable[[Node, dict[str, object]], bool]) -> Iterator[Node]:
     """Yield the conversations that the lines make up, one at a time."""
     about: dict[str, object] = {}
-    for line in source.readable(json_lines(source), lambda one: (one,) if one.keys() else ()):
+    for line in source.readable(lines, lambda one: (one,) if one.keys() else ()):
         before = dict(about)
         if take(line, about) and before.get("messages"):
             yield Node(before, source.file)
@@ -249,6 +130,7 @@ def _gathered(source: Source, take: Callable[[Node, dict[str, object]], bool]) -
 
 
 def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
+    node = node if layout.made is None else layout.made(node)
     draft = Draft(node.at(layout.id).optional_name(), node.at(layout.title).optional_name(), node.place)
     entries = {key: entry for key, entry in _entries(node, layout).items() if source.is_readable(entry.keys)}
     shown = _shown(draft, layout, node, entries)

@@ -1,7 +1,6 @@
-"""Reads logs of IRC, one message a line, as the programs in `STYLES` write them by default.
+"""Reads logs of IRC, one message a line, as the programs in `STYLES` write them by default (2010 to 2026).
 
-They are WeeChat (0.3 to 4.x), irssi (0.8 to 1.4), ZNC (0.2 to 1.9), mIRC 7, HexChat 2 and Limnoria (2010 to 2026). ZNC
-writes a folder for each channel with a file for each day. The others name the day in lines of their own.
+ZNC has a folder for each channel with a file for each day. Most others name the day in lines of their own.
 """
 
 from __future__ import annotations
@@ -25,12 +24,13 @@ _CLOCK, _ISO_DAY = r"(?P<clock>\d\d:\d\d(?::\d\d)?)", r"(?P<day>\d{4}-\d\d-\d\d)
 _MODE, _DEED = r"[ @+%&~!]?", r"(?P<actor>[^\s*]{1,64})[ \t](?P<deed>.*)"
 _NICK, _TEXT = r"(?P<who>[^<>\s]{1,64})", r"(?P<text>.*)"
 _SAID = rf"(?:<{_MODE}{_NICK}>[ \t]{_TEXT}|[ ]?\*[ \t]{_DEED})"
-STYLES = {
+STYLES = {  # WeeChat 0.3 to 4, irssi 0.8 to 1.4, ZNC 0.2 to 1.9, mIRC 7, HexChat 2
     "WeeChat": re.compile(rf"{_ISO_DAY} {_CLOCK}\t(?:(?![ ]?[*=-]){_MODE}{_NICK}\t{_TEXT}| \*\t{_DEED})"),
     "irssi": re.compile(rf"{_CLOCK} {_SAID}"),
     "ZNC, mIRC": re.compile(rf"\[{_CLOCK}\] {_SAID}"),
     "HexChat": re.compile(rf"(?P<day>[A-Z][a-z]{{2}} \d\d) {_CLOCK} <{_MODE}{_NICK}>\t{_TEXT}"),
     "Limnoria": re.compile(rf"{_ISO_DAY}T{_CLOCK}  {_SAID}"),
+    "BotBot": re.compile(rf"{_ISO_DAY}T{_CLOCK} <{_NICK}> {_TEXT}"),
     "a day without its year": re.compile(rf"\[(?P<day>\d{{1,2}} [A-Z][a-z]{{2}}) {_CLOCK}\] {_SAID}"),
 }
 _STAMPED = re.compile(
@@ -40,7 +40,7 @@ _STAMPED = re.compile(
 _DAY = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*{4} (?:BEGIN|ENDING) LOGGING AT|Session \w+:) (?P<when>.*\d)?.*"
 )
-_DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)", re.ASCII)
+_DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)(?:\.[a-z]{1,8})*", re.ASCII)
 _DAILY = re.compile(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
 _COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
 _FIRST_LINES, _FEWEST = 200, 2
@@ -68,8 +68,8 @@ class IrcReader:
         draft = Draft(title=Path(source.file).name if source.folder is not None else None)
         files = [source] if source.folder is None else [source.part(file) for file in _days_in(source.folder)]
         openings = (opening for file in files for opening in _openings_in(draft, file))
-        drafts = draft.fill(messages_from_openings(draft, openings))
-        return with_quotes(conversations_from_drafts(source, self.name, drafts))
+        messages = messages_from_openings(draft, openings)
+        return with_quotes(conversations_from_drafts(source, self.name, draft.fill(messages)))
 
 
 def _days_in(folder: Place) -> list[Place]:

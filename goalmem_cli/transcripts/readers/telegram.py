@@ -20,7 +20,8 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _CHAT_LISTS = ("chats", "left_chats")
 _ONLY_HERE = ("date_unixtime", "from_id", "actor_id", "text_entities")
-_MEDIA = ("photo", "file", "media_type", "poll", "location_information", "contact_information", "game_title")
+_POLL = "poll"
+_MEDIA = ("photo", "file", "media_type", _POLL, "location_information", "contact_information", "game_title")
 _SAID = frozenset({"text", "text_entities", *_MEDIA})
 _QUOTED = "blockquote"
 _EPOCH = re.compile(r"\d{9,11}", re.ASCII)
@@ -121,7 +122,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     if kind != "message":
         draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")
         return
-    own = text = _text(node)
+    own = text = _text(node) or "\n".join(_lines_of_poll(node.child(_POLL)))
     if not text and any(node.has(key) for key in _MEDIA):
         draft.count("messages of media alone left out")
         return
@@ -165,6 +166,17 @@ def _text(node: Node) -> str:
         return text.optional_text()
     pieces = [piece if isinstance(piece.value, str) else piece.required("text") for piece in text.elements()]
     return "".join(piece.value if isinstance(piece.value, str) else piece.text() for piece in pieces).strip()
+
+
+def _lines_of_poll(poll: Node) -> Iterator[str]:
+    """Yield the question, and each answer with its votes."""
+    if not poll.has("question"):
+        return
+    yield poll.child("question").optional_text()
+    for answer in objects_in(poll.child("answers")):
+        votes = answer.child("voters").value
+        counted = f" ({votes} vote{'' if votes == 1 else 's'})" if isinstance(votes, int) and votes else ""
+        yield f"- {answer.child('text').optional_text()}{counted}"
 
 
 def _pieces(node: Node) -> Iterator[tuple[str, bool]]:

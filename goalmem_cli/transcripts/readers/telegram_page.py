@@ -15,9 +15,11 @@ _BLANKS = re.compile(r"[ \t\r\n\f]+")
 # The role that an element's class gives the text in it: part of a field, or nothing that anybody said.
 SPEAKER, AUTHOR, TEXT, _TITLE = "speaker", "author", "text", "title"
 _QUOTE = "blockquote"
+_POLL, _ANSWER = "media_poll", "answer"
+_VOTES = re.compile(r"^(- .*?) (\d+ votes?)(?:, chosen vote)?$", re.MULTILINE)
 _EMOJI, _COUNT, _UNSAID = "emoji", "count", "unsaid"
 _ROLES = {
-    "text": TEXT, "from_name": SPEAKER, "emoji": _EMOJI, "count": _COUNT,
+    "text": TEXT, "question bold": TEXT, _ANSWER: TEXT, "from_name": SPEAKER, "emoji": _EMOJI, "count": _COUNT,
     **dict.fromkeys(
         (
             "reply_to details", "signature details", "reactions", "userpics", "pull_left userpic_wrap", "date details",
@@ -38,18 +40,20 @@ class Found:
     reply_to: str | None = None
     is_forwarded: bool = False
     media: int = 0
+    has_poll: bool = False
     reactions: list[Reaction] = field(default_factory=list)
     parts: dict[str, list[str]] = field(default_factory=dict)
     told: list[tuple[bool, list[str]]] = field(default_factory=list)
 
     def joined(self, role: str) -> str:
         """Return the text of that role: `SPEAKER`, `AUTHOR` (of what is forwarded) or `TEXT`."""
-        return _trimmed(self.parts.get(role, ()))
+        text = _trimmed(self.parts.get(role, ()))
+        return _VOTES.sub(r"\1 (\2)", text) if self.has_poll and role == TEXT else text
 
     @property
     def pieces(self) -> Iterator[tuple[str, bool]]:
         """The pieces of the text, each with whether it is marked as quoted."""
-        return ((_trimmed(texts), is_quoted) for is_quoted, texts in self.told)
+        return ((_trimmed(texts), is_quoted) for is_quoted, texts in self.told if not self.has_poll)
 
     def tell(self, text: str, *, is_quoted: bool) -> None:
         """Take a part of the text."""
@@ -106,6 +110,10 @@ class Page(MessagePage[Found]):
             found.is_forwarded = True
         elif classes == "media_wrap clearfix":
             found.media += 1
+        elif classes == _POLL:
+            found.media, found.has_poll = found.media - 1, True
+        elif classes == _ANSWER:
+            found.parts.setdefault(TEXT, []).append("\n")
         elif self.role == _UNSAID and (reply := _REPLY.search(given.get("href", ""))):
             found.reply_to = reply[1]
         elif classes.split()[:1] == ["reaction"]:

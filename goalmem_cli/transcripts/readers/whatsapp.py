@@ -12,7 +12,7 @@ from goalmem_cli.records import STANDARD_INPUT, Conversation
 from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
-from goalmem_cli.transcripts.readers.whatsapp_texts import is_about_encryption, kept_from_text
+from goalmem_cli.transcripts.readers.whatsapp_texts import begins_with_day, is_about_encryption, kept_from_text
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
@@ -44,6 +44,7 @@ _CHAT_NAME = re.compile(
     r"[ _](?:-[ _])?(?P<name>.*?\S)(?:[ _]?\(\d{1,3}\))?",
     re.IGNORECASE,
 )
+_CHINESE_NAME = re.compile(r"[与與](?P<name>.+)的 ?WhatsApp ?(?:聊天|对话|對話)(?:[ _]?\(\d{1,3}\))?")
 
 
 class WhatsappReader:
@@ -104,14 +105,22 @@ def _datings(source: Source, first: Header, dating: Dating, counted: Counter[Lay
     If there are several, a layout's own dates decide; if they leave it open, it has the order of all dates together.
     """
     if len(counted) == 1:
-        return dict.fromkeys(counted, settled(source, dating))
+        return dict.fromkeys(counted, _settled(source, dating))
     datings: dict[Layout, Dating] = {}
     for layout in counted:
         headers = headers_from_lines(source.lines())
         own = dating_of(one.written for one in headers if one.form is first.form and one.layout == layout)
         is_sure = own is not None and own.certainty in (Certainty.SURE, Certainty.ORDERLY)
-        datings[layout] = own if own is not None and is_sure else settled(source, dating)
+        datings[layout] = own if own is not None and is_sure else _settled(source, dating)
     return datings
+
+
+def _settled(source: Source, dating: Dating) -> Dating:
+    """Return the order to use; where the dates leave it open, the chat's language may tell it."""
+    is_clear = dating.certainty in (Certainty.SURE, Certainty.ORDERLY) or source.order is not None
+    if not is_clear and any(map(begins_with_day, source.head.split("\n")[:_FIRST_MESSAGES])):
+        return Dating(Order.DAY_FIRST, Certainty.SURE)
+    return settled(source, dating)
 
 
 class _Chat:
@@ -180,5 +189,5 @@ def _names(file: str) -> tuple[str | None, str | None]:
     if file == STANDARD_INPUT:
         return None, None
     stem = path.parent.name if path.stem == _CHAT_FILE else path.stem
-    match = _CHAT_NAME.fullmatch(stem.strip())
+    match = _CHAT_NAME.fullmatch(stem.strip()) or _CHINESE_NAME.fullmatch(stem.strip())
     return (clean(match["name"]), None) if match else (None, stem.strip() or None)

@@ -54,6 +54,12 @@ _ENCRYPTED = re.compile(
     r"端[到對对]端|エンドツーエンド|종단|بين الطرفين|מקצה לקצה)",
     re.IGNORECASE,
 )
+_DAY_FIRST = re.compile(
+    r"ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|crittografat|versleuteld|сквозн|uçtan uca|"
+    r"מקצה לקצה|بين الطرفين",
+    re.IGNORECASE,
+)
+"""In the notice of languages in which dates begin with the day wherever they are spoken; in English some do."""
 _ATTACHMENT = re.compile(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
 _OWN_NAME = re.compile(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
 _ONLY_BRACKETS = re.compile(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")
@@ -74,6 +80,11 @@ class Kept:
     text: str
     is_cut: bool = False
     is_edited: bool = False
+
+
+def begins_with_day(line: str) -> bool:
+    """Say whether the line has the notice at the head of a chat, in a language in which dates begin with the day."""
+    return _ENCRYPTED.search(line) is not None and _DAY_FIRST.search(line) is not None
 
 
 def is_about_encryption(text: str) -> bool:

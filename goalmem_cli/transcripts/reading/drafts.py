@@ -64,6 +64,7 @@ class Draft:
         self._session_key: int | None = None
         self._last_said: datetime | None = None
         self._first_unread = ""
+        self._content = 0
 
     def add(self, message: Message) -> None:
         """Add a message at the end; a blank one is left out and counted."""
@@ -81,6 +82,7 @@ class Draft:
         beside = {name: cleaned(value) for name, value in message.attributes.items()} if message.attributes else {}
         self._turns.append((self._session, self._count, speaker, text, said, own_id, role, beside))
         self._count += 1
+        self._content = hash((self._content, speaker, text, said))
         self._characters += len(text)
         self._last_said = said if said is not None else self._last_said
 
@@ -114,6 +116,11 @@ class Draft:
     def is_begun(self) -> bool:
         """Whether any message was kept at all."""
         return self._count > 0
+
+    @property
+    def content(self) -> int | None:
+        """A number that is equal for drafts with the same turns; None while the draft is full and may go on."""
+        return None if self.is_full else self._content
 
     @property
     def message_ids(self) -> frozenset[str]:
@@ -197,9 +204,7 @@ def conversations_from_drafts(
         reason, hint = f"no messages found, read as {format_name}", f"{form}, or give another --format"
         nothing = NoMessages(source.file, "", reason, hint)
         raise source.first_skipped or nothing
-    if names.left_out:
-        held = replace(held, notes=(*held.notes, _note("conversations without messages left out", names.left_out)))
-    yield held
+    yield replace(held, notes=(*held.notes, *names.notes()))
 
 
 def _until_broken(source: Source, drafts: Iterable[Draft]) -> Iterator[Draft]:
@@ -239,14 +244,17 @@ def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conv
 class Names:
     """Names the conversations of one file: by own id, else by title, else by the file's name.
 
-    `is_one_of_several` says that the file's name alone is not enough; `left_out` counts drafts without messages.
+    `is_one_of_several` says that the file's name alone is not enough; `left_out` counts drafts without messages. A
+    draft that repeats an earlier one with its id is left out and counted, if `may_repeat` is set.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, may_repeat: bool = True) -> None:
         self.is_one_of_several = False
         self.left_out = 0
+        self._repeated = 0
+        self._may_repeat = may_repeat
         self._source = source
-        self._taken: dict[str, None] = {}
+        self._taken: dict[str, int | None] = {}
         self._draft: Draft | None = None
         self._name: str | None = None
 
@@ -264,13 +272,25 @@ class Names:
         number, stem = len(self._taken) + 1, self._source.stem
         numbered = f"{stem}-{number}" if self.is_one_of_several else stem
         name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered
+        is_same = self._may_repeat and draft.content is not None and self._taken.get(name) == draft.content
+        if is_same:
+            self._repeated += 1
+            return None
         if name in self._taken:
             reason = f"a second conversation is called {quoted(name)}"
             hint = "give each conversation of the file an id of its own"
             self._source.skip(self._source.error(draft.place, reason, hint))
             return None
-        self._taken[name] = None
+        self._taken[name] = draft.content
         return name
+
+    def notes(self) -> list[str]:
+        """Return what to say of the conversations that were left out."""
+        counted = (
+            ("conversations without messages left out", self.left_out),
+            ("conversations that are there twice, left out", self._repeated),
+        )
+        return [_note(what, times) for what, times in counted if times]
 
 
 def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
@@ -279,7 +299,7 @@ def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
     Raises:
         InputError: two drafts have the same name.
     """
-    names = Names(source)
+    names = Names(source, may_repeat=False)
     names.is_one_of_several = len(drafts) > 1
     return [name for draft in drafts if (name := names.of(draft)) is not None]
 

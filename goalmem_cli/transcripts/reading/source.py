@@ -32,6 +32,8 @@ WINDOWS = "cp1252"
 _OF_EXCEL = frozenset({".csv", ".tsv"})
 _CONTROL = re.compile(b"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")
 _OF_BYTES = frozenset({".eml", ".mbox"})
+_OF_ROOMS = frozenset({".log", ".weechatlog"})
+_MIXED = "goalmem-mixed"
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 Record = TypeVar("Record")
@@ -39,6 +41,16 @@ Read = TypeVar("Read")
 Open = Callable[[], BinaryIO]
 Reached = Callable[[int], None]
 Skip = Callable[[InputError], None]
+
+
+def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Read what is no UTF-8 as Windows-1252: in a log of a chat room each program wrote its own encoding."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode(WINDOWS, "replace"), error.end
+
+
+codecs.register_error(_MIXED, _windows_bytes)
 
 
 def _unheard(_bytes: int) -> None:
@@ -61,7 +73,8 @@ class Source:
     line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
     own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
     those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
-    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. `skip`
+    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. In logs,
+    bytes that are no UTF-8 are read as Windows-1252. `skip`
     hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
     is said. `missed` has what looks like a message and was kept as text of another, `forgotten`, once all was read,
     what an export of goalmem says was forgotten where it comes from. `is_of_excel` says, once the text was opened, that
@@ -134,6 +147,8 @@ class Source:
 
     @property
     def _errors(self) -> str:
+        if self.suffix in _OF_ROOMS:
+            return _MIXED
         return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
 
     @property

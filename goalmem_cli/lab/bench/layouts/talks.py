@@ -119,6 +119,53 @@ def _continue(turns: Sequence[Turn]) -> object:
     return {"sessionId": "s1", "title": "Made up", "workspaceDirectory": "/made-up", "history": history}
 
 
+def _mistral(turns: Sequence[Turn]) -> object:
+    return [
+        {
+            "id": str(turn.ordinal), "chatId": "c1", "role": role_of(turn), "content": turn.text, "contentChunks": None,
+            "createdAt": f"{said_at(turn):%Y-%m-%dT%H:%M:%S.000Z}",
+        }
+        for turn in turns
+    ]  # fmt: skip
+
+
+def _oasst(turns: Sequence[Turn]) -> list[object]:
+    """Return the messages of one tree without branches, one a line."""
+    return [
+        {
+            "message_tree_id": "0", "message_id": str(turn.ordinal), "role": role_of(turn), "text": turn.text,
+            "parent_id": str(turn.ordinal - 1) if turn.ordinal else None,
+            "created_date": f"{said_at(turn):%Y-%m-%dT%H:%M:%S+00:00}",
+        }
+        for turn in turns
+    ]  # fmt: skip
+
+
+def _fireflies(turns: Sequence[Turn]) -> object:
+    sentences = [
+        {
+            "speaker_name": turn.speaker, "speaker_id": turn.ordinal % 2, "text": turn.text,
+            "start_time": seconds_of(turn) - seconds_of(turns[0]),
+        }
+        for turn in turns
+    ]  # fmt: skip
+    meeting = {"id": "f1", "title": "Made up", "date": 1000 * seconds_of(turns[0]), "sentences": sentences}
+    return {"data": {"transcript": meeting}}
+
+
+def _wechat(turns: Sequence[Turn]) -> str:
+    return "".join(f"{said_at(turn):%Y-%m-%d %H:%M:%S} {turn.speaker}\n{turn.text}\n\n" for turn in turns)
+
+
+def _qq(turns: Sequence[Turn]) -> str:
+    head = "\u6d88\u606f\u5bf9\u8c61:Made up\n\n"  # the words that stand before a chat's name
+    return head + "".join(f"{said_at(turn):%Y-%m-%d %H:%M:%S} {turn.speaker}(10001)\n{turn.text}\n\n" for turn in turns)
+
+
+def _viber(turns: Sequence[Turn]) -> str:
+    return "".join(f'{said_at(turn):%d/%m/%Y,%H:%M:%S},{turn.speaker},+441230,"{turn.text}"\n' for turn in turns)
+
+
 def _vscode_copilot(turns: Sequence[Turn]) -> object:
     """Return requests with their answers and the answers' completion times."""
     requests = [
@@ -198,10 +245,12 @@ DOCUMENTS: Mapping[str, Write] = {
     "beam": _beam, "deepseek": _deepseek, "grok": _grok, "open-webui": _open_webui, "llama-ui": _llama_ui,
     "chatlab": _chatlab, "ai-studio": _ai_studio, "vscode-copilot": _vscode_copilot,
     "lm-studio": _lm_studio, "copilot-cli": _copilot_cli, "continue": _continue,
-    "sillytavern": _sillytavern, "cline": _cline, "goose": _goose,
+    "sillytavern": _sillytavern, "cline": _cline, "goose": _goose, "mistral": _mistral, "oasst": _oasst,
+    "fireflies": _fireflies,
 }  # fmt: skip
-LINES = frozenset({"llama-ui", "copilot-cli", "sillytavern", "goose"})
+LINES = frozenset({"llama-ui", "copilot-cli", "sillytavern", "goose", "oasst"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "subtitles": (".vtt", _subtitles), "aider": (".md", _aider), "specstory": (".md", _specstory),
     "chat-exporter": (".md", _chat_exporter), "copied-chat": (".txt", _copied_chat),
+    "wechat": (".txt", _wechat), "qq": (".txt", _qq), "viber": (".csv", _viber),
 }  # fmt: skip

@@ -1,0 +1,107 @@
+"""Arranges conversations of described layouts whose messages do not lie in the order in which they were said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from goalmem_cli.transcripts.reading.attributes import objects_in
+from goalmem_cli.transcripts.reading.nodes import Node
+
+_WORST = float("inf")
+_LONGEST_MEETING = 10**6
+"""In seconds."""
+
+
+def in_order_of_time(chat: Node) -> Node:
+    """Return Le Chat's conversation with its messages sorted by time; those without a time stay where they are."""
+    messages = chat.child("messages").value
+    if not isinstance(messages, list):
+        return chat
+    times = [message.get("createdAt") for message in messages]
+    if not all(isinstance(time, str) for time in times):
+        return chat
+    ordered = [messages[place] for place in sorted(range(len(messages)), key=lambda place: str(times[place]))]
+    return replace(chat, value={"id": chat.child("id").value, "messages": ordered})
+
+
+def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
+    """Keep the messages of a tree, or the single message, in `about`; say whether another tree begins."""
+    tree = line.child("message_tree_id").value
+    is_first = line.has("prompt") or about.get("id") != tree
+    if is_first:
+        about.update({"id": tree, "messages": []})
+    listed = about.setdefault("messages", [])
+    if isinstance(listed, list):
+        listed.extend(_flat(line.child("prompt").value) if line.has("prompt") else [line.value])
+    return is_first
+
+
+def with_best_replies(tree: Node) -> Node:
+    """Return OpenAssistant's tree with the message, under `current`, at which its best replies end.
+
+    Of several replies, the one that people ranked best counts, else the first.
+    """
+    messages = tree.child("messages").value
+    if not isinstance(messages, list):
+        return tree
+    best: dict[object, tuple[float, object]] = {}
+    for message in messages:
+        parent, rank = message.get("parent_id"), message.get("rank")
+        found = (float(rank) if isinstance(rank, int) else _WORST, message.get("message_id"))
+        if isinstance(parent, str) and (parent not in best or found[0] < best[parent][0]):
+            best[parent] = found
+    current = next((message.get("message_id") for message in messages if message.get("parent_id") is None), None)
+    passed: set[object] = set()
+    while isinstance(current, str) and current in best and current not in passed:
+        passed.add(current)
+        current = best[current][1]
+    return replace(tree, value={"id": tree.child("id").value, "messages": messages, "current": current})
+
+
+def told_in_turns(meeting: Node) -> Node:
+    """Return the meeting with consecutive sentences of one speaker joined, and the time at which each turn begins."""
+    stamp = meeting.child("date").stamp()
+    began = None if stamp is None or stamp.unread else stamp.moment
+    speakers = objects_in(meeting.child("speakers"))
+    named = {
+        number: one.child("name").value for one in speakers if isinstance(number := one.child("id").value, (int, str))
+    }
+    turns: list[dict[str, object]] = []
+    for sentence in meeting.required("sentences").elements():
+        speaker, text = _speaker_of(sentence, named), sentence.child("text").optional_text()
+        if turns and text and turns[-1]["speaker_name"] == speaker:
+            turns[-1]["text"] = f"{turns[-1]['text']} {text}"
+        elif text:
+            said = _moment(began, sentence.child("start_time").value)
+            turns.append({"speaker_name": speaker, "text": text, "timestamp": said})
+    about = {key: meeting.child(key).value for key in ("id", "title")}
+    return replace(meeting, value={**about, "sentences": turns})
+
+
+def _flat(prompt: object) -> Iterator[dict[str, object]]:
+    """Yield the messages of a tree, each before its replies."""
+    waiting = [prompt]
+    while waiting:
+        message = waiting.pop()
+        if isinstance(message, dict):
+            yield {key: value for key, value in message.items() if key != "replies"}
+            replies = message.get("replies")
+            waiting.extend(reversed(replies) if isinstance(replies, list) else ())
+
+
+def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:
+    number = sentence.child("speaker_id").value
+    name = sentence.child("speaker_name").optional_name()
+    known = named.get(number) if isinstance(number, (int, str)) else None
+    if name or isinstance(known, str):
+        return name or str(known)
+    return f"Speaker {number + 1}" if isinstance(number, int) else "unknown"
+
+
+def _moment(began: datetime | None, seconds: object) -> str | None:
+    """Return the time so many seconds after the meeting began."""
+    if began is None or not isinstance(seconds, (int, float)) or not 0 <= seconds <= _LONGEST_MEETING:
+        return None
+    return (began + timedelta(seconds=int(seconds))).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,168 @@
+"""The layouts of chats in JSON that `described.DescribedReader` reads: one entry of the table each.
+
+`deepseek` and `grok` are the exports of 2025 and 2026. `open-webui` is the export of 0.6 ("Export chats"). `chatlab` is
+ChatLab's interchange format 0.0.2 (JSON and JSONL). `llama-ui` is what llama.cpp's web page saves (JSONL, 2026).
+`ai-studio` is what Google AI Studio keeps in Google Drive (2024 to 2026). `oasst` is OpenAssistant's data (2023: trees
+and single messages). `fireflies` is a transcript as the API of Fireflies.ai gives it (GraphQL, 2024 and 2025).
+
+Four layouts were not tried on real files, so `ingest --formats` calls them "untested". `lm-studio` is the
+`*.conversation.json` of LM Studio 0.3 (after YorkieDev/lm-studio-conversation-converter of 2025). `copilot-cli` is the
+events.jsonl of the GitHub Copilot CLI 0.0.369 to 1.0.63 (after public session logs). `continue` is a session of
+Continue or Kiro. `mistral` is the `chat-*.json` of Le Chat's data export (after Superkikim/nexus-ai-chat-importer of
+2025).
+"""
+
+from __future__ import annotations
+
+from goalmem_cli.transcripts.readers.arranged import (
+    in_order_of_time,
+    line_of_oasst,
+    told_in_turns,
+    with_best_replies,
+)
+from goalmem_cli.transcripts.readers.described import Described
+from goalmem_cli.transcripts.reading.drafts import Draft
+from goalmem_cli.transcripts.reading.nodes import Node
+
+
+def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
+    """Keep the line's data in `about`; say whether the line begins another conversation."""
+    if line.child("type").value == "session":
+        about.update({key: line.child(key).value for key in line.keys()} | {"messages": []})  # noqa: SIM118
+        return True
+    listed = about.setdefault("messages", [])
+    if line.has("message") and isinstance(listed, list):
+        listed.append(line.child("message").value)
+    return False
+
+
+def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
+    listed = about.setdefault("messages", [])
+    if line.child("_type").value == "header":
+        about.update({key: line.child(key).value for key in line.keys()})  # noqa: SIM118
+    elif line.child("_type").value == "message" and isinstance(listed, list):
+        listed.append(line.value)
+    return False
+
+
+def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
+    """Keep the line's message, or that there was another event, in `about`; say whether the line begins a session."""
+    kind, data = line.child("type").value, line.child("data")
+    if kind == "session.start":
+        about.update({"id": data.child("sessionId").value, "messages": []})
+        return True
+    listed = about.setdefault("messages", [])
+    if isinstance(listed, list):
+        is_said = kind in ("user.message", "assistant.message")
+        role = str(kind).partition(".")[0] if is_said else "event"
+        if is_said and data.child("parentToolCallId").value is not None:
+            role = "subagent"
+        content = data.child("content").value if is_said else None
+        times_and_id = {key: line.child(key).value for key in ("id", "timestamp")}
+        listed.append({"role": role, "content": content, **times_and_id})
+    return False
+
+
+def _version_shown(draft: Draft, entry: Node) -> Node:
+    """Return the version of an LM Studio message that was shown last. The texts of its steps are its content."""
+    versions = entry.required("versions").elements()
+    if not versions:
+        raise entry.child("versions").error("is empty")
+    draft.count("messages on other branches left out", len(versions) - 1)
+    number = entry.child("currentlySelected").value
+    shown = versions[number if isinstance(number, int) and 0 <= number < len(versions) else -1]
+    if not shown.has("steps"):
+        return shown
+    parts: list[object] = []
+    for step in shown.child("steps").elements():
+        if step.child("type").value != "contentBlock":
+            draft.count("notes of the program and tool calls left out")
+        elif step.at(("style", "type")).value == "thinking":
+            draft.count("thinking left out")
+        else:
+            parts += [part.value for part in step.child("content").elements()]
+    return Node({"role": shown.child("role").value, "content": parts}, shown.file, shown.path, shown.line)
+
+
+def _is_of_copilot(line: Node) -> bool:
+    return line.child("type").value == "session.start" and line.child("data").has("sessionId")
+
+
+def _line_of_mistral(line: Node, about: dict[str, object]) -> bool:
+    """Keep the message in `about`; say whether another chat begins with it."""
+    is_first = about.get("id") != line.child("chatId").value
+    if is_first:
+        about.update({"id": line.child("chatId").value, "messages": []})
+    listed = about.setdefault("messages", [])
+    if isinstance(listed, list):
+        listed.append(line.value)
+    return is_first
+
+
+_INSTRUCTIONS = "instructions of the program left out"
+LAYOUTS = (
+    Described(
+        "deepseek", "`mapping` of messages with `fragments`", (("mapping",),), ("mapping",), inner=("message",),
+        own_id=("id",), time=("inserted_at",), parent=("parent",), fragments="fragments", entry="fragments",
+    ),
+    Described(
+        "grok", "`conversations` of a `conversation` and its `responses`", (("conversation",), ("responses",)),
+        ("responses",), wraps=(("conversations",),), id=("conversation", "id"), title=("conversation", "title"),
+        inner=("response",), own_id=("_id",), speaker=(("sender",),), text=("message",), time=("create_time",),
+    ),
+    Described(
+        "open-webui", "`chat` with `history` of `messages`", (("chat", "history", "messages"),),
+        ("chat", "history", "messages"), parent=("parentId",), current=("chat", "history", "currentId"),
+    ),
+    Described(
+        "chatlab", "`chatlab` and `meta`", (("chatlab",), ("messages",)), ("messages",), suffixes=(".json", ".jsonl"),
+        id=("meta", "groupId"), title=("meta", "name"), own_id=("platformMessageId",),
+        speaker=(("groupNickname",), ("accountName",), ("sender",)), kind=("type",), of_line=_line_of_chatlab,
+        is_line=lambda line: line.has("chatlab"),
+        is_of_people=True,
+    ),
+    Described(
+        "llama-ui", "lines of `harness` llama.app and messages with `convId`", (("currNode",), ("messages",)),
+        ("messages",), suffixes=(".jsonl",), title=("name",), parent=("parent",), current=("currNode",),
+        of_line=_line_of_llama, is_line=lambda line: line.has("harness") and line.has("currNode"),
+    ),
+    Described(
+        "ai-studio", "`chunkedPrompt` with `chunks`", (("chunkedPrompt", "chunks"),), ("chunkedPrompt", "chunks"),
+        text=("text",), time=("createTime",), thought="isThought", parts="parts", aside={
+            **dict.fromkeys(("executableCode", "codeExecutionResult"), "code that the model ran, left out"),
+            **dict.fromkeys(
+                ("driveImage", "driveDocument", "driveVideo", "driveAudio", "inlineImage", "inlineFile", "inlineData",
+                 "inlineAudio", "youtubeVideo"), "media and files left out"),
+        },
+    ),
+    Described(
+        "lm-studio", "`messages` with `versions` and `currentlySelected` (untested)", (("createdAt",), ("messages",)),
+        ("messages",), title=("name",), chosen=_version_shown, entry="versions", unsaid={"system": _INSTRUCTIONS},
+    ),
+    Described(
+        "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
+        ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, is_line=_is_of_copilot, unsaid={
+            "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
+        },
+    ),
+    Described(
+        "continue", "`history` of `message`, with `sessionId` and `workspaceDirectory` (untested)",
+        (("sessionId",), ("workspaceDirectory",), ("history",)), ("history",), id=("sessionId",), inner=("message",),
+        unsaid={"system": _INSTRUCTIONS, "tool": "answers of tools left out", "thinking": "thinking left out"},
+    ),
+    Described(
+        "mistral", "messages with `chatId` and `contentChunks` (untested)", (("chatId",), ("createdAt",)),
+        ("messages",), time=("createdAt",), parts="contentChunks", of_line=_line_of_mistral, is_of_parts=True,
+        is_line=lambda line: line.has("chatId") and line.has("contentChunks"), made=in_order_of_time,
+    ),
+    Described(
+        "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
+        ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
+        parent=("parent_id",), current=("current",), of_line=line_of_oasst, is_of_parts=True, made=with_best_replies,
+    ),
+    Described(
+        "fireflies", "`sentences` with `speaker_name` and `start_time`", (("sentences",),), ("sentences",),
+        wraps=(("data", "transcripts"), ("data", "transcript"), ("rawResponse",)), entry="start_time",
+        speaker=(("speaker_name",),), text=("text",), made=told_in_turns,
+    ),
+)  # fmt: skip
