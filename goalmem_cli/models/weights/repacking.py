@@ -19,7 +19,7 @@ from goalmem_cli.models.weights.merging import merge
 WEIGHTS = "weights"
 DIGITS = 32  # of an adapter's SHA-256
 KIND = "Q8_0"
-"""The quantisation of the repacked weights; see `goalmem bench speed --only model` and the README for the choice."""
+"""The quantisation of the repacked weights; the manual's page of figures has what others gave."""
 
 
 def repacked(
