@@ -26,11 +26,11 @@ def test_each_library_is_known_in_one_room(library: str, rooms: set[str]) -> Non
 
 
 def test_files_and_functions_stay_small() -> None:
-    """No file of the package is over 400 lines."""
+    """No file of the package is over 600 lines: one idea may take so many, and none is cut where it goes on."""
     long = {
         str(path): count
         for path in (CHECKOUT / "goalmem_cli").rglob("*.py")
-        if (count := len(path.read_text("utf-8").splitlines())) > 400
+        if (count := len(path.read_text("utf-8").splitlines())) > 600
     }
     assert not long
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
@@ -14,6 +14,7 @@ from goalmem_cli.transcripts import read_file
 
 def contains(answer: str, periods: Sequence[Period]) -> bool:
     """Say whether each date of the answer equals or contains one of the periods; False if it has no date."""
+    wanted: list[list[Callable[[Period], bool]]]
     wanted = [[reading.contains for reading in expression.readings] for expression in spoken_in(answer, None)]
     wanted = wanted or [[when.covers] for when in dates_in(answer)]
     return bool(wanted) and all(any(holds(period) for holds in each for period in periods) for each in wanted)

@@ -62,7 +62,7 @@ def agree(
         return 0
     pairs, rows, bad = _pairs(made, run, folder, other)
     if json:
-        from goalmem_cli.lab.evaluation.summaries.agreeing_formats import document
+        from goalmem_cli.lab.evaluation.summaries.agreeing import document
 
         made.screen.document(document(pairs, rows, bad))
     else:
@@ -108,7 +108,7 @@ def _judges(judges: list[Marks], folder: Path) -> list[Marks]:
 
 
 def _write(made: Invocation, run: Run, path: Path) -> None:
-    from goalmem_cli.lab.evaluation.summaries.agreeing_formats import sheet_of
+    from goalmem_cli.lab.evaluation.summaries.agreeing import sheet_of
     from goalmem_cli.store.files import replace_file
 
     text, rows = sheet_of(run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
@@ -16,7 +18,7 @@ from goalmem_cli.lab.cli import (
     retired,
 )
 
-COMMANDS = {
+COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
     bench_speed.speed: ("--only calls,proofs", "--units 1000"),
     bench_size.size: ("--only whatsapp,telegram --turns 100000",),
     bench_came.came: ("made-up --domain debate --turns 1000 --trajectories 2",),

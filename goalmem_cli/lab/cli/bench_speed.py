@@ -21,16 +21,20 @@ from goalmem_cli.lab.cli.retired import SECTIONS
 from goalmem_cli.lab.cli.wanted import ascending_sizes, listed
 
 if TYPE_CHECKING:
+    from goalmem_cli.cli.invocation import Invocation
+    from goalmem_cli.lab.bench.calls import RecordedQuestion, Weights
+    from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.bench.proofs import GoldQuestion
-    from goalmem_cli.lab.bench.recording import RecordedQuestion
     from goalmem_cli.lab.bench.store import Place, SizeFigures
-    from goalmem_cli.lab.bench.ways import Weights
     from goalmem_cli.lab.cli.speed_tables import Table
-    from goalmem_cli.lab.evaluation.cases import Dataset
+    from goalmem_cli.lab.evaluation.cases import Case, Dataset
     from goalmem_cli.lab.evaluation.runs.runner import Memory
+    from goalmem_cli.loading import LoadedModel
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import LanguageModel, Reasoner
     from goalmem_cli.prompts import Profile
     from goalmem_cli.records import Turn
+    from goalmem_cli.trace import Trace
 
 SCHEMA_VERSION = 1
 LEAST_CALLS = 2
@@ -226,7 +230,6 @@ class SpeedBench:
 
     def _ask(self) -> object:
         from goalmem_cli.lab.bench.calls import measure_asking
-        from goalmem_cli.lab.cli.speed_outside import outside_costs
         from goalmem_cli.lab.cli.speed_tables import ask_table, outside_table
 
         _ = self._memory  # fills the store
@@ -282,7 +285,7 @@ class SpeedBench:
 
     @cached_property
     def _weights(self) -> Weights:
-        from goalmem_cli.lab.bench.ways import Weights
+        from goalmem_cli.lab.bench.calls import Weights
         from goalmem_cli.loading import weights_that_run
         from goalmem_cli.models.catalogue import resolve
         from goalmem_cli.models.in_process.llama import default_context
@@ -325,7 +328,7 @@ class SpeedBench:
         return found
 
     def _record(self) -> list[RecordedQuestion]:
-        from goalmem_cli.lab.bench.recording import record_questions
+        from goalmem_cli.lab.bench.calls import record_questions
         from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 
         settings = replace(self._run.settings, reasoner=GOAL_MEM)
@@ -351,3 +354,45 @@ class SpeedBench:
         if not self._is_document:
             self._screen.show(plain_table(table.columns, table.rows, numbers=table.columns[1:]))
             self._screen.answer("")
+
+
+_AMPLE = 32_768  # tokens of context, as in large models
+
+
+def outside_costs(run: Invocation, case: Case, store: KeptMemory) -> list[OutsideCost]:
+    """Return the question's costs with the full prompts, if it has a gold plan, and with the model's own prompts.
+
+    Raises:
+        ModelError: the model cannot be loaded or used.
+    """
+    from goalmem_cli.lab.bench.outside import measure_outside
+    from goalmem_cli.lab.evaluation.replies import GoldReplies
+    from goalmem_cli.loading import LoadedModel
+    from goalmem_cli.testing import ScriptedModel
+
+    told = run.settings
+    settings = replace(
+        Settings(told.store), model=told.model, adapter=told.adapter, threads=told.threads, embedder=told.embedder
+    )
+    ways = []
+    if case.plan is not None:
+        turns = {turn.label: turn for turn in store.turns([case.conversation])}
+        ways.append(LoadedModel(ScriptedModel(GoldReplies(case, turns)), "gold replies", "full", _AMPLE))
+    ways.append(run.factories.model(settings))
+    with closing(ways[-1]), run.screen.counting("runs of one question") as reach:
+        return [
+            measure_outside(
+                way.profile, partial(_answered, run, settings, case.question, way), way.model, report=reach
+            )
+            for way in ways
+        ]  # fmt: skip
+
+
+def _answered(run: Invocation, settings: Settings, question: str, loaded: LoadedModel, model: LanguageModel) -> Trace:
+    """Open the store, ask the question as a program would, and return its trace, which is also stored."""
+    from goalmem_cli.library.memory import Memory
+
+    asked = replace(loaded, model=model, close=lambda: None)
+    factories = replace(run.factories, model=lambda _: asked)
+    with Memory(settings, factories, run.screen) as memory:
+        return memory.ask(question)

@@ -136,7 +136,7 @@ def _labelled(folder: Path) -> GoldStructure:
 def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
     """Return the indexed backbone, with the calls and seconds of indexing."""
     from goalmem_cli.backbones.flat import FlatBackbone
-    from goalmem_cli.lab.bench.replayed import index_by
+    from goalmem_cli.lab.bench.gathering import index_by
 
     if name in FLAT:
         return FlatBackbone(store, name), 0, 0.0

@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli import agreeing, matrix
-from goalmem_cli.lab.cli import eval_options as asked
+from goalmem_cli.lab.cli import wanted as asked
 from goalmem_cli.lab.cli.judging import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
@@ -165,7 +165,7 @@ def merge(
     from goalmem_cli.lab.evaluation.runs.folder import read_run, write_run
     from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
     from goalmem_cli.lab.evaluation.runs.matrix import is_matrix, merge_matrices
-    from goalmem_cli.lab.evaluation.runs.merging import merge as merged
+    from goalmem_cli.lab.evaluation.runs.matrix import merge as merged
 
     form = Form(json, csv, category_names)
     made = begin(context, quiet=quiet)

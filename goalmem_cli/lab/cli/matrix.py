@@ -13,7 +13,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli import eval_options as asked
+from goalmem_cli.lab.cli import wanted as asked
 from goalmem_cli.lab.cli.judging import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report

@@ -13,12 +13,12 @@ from goalmem_cli.lab.bench.calls import (
     CallCost,
     CallsComparison,
     QuestionCosts,
+    RecordedQuestion,
+    Weights,
     compare_calls,
     compare_processes,
     make_calls,
 )
-from goalmem_cli.lab.bench.recording import RecordedQuestion
-from goalmem_cli.lab.bench.ways import Weights
 from goalmem_cli.ports import Completion
 from tests.lab.bench.conftest import asking
 

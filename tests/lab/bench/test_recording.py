@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from goalmem_cli.lab.bench.recording import (
+from goalmem_cli.lab.bench.calls import (
     RecordedQuestion,
     RecordingModel,
     calls_document,

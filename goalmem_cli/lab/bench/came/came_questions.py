@@ -8,8 +8,7 @@ from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from goalmem_cli.lab.bench.came.interleaving import Thread
-from goalmem_cli.lab.bench.came.records import Form, Place, QuestionLabels, StoryQuestion, StoryTurn
+from goalmem_cli.lab.bench.came.records import Form, Place, QuestionLabels, StoryQuestion, StoryTurn, Thread
 from goalmem_cli.lab.bench.came.wording import TYPES, Words
 
 

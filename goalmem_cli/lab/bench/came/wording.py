@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from goalmem_cli.lab.bench.came.discourse import Group
-from goalmem_cli.lab.bench.came.records import Event, Form, Mention, Shift
+from goalmem_cli.lab.bench.came.records import Event, Form, Group, Mention, Shift
 
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))[a-z]")
