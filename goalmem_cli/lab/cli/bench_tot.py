@@ -92,7 +92,7 @@ def _wrong(form: str, one: Asked, trace: Trace) -> str:
 
 
 def _is_label(one: Asked, answer: str) -> bool:
-    from goalmem_cli.lab.evaluation.metrics.answer_sets import is_tot_match
+    from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 
     return is_tot_match(answer, ", ".join(one.question.answer))
 
@@ -100,7 +100,7 @@ def _is_label(one: Asked, answer: str) -> bool:
 def _is_value(one: Asked, answer: str) -> bool:
     """Return whether the answer is the value of the arithmetic question, which may be "no answer"."""
     from goalmem_cli.lab.evaluation.datasets.tot import UNANSWERABLE
-    from goalmem_cli.lab.evaluation.metrics.answer_sets import is_tot_match
+    from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 
     return is_tot_match(answer or UNANSWERABLE, ", ".join(one.question.answer), in_any_order=True)
 

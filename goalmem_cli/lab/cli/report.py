@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.runs.run import Run
     from goalmem_cli.lab.evaluation.summaries.published import Reported
     from goalmem_cli.lab.evaluation.summaries.summary import Summary
-    from goalmem_cli.lab.render.figures import Section
+    from goalmem_cli.lab.render.cells import Section
     from goalmem_cli.render.console import Screen
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from goalmem_cli.lab.evaluation.metrics.agreement import Agreement
 from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
-from goalmem_cli.lab.render.figures import Figures, difference, share
+from goalmem_cli.lab.render.cells import Figures, difference, share
 from goalmem_cli.lab.render.report import SplitTable
 from goalmem_cli.render.text import counted, plain, safe
 

@@ -10,7 +10,8 @@ from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
-from goalmem_cli.lab.render.figures import in_words, label, names_of
+from goalmem_cli.lab.render.cells import label
+from goalmem_cli.lab.render.figures import in_words, names_of
 from goalmem_cli.render.text import when
 from goalmem_cli.trace import Fact, Trace
 

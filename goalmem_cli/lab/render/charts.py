@@ -9,9 +9,10 @@ from itertools import accumulate, takewhile
 
 from rich.cells import cell_len
 
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
-from goalmem_cli.lab.render.figures import Member, amount, difference, heading, in_words, names_of, share
+from goalmem_cli.lab.render.cells import amount, difference, heading, share
+from goalmem_cli.lab.render.figures import Member, in_words, names_of
 from goalmem_cli.render.text import safe
 
 SIZE = 12

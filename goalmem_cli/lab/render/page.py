@@ -15,8 +15,9 @@ from markupsafe import Markup
 from goalmem_cli.lab.evaluation.runs.run import Run
 from goalmem_cli.lab.evaluation.summaries.summary import Summary
 from goalmem_cli.lab.render.browsing import browsing
+from goalmem_cli.lab.render.cells import Section
 from goalmem_cli.lab.render.charts import WIDTH, charts_of
-from goalmem_cli.lab.render.figures import Section, sections
+from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.records import encodable
 from goalmem_cli.render.policy import source
 from goalmem_cli.render.text import safe

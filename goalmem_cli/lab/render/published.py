@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Reported
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
-from goalmem_cli.lab.render.figures import Figures, Section, heading, label
+from goalmem_cli.lab.render.cells import Figures, Section, heading, label
 
 HERE = "measured here"
 TITLE = "Reported in papers, not measured here"

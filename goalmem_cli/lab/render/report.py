@@ -9,7 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from goalmem_cli.lab.evaluation.summaries.summary import Summary
-from goalmem_cli.lab.render.figures import Figures, Section, sections
+from goalmem_cli.lab.render.cells import Figures, Section
+from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.render.text import plain, safe
 
 _GAP = 2

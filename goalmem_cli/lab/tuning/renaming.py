@@ -10,7 +10,7 @@ from enum import StrEnum
 from random import Random
 
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.lab.evaluation.datasets.locomo import MACHINE
+from goalmem_cli.lab.evaluation.datasets.plans import MACHINE
 from goalmem_cli.lab.tuning.corpus import Talk
 from goalmem_cli.logic import parse_atom
 from goalmem_cli.records import Turn

@@ -20,7 +20,8 @@ from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, 
 from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, MOST_NODES, RELATIONS, Span, edges, person_of, thing_of
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.datasets.tot import SEMANTIC
-from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set, is_tot_match
+from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set
+from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 from goalmem_cli.main import run
 
 Fact = tuple[str, str, str, int, int]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval, interval, paired
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
 from tests.conftest import examples
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.summary import (
     PAIRED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.metrics.answer_sets import is_tot_match
+from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.trace import Status, Trace
 from tests.reasoners.scripting import MOMENT

@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.runs.run import Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.summary import Summary, summarise
-from goalmem_cli.lab.render.figures import amount, difference, sections, share
+from goalmem_cli.lab.render.cells import amount, difference, share
+from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.lab.render.report import report
 from tests.lab.evaluation.made_runs import HOSTILE, answered_run, manifest, placed, retrieved_run
 

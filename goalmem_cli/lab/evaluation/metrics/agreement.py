@@ -8,48 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_DRAWN_AT_ONCE = 100_000  # fits into the CPU cache
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean over `n` questions with its 95% interval: low <= mean <= high, in the values' unit."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
-
-
-def interval(values: Sequence[float], seed: int = 0, resamples: int = 2000) -> Interval | None:
-    """Return the mean of the values, one per question, with its interval; None if there are no values.
-
-    The same values, seed and number of resamples give the same interval.
-    """
-    if not values:
-        return None
-    data = np.asarray(values, dtype=np.float64)
-    mean = float(data.mean())
-    if len(data) == 1:  # SciPy refuses a single value
-        return Interval(mean, mean, mean, 1)
-    from scipy.stats import bootstrap  # takes half a second, and most commands do not need it
-
-    low, high = bootstrap(
-        (data,), np.mean, n_resamples=resamples, batch=max(1, _DRAWN_AT_ONCE // len(data)), method="percentile",
-        rng=np.random.default_rng(seed),
-    ).confidence_interval  # fmt: skip
-    # The bounds are rounded, and may lie slightly beyond the mean of equal values.
-    return Interval(mean, min(float(low), mean), max(float(high), mean), len(data))
-
-
-def paired(left: Sequence[float], right: Sequence[float], seed: int = 0, resamples: int = 2000) -> Interval | None:
-    """Return the mean of left minus right over the same questions in the same order, with its interval.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
-    return interval([mine - theirs for mine, theirs in zip(left, right, strict=True)], seed, resamples)
-
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval
 
 _RESAMPLES = 2000
 

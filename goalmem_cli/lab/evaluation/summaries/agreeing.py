@@ -8,7 +8,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.lab.evaluation.metrics.agreement import Agreement, Interval, agreement
+from goalmem_cli.lab.evaluation.metrics.agreement import Agreement, agreement
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.runs.judge import REFUSED, gold_of
 from goalmem_cli.lab.evaluation.runs.labels import BACKBONE, MARK, QUESTION, REASONER, AnswerKey, Labels

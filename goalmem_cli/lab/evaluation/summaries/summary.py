@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.datasets.locomo import MEM0_CATEGORIES
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval, interval, paired
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
 from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_reading
 from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind

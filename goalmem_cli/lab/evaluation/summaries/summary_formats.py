@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from goalmem_cli.json_records import plain
-from goalmem_cli.lab.evaluation.metrics.agreement import Interval
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.summary import Judged, Row, Summary
 
 if TYPE_CHECKING:  # importing it loads YAML and every reader
