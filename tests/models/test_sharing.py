@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
+from goalmem_cli.models.in_process.decoding import LEAST_KEPT, LEAST_SAVED, Fork, Plan, Root, plan
 from goalmem_cli.models.in_process.kv_cache import Tokens
-from goalmem_cli.models.in_process.sharing import LEAST_KEPT, LEAST_SAVED, Fork, Plan, Root, plan
 
 SYSTEM = list(range(900, 925))
 

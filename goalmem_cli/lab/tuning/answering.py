@@ -9,7 +9,7 @@ from random import Random
 
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.plan import LONGEST_VALUE, Ground, Lesson
-from goalmem_cli.lab.tuning.rendering import Scene
+from goalmem_cli.lab.tuning.scenes import Scene
 from goalmem_cli.logic import Atom, Substitution, Variable
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Request

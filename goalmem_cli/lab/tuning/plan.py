@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.tuning.batches import Example
-from goalmem_cli.lab.tuning.rendering import Scene
+from goalmem_cli.lab.tuning.scenes import Scene
 from goalmem_cli.logic import Atom, Variable, parse_atom
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan

@@ -15,7 +15,7 @@ from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.lab.tuning.renaming import rename
-from goalmem_cli.lab.tuning.rendering import Scene, remembered
+from goalmem_cli.lab.tuning.scenes import Scene, remembered
 from goalmem_cli.ports import Embedder
 
 DEEP = 20
