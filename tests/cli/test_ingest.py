@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.transcripts import READERS
 from tests.invoking import Goalmem
 
 CHAT = [
@@ -190,3 +191,29 @@ def test_replaced_text_is_said(goalmem: Goalmem, samples: Path, tmp_path: Path) 
     outcome = goalmem("ingest", str(path))
     assert "1 replaced" in outcome.out
     assert "D1:1" in outcome.err
+
+
+def test_columns_are_told(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A table whose names say nothing is read as the command line says."""
+    table = tmp_path / "t.csv"
+    table.write_text("A,B\nAna,Where do we stay?\n")
+    assert goalmem("ingest", str(table)).code == 5
+    outcome = goalmem("ingest", "--columns", "speaker=A, text=B", str(table))
+    assert (outcome.code, outcome.out) == (0, f"{table}: table, 1 conversation, 1 turn, 1 new stored\n")
+
+
+@pytest.mark.parametrize("columns", ["text", "words=B", "text=", "text=A,text=B"])
+def test_what_is_no_column_is_said(goalmem: Goalmem, tmp_path: Path, columns: str) -> None:
+    """Another form is a mistake of usage, with the form as a hint."""
+    outcome = goalmem("ingest", "--columns", columns, str(tmp_path))
+    assert outcome.code == 2
+    assert outcome.error_lines[1] == "write WHAT=NAME,... for time, speaker, text, conversation"
+
+
+def test_all_formats_are_listed_with_their_signs(goalmem: Goalmem) -> None:
+    """Every format has a row, with what it is recognised by; no file has to be given."""
+    outcome = goalmem("ingest", "--formats")
+    assert outcome.code == 0
+    rows = outcome.out.splitlines()
+    assert [row.split()[0] for row in rows[1:] if not row.startswith(" ")] == [reader.name for reader in READERS]
+    assert all(reader.sign.split()[0] in outcome.out for reader in READERS)
