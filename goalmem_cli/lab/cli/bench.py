@@ -10,11 +10,10 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.lab.cli import (
     bench_came,
     bench_changes,
+    bench_made_up,
     bench_size,
     bench_speed,
     bench_structures,
-    bench_sums,
-    bench_tot,
     retired,
 )
 
@@ -22,9 +21,9 @@ COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
     bench_speed.speed: ("--only calls,proofs", "--units 1000"),
     bench_size.size: ("--only whatsapp,telegram --turns 100000",),
     bench_came.came: ("made-up --domain debate --turns 1000 --trajectories 2",),
-    bench_tot.tot: ("made-up --questions 40 --algorithms er,star --replay",),
+    bench_made_up.tot: ("made-up --questions 40 --algorithms er,star --replay",),
     bench_changes.changes: ("--facts 200 --wrong 0,0.1",),
-    bench_sums.sums: ("made-up --turns 400 --replay",),
+    bench_made_up.sums: ("made-up --turns 400 --replay",),
     bench_structures.structures: ("made-up/travel-300-0-0 --backbone hipporag",),
 }
 """The commands with the arguments of their examples."""
