@@ -19,7 +19,8 @@ from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
 from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
-from tests.transcripts.test_discord import CHANNEL, DISCORD
+from tests.transcripts.test_discord import DISCORD
+from tests.transcripts.test_discord_package import CHANNEL
 from tests.transcripts.test_facebook import FACEBOOK
 from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
@@ -27,7 +28,7 @@ from tests.transcripts.test_goose import HEAD as GOOSE
 from tests.transcripts.test_goose import SAID
 from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
-from tests.transcripts.test_imessage import PAGE as IMESSAGE_PAGE
+from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
 from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
 from tests.transcripts.test_line import JAPANESE as LINE
@@ -45,7 +46,7 @@ from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
-from tests.transcripts.test_telegram import TELEGRAM_HTML
+from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_vscode_copilot import SESSION
 from tests.transcripts.test_whatsapp import ANDROID as WHATSAPP
 from tests.transcripts.test_x_archive import CHATS as X_CHATS
