@@ -7,22 +7,14 @@ from collections.abc import Callable, Mapping
 import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.lab.cli import (
-    bench_came,
-    bench_changes,
-    bench_made_up,
-    bench_size,
-    bench_speed,
-    bench_structures,
-    retired,
-)
+from goalmem_cli.lab.cli import bench_came, bench_made_up, bench_size, bench_speed, bench_structures, retired
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
     bench_speed.speed: ("--only calls,proofs", "--units 1000"),
     bench_size.size: ("--only whatsapp,telegram --turns 100000",),
     bench_came.came: ("made-up --domain debate --turns 1000 --trajectories 2",),
     bench_made_up.tot: ("made-up --questions 40 --algorithms er,star --replay",),
-    bench_changes.changes: ("--facts 200 --wrong 0,0.1",),
+    bench_structures.changes: ("--facts 200 --wrong 0,0.1",),
     bench_made_up.sums: ("made-up --turns 400 --replay",),
     bench_structures.structures: ("made-up/travel-300-0-0 --backbone hipporag",),
 }

@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli import agreeing, matrix
-from goalmem_cli.lab.cli.judging import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, JudgePrompt, Passes, Typed, listed, sharing

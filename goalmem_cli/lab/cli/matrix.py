@@ -12,7 +12,7 @@ import typer
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli.judging import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Typed, Wanted, listed, one_of, sharing
@@ -20,7 +20,7 @@ from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
-    from goalmem_cli.lab.cli.judging import Jury
+    from goalmem_cli.lab.cli.agreeing import Jury
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.lab.evaluation.runs.matrix import Part, Variant
     from goalmem_cli.wiring import LoadedModel

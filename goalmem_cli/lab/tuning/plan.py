@@ -1,4 +1,7 @@
-"""Gold plans in the form for training: atoms, lists under starred variables, only answer variables in the goal."""
+"""Gold plans in the form for training, and the examples of planning that they give.
+
+Atoms have lists under starred variables, and the goal has only answer variables.
+"""
 
 from __future__ import annotations
 

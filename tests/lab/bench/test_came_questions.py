@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 
 import pytest
 
+from goalmem_cli.lab.bench.came.came_questions import TYPES
 from goalmem_cli.lab.bench.came.records import FOCUS, Event, Form, Mention, Place, StoryQuestion, StoryTurn, Trajectory
 from goalmem_cli.lab.bench.came.trajectories import DOMAINS, made_up_trajectories
-from goalmem_cli.lab.bench.came.wording import TYPES
 from goalmem_cli.lab.evaluation.datasets.came import answer_set
 from goalmem_cli.lab.evaluation.metrics.overlap import set_scores
 from goalmem_cli.store.passages import MAX_TOKENS, estimate_tokens

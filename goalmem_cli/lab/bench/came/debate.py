@@ -7,19 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from goalmem_cli.lab.bench.came.came_questions import Asker, Domain, TurnList
-from goalmem_cli.lab.bench.came.records import FOCUS, Event, Form, Move, Place, StoryQuestion, StoryTurn, Thread, merged
-from goalmem_cli.lab.bench.came.wording import (
+from goalmem_cli.lab.bench.came.came_questions import (
     MULTI_HOP,
     RECALL,
     REVISION,
     SYNTHESIS,
+    Asker,
     AskForm,
     Attribute,
+    Domain,
     Slot,
+    TurnList,
     Words,
     ordinal,
 )
+from goalmem_cli.lab.bench.came.records import FOCUS, Event, Form, Move, Place, StoryQuestion, StoryTurn, Thread, merged
 
 PRO, CON = "pro", "con"
 SIDES = (PRO, CON)

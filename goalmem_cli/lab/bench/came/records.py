@@ -1,4 +1,8 @@
-"""The parts of a generated trajectory: storyboard events, turns, questions and gold labels."""
+"""The parts of a generated trajectory, how turns refer to entities, and how the goals of several topics interleave.
+
+An entity may be a pronoun only right after a turn in the same place that mentioned no similar entity. A number counts
+the entities introduced in the place that the conversation has moved to.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Random temporal graphs: edges by Test of Time's algorithms (arXiv 2406.09170, section 3.1) with the years they hold.
+"""Random temporal graphs, and how they are told, with gold plans.
 
-An edge has one relation and holds once or several times, each time from one year to a later one.
+Edges are made by Test of Time's algorithms (arXiv 2406.09170, section 3.1) with the years they hold. An edge has one
+relation and holds once or several times, each time from one year to a later one. Graphs are told without names as in
+Test of Time, or with people as in Complex-TR.
 """
 
 from __future__ import annotations
