@@ -194,6 +194,7 @@ class Forgotten:
     - `units`: the number of deleted units by kind.
     - `without_time`: the number of turns that stay only because their time is unknown.
     - `ids`: the ids of the deleted turns.
+    - `traces`: the deleted traces, and `goals` the kept goals that lose a state, because they quote such turns.
     """
 
     conversations: tuple[str, ...] = ()
@@ -203,3 +204,4 @@ class Forgotten:
     traces: int = 0
     without_time: int = 0
     ids: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    goals: int = 0

@@ -146,7 +146,8 @@ class Conversation:
     - `is_apart`: the user wants it separate from conversations with the same content.
     - `shares_ids`: own ids are unique in the whole format, so that an equal id elsewhere is a copy.
     - `is_zone_assumed`: the user named no time zone, so stored turns keep theirs.
-    - `people`: the user's information about people in an exported store, as JSON; only its first conversation has it.
+    - `people`, `goals`: the user's notes on people, and the kept goals, of an exported store, as JSON; only its first
+      conversation has them.
     - `joined`: what was joined with it by command in an exported store, as hashes.
     """
 
@@ -167,6 +168,7 @@ class Conversation:
     shares_ids: bool = field(default=False, compare=False)
     is_zone_assumed: bool = field(default=False, compare=False)
     people: tuple[object, ...] = field(default=(), compare=False)
+    goals: tuple[object, ...] = field(default=(), compare=False)
     joined: tuple[str, ...] = field(default=(), compare=False)
 
 

@@ -13,7 +13,7 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """The version of the trace document. Older versions can be read.
 
 - 2 added the prover `together`.
@@ -22,8 +22,9 @@ SCHEMA_VERSION = 7
 - 5 added the period asked about and who forwarded a fact.
 - 6 added later statements and who quotes a fact.
 - 7 added the rank of a fact and what was too long to show.
+- 8 added what a plan answers, so that a kept goal can begin with it.
 """
-READABLE = (1, 2, 3, 4, 5, 6, SCHEMA_VERSION)
+READABLE = (1, 2, 3, 4, 5, 6, 7, SCHEMA_VERSION)
 
 
 class Status(StrEnum):
@@ -253,7 +254,8 @@ class Attempt:
     """One plan and its rounds.
 
     `breadth` counts plans from 1. It is 0 if the question was read as a whole, as its own only subgoal; `planned` are
-    then the subgoals that it was read for. A step without calls retrieved nothing new.
+    then the subgoals that it was read for. A step without calls retrieved nothing new. `answers` are the variables, or
+    the expressions over them, that answer the question; `is_current` says that it asks how things are now.
     """
 
     breadth: int
@@ -263,6 +265,8 @@ class Attempt:
     ending: Ending | None = None
     failure: str | None = None
     planned: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    is_current: bool = False
 
     @property
     def plan(self) -> tuple[str, ...]:

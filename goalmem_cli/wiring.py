@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
     from goalmem_cli.prompts import Profile, PromptBook
     from goalmem_cli.reasoners.catalogue import Choices, ReasonerEntry
+    from goalmem_cli.reasoners.goal_mem.records import Begun
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.store.traces import TraceFolder
 
@@ -257,10 +258,12 @@ def build_reasoner(
     observer: Observer | None = None,
     gold: Callable[[Question], Sequence[Hit]] | None = None,
     factories: Factories | None = None,
+    begun: Begun | None = None,
 ) -> Reasoner:
     """Return the reasoner of the settings over the store's backbone.
 
-    `gold` returns the evidence of a benchmark question; the reasoner `oracle` needs it.
+    `gold` returns the evidence of a benchmark question; the reasoner `oracle` needs it. `begun` is an earlier proof
+    that `goal-mem` tries again.
 
     Raises:
         BackboneMissing: the backbone has no index yet.
@@ -289,7 +292,7 @@ def build_reasoner(
     )
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
     tools = replace(tools, sifts=settings.sift, leans=settings.lean)
-    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room))
+    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, begun))
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
     sure = CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
     return Measured(sure, keeps_prompts=settings.keep_prompts)

@@ -51,6 +51,8 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
     assert "goalmem_cli/lab/tuning/talks.json" not in names
+    talks = (CHECKOUT / "goalmem_cli/lab/bench/languages").glob("*.json")
+    assert names >= {str(path.relative_to(CHECKOUT)) for path in talks}
 
 
 def test_the_table_is_small_enough_to_ship(wheel: Path) -> None:

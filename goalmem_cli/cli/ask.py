@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -19,8 +21,11 @@ from goalmem_cli.records import STANDARD_INPUT
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Asking
     from goalmem_cli.library.memory import Memory
+    from goalmem_cli.ports import Observer
     from goalmem_cli.records import Question
     from goalmem_cli.trace import Guess, Trace
+
+T = TypeVar("T")
 
 FLAGS = Names("--conversation", "--speaker", "--asker")
 EXIT_CODES = {"answered": 0, "unknown": 1, "failed": 4}
@@ -47,6 +52,7 @@ def ask(
     trace: options.Trace = False,
     json: options.Json = False,
     keep_prompts: options.KeepPrompts = None,
+    keep: options.Keep = None,
     remember: Annotated[
         bool, typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem.")
     ] = False,
@@ -94,10 +100,13 @@ def ask(
         prompts=prompts, keep_prompts=keep_prompts,
     )  # fmt: skip
     with open_for(run) as memory:
+        chosen = None if keep is None else memory.goals.free_name(text, keep)
         asking = memory.asking(terms)
         asked = asking.question(text)
         outcome = drawn(run, asking, asked, is_traced=trace)
     kept = asking.keep(outcome)
+    if chosen is not None:
+        memory.goals.keep(asked, outcome, chosen)
     show(run, outcome, is_json=json, is_traced=trace)
     if remember:
         asking.remember(asked, outcome, kept)
@@ -139,12 +148,23 @@ def drawn(run: Invocation, asking: Asking, question: Question, *, is_traced: boo
         ModelError: the model cannot be loaded or used.
         StoreError: the memory cannot be read.
     """
+    return drawn_by(run, question.text, partial(asking.answer, question), is_full=is_traced)
+
+
+def drawn_by(
+    run: Invocation, text: str, prove: Callable[[Observer | None, Callable[[], None]], T], *, is_full: bool = False
+) -> T:
+    """Prove a question of this text; on a terminal, draw the proof while it grows."""
     if not run.screen.is_live:
-        return asking.answer(question)
+        return prove(None, _undrawn)
     from goalmem_cli.render.live import LiveTree
 
-    with LiveTree(run.screen.notes, question.text, is_full=is_traced) as tree:
-        return asking.answer(question, tree, tree.loaded)
+    with LiveTree(run.screen.notes, text, is_full=is_full) as tree:
+        return prove(tree, tree.loaded)
+
+
+def _undrawn() -> None:
+    """Draw nothing when the model is loaded."""
 
 
 def show(

@@ -16,6 +16,12 @@ ReasonerName: TypeAlias = Literal[
 """All but `oracle`, which needs a benchmark's evidence."""
 
 
+Keep = Annotated[
+    str | None,
+    typer.Option("--keep", metavar="NAME", help="Keep the question as a goal: `goalmem goals check` proves it again."),
+]
+
+
 def _known_reasoner(name: str | None) -> str | None:
     """Return the name if it is a reasoner of goalmem or of a plug-in.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 NAMES = (
-    "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "models", "backbones", "measuring",
-    "figures", "structures", "store", "servers", "mcp", "settings", "scripting", "library", "plugins", "training",
-    "internals",
+    "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "goals", "models", "backbones",
+    "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "scripting", "library", "plugins",
+    "training", "internals",
 )  # fmt: skip
 """The pages, in the order in which they are best read."""
 

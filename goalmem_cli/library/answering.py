@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary
     from goalmem_cli.ports import Observer
+    from goalmem_cli.reasoners.goal_mem.records import Begun
     from goalmem_cli.records import Turn
     from goalmem_cli.trace import Trace
     from goalmem_cli.wiring import Factories
@@ -141,11 +142,16 @@ class Asking:
         return self._said(text, kept.conversations() if kept.exists else [])
 
     def answer(
-        self, question: Question, observer: Observer | None = None, loaded: Callable[[], None] = _nothing
+        self,
+        question: Question,
+        observer: Observer | None = None,
+        loaded: Callable[[], None] = _nothing,
+        begun: Begun | None = None,
     ) -> Trace:
         """Answer the question and return the trace.
 
-        `observer` sees each step. `loaded` is called once the model is loaded.
+        `observer` sees each step. `loaded` is called once the model is loaded. With `begun`, only that earlier proof is
+        tried again.
 
         Raises:
             UsageError: the settings name an unknown backbone or reasoner.
@@ -160,7 +166,9 @@ class Asking:
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()
-            reasoner = build_reasoner(parts.settings, parts.kept, model, observer, factories=parts.factories)
+            reasoner = build_reasoner(
+                parts.settings, parts.kept, model, observer, factories=parts.factories, begun=begun
+            )
             trace = reasoner.answer(question)
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 

@@ -12,11 +12,14 @@ from tempfile import TemporaryDirectory
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library.forgetting import EXPORT, Sieve
+from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Added
 from goalmem_cli.records import Conversation
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
+from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
@@ -67,7 +70,8 @@ def copy(
     """Copy all of the source into the target, and compare the two; turns that the target has stay as they are.
 
     Turns that the target has forgotten are left out, unless it `restores_forgotten` turns. The source's marks of
-    forgotten turns are copied. So are the user's notes on people, except on people whom the target has notes on.
+    forgotten turns are copied. So are the user's notes on people, except on people whom the target has
+    notes on, and the kept goals, except those whose names are taken there.
 
     The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
     interruption the same copy continues.
@@ -84,6 +88,7 @@ def copy(
         added = target.add_all(sifted.kept(read_file(file, EXPORT)), report=report) if source.conversations() else []
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
+    adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
     told = People.of_folder(target.path).plus(People.of_folder(source.path))
     if told.persons:
         with target.keeping() as written:

@@ -105,6 +105,7 @@ class Reading:
         self._redactor = Redactor(redacts=told.redacts)
         self._zone = Zone.named(told.timezone)
         self._people: list[object] = []
+        self._goals: list[object] = []
         self._grown: set[str] = set()
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
@@ -134,7 +135,16 @@ class Reading:
         if not is_dry:
             self._sieve.settle()
             self._take_people(memory)
+            self._take_goals(memory)
             self._tell_of_numbers(memory)
+
+    def _take_goals(self, memory: KeptMemory) -> None:
+        """Import the kept goals of exported stores, except those whose names are taken here."""
+        from goalmem_cli.library.goals.adopting import adopt
+
+        told, self._goals = self._goals, []
+        if told and (taken := adopt(memory, told)):
+            self._hears.note(f"taken over from exports: {taken} {'goal' if taken == 1 else 'goals'}")
 
     def _take_people(self, memory: KeptMemory) -> None:
         """Import notes on people from exported stores, except on people who have notes here."""
@@ -261,6 +271,7 @@ class Reading:
         for conversation in conversations_in(source, form):
             report.format = conversation.format
             self._people += conversation.people
+            self._goals += conversation.goals
             report.notes = summed((*report.notes, *conversation.notes))
             told = replace(conversation, file=place_of(report.path), is_apart=self._told.apart)
             named = self._named(told, report)

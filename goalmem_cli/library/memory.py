@@ -33,6 +33,7 @@ from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.goals.keeping import Goals
     from goalmem_cli.loading import DeferredModel, LoadedModel
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary, Forgotten, Stats
@@ -285,6 +286,13 @@ class Memory:
         asking = self.asking(Terms(is_remembered=True))
         said = asking.statement(text)
         return asking.remember(said if asker is None else replace(said, asker=one_line(asker)))
+
+    @property
+    def goals(self) -> Goals:
+        """The questions whose answers are kept true while the memory changes."""
+        from goalmem_cli.library.goals.keeping import Goals
+
+        return Goals(self._parts)
 
     def conversations(self) -> list[ConversationSummary]:
         """Return a summary of each stored conversation, sorted by name."""

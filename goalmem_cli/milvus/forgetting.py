@@ -61,6 +61,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         traces.remove_leftovers()
         for trace in traces.about(leaving.keys):
             traces.remove(trace)
+        kept.goals.undermine(leaving.keys)
         if leaving.whole:
             drop(kept, leaving.whole)
         if leaving.parted:
@@ -107,6 +108,7 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
         len(turns),
         dict(sorted(Counter(unit.kind for unit in units).items())),
         traces=len(kept.traces.about(keys)),
+        goals=len(kept.goals.about(keys)),
         without_time=_without_time(kept, selection),
         ids=frozenset(gone),
     )

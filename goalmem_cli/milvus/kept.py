@@ -22,8 +22,9 @@ from goalmem_cli.ports import Embedder
 from goalmem_cli.records import COPIED_FROM, Turn, Unit, content_hash
 from goalmem_cli.store.database.tables import Meta
 from goalmem_cli.store.files import Written, replace_file, reporting
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
-from goalmem_cli.store.privacy import FILE_MODE, LOCK, OWNER, TRACES, keep_private, make_private
+from goalmem_cli.store.privacy import FILE_MODE, GOALS, LOCK, OWNER, TRACES, keep_private, make_private
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import TraceFolder
 
@@ -49,6 +50,11 @@ class Kept:
     def traces(self) -> TraceFolder:
         """The traces of questions to this memory."""
         return TraceFolder(self.folder / TRACES, written=self.written)
+
+    @property
+    def goals(self) -> GoalFolder:
+        """The kept goals of this memory."""
+        return GoalFolder(self.folder / GOALS, self.written)
 
     @property
     def owner(self) -> str:

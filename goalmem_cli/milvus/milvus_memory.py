@@ -33,7 +33,7 @@ from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
-from goalmem_cli.store.privacy import FORGOTTEN, LOCK, OWNER, PEOPLE, TRACES, remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, GOALS, LOCK, OWNER, PEOPLE, TRACES, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -301,8 +301,9 @@ class MilvusMemory:
         with kept.writing():
             kept.engine.remove()
             with reporting(self.path):
-                if (self.path / TRACES).is_dir():
-                    shutil.rmtree(self.path / TRACES)
+                for folder in (self.path / TRACES, self.path / GOALS):
+                    if folder.is_dir():
+                        shutil.rmtree(folder)
                 (self.path / OWNER).unlink(missing_ok=True)
                 for name in (FORGOTTEN, PEOPLE):
                     (self.path / name).unlink(missing_ok=True)

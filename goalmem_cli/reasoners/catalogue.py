@@ -15,7 +15,7 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners import direct, full_context, goal_mem, memguide, oracle, react, reflect, reformulate, tiser
 from goalmem_cli.reasoners.full_context import Transcript
-from goalmem_cli.reasoners.goal_mem.records import Limits
+from goalmem_cli.reasoners.goal_mem.records import Begun, Limits
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.structured import graphrag_global, remem
 from goalmem_cli.records import Hit, Question
@@ -42,7 +42,8 @@ class Choices:
 class Sources:
     """What some reasoners need besides the tools: the transcript, gold evidence, and the values fitted to the model.
 
-    `room` is the estimated number of tokens of facts that fit into the model's context besides the prompts.
+    `room` is the estimated number of tokens of facts that fit into the model's context besides the prompts. `begun` is
+    an earlier proof of the question, which `goal-mem` tries again.
     """
 
     transcript: Transcript
@@ -50,6 +51,7 @@ class Sources:
     choices: Choices = field(default_factory=Choices)
     fitted: Fitted = UNFITTED
     room: int = Limits().max_fact_tokens
+    begun: Begun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,
         planning=planning, fitted=sources.fitted, strict=is_strict,
-        model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer,
+        model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer, begun=sources.begun,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,16 @@ def shown_by(trace: Trace) -> list[Fact]:
     """Return all facts that a trace shows: its own, and the later ones that change them."""
     facts = list(trace.facts.values())
     return facts + [fact.moved_on for fact in facts if fact.moved_on is not None]
+
+
+def is_about(facts: Iterable[Fact], question: str, keys: Set[str]) -> bool:
+    """Say whether the question or a fact is, quotes or stands in what one of the keys means."""
+    shown = {content_hash(question)}
+    for fact in facts:
+        texts = (fact.text, *(text for _, text in (*fact.before, *fact.after)))
+        shown |= {fact.unit, place_key(fact.conversation), *map(content_hash, texts)}
+        shown.update(place_key(fact.conversation, label) for label in fact.turns)
+    return not keys.isdisjoint(shown)
 
 
 class TraceFolder:
@@ -133,17 +143,7 @@ class TraceFolder:
             trace = self.load(id_)
         except StoreDamaged:
             return True
-        if trace.exchanges:
-            return True
-        texts = [trace.question]
-        facts = shown_by(trace)
-        for fact in facts:
-            texts += [fact.text, *(text for _, text in (*fact.before, *fact.after))]
-        shown = {content_hash(text) for text in texts}
-        for fact in facts:
-            shown |= {fact.unit, place_key(fact.conversation)}
-            shown.update(place_key(fact.conversation, label) for label in fact.turns)
-        return not keys.isdisjoint(shown)
+        return bool(trace.exchanges) or is_about(shown_by(trace), trace.question, keys)
 
     def _file(self, id_: str) -> Path:
         return self.path / f"{id_}.json"

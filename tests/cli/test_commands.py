@@ -87,7 +87,7 @@ def test_the_commands_are_those_of_this_version() -> None:
     """What later versions bring is not promised yet."""
     names = {words[0] for words in every_command() if len(words) == 1}
     assert names == {
-        "ingest", "search", "ask", "chat", "index", "forget", "eval", "report", "stores", "models", "embedder", "prompts", "trace",
+        "ingest", "search", "ask", "chat", "index", "goals", "forget", "eval", "report", "stores", "models", "embedder", "prompts", "trace",
         "bench", "doctor", "guide", "sources", "mcp", "people", "warm",
     }  # fmt: skip
 

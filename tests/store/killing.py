@@ -32,6 +32,9 @@ from goalmem_cli.library.listening import Logged
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.changes.exporting import turn_document
+from goalmem_cli.store.goal_records import Goal, GoalState, GoalStatus, KeptPlan, Watch
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
@@ -99,8 +102,23 @@ def build(folder: Path, embedder: HashEmbedder = OLD) -> None:
     traces = TraceFolder(folder / "traces")
     traces.save(trace_about(cafe.turns[1], "Who knows Momoco?"))
     traces.save(trace_about(cafe.turns[4], "What is in a Kyoto Latte?"))
+    GoalFolder(folder / GOALS).save(goal_about(cafe.turns[1]))
 
 
+def goal_about(*turns: Turn) -> Goal:
+    """Return a goal with a state for each of the turns, that shows it."""
+    states = [
+        GoalState(
+            GoalStatus.ANSWERED, START + timedelta(days=number), START, "asked", turn.text,
+            trace=trace_about(turn, QUESTION), plan=KeptPlan("(x:cafe) is good", (f"(x:cafe) is {turn.text}",)),
+            watches=(Watch(-1, QUESTION, (turn.id,), (turn.id,)), Watch(0, turn.text, (turn.id,), (turn.id,))),
+        )
+        for number, turn in enumerate(turns)
+    ]  # fmt: skip
+    return Goal("cafe", QUESTION, START, states=tuple(states))
+
+
+QUESTION = "Which cafe is the good one?"
 BEGUN = [chat()]
 GROWN = [
     with_gists(chat([*CAFE, "Bring her along, then."])),
@@ -162,6 +180,13 @@ def forget_person(store: Store, report: Report) -> None:
         report(str(forgetting.forget(store, Selection(speakers=("Ben",))).turns))
 
 
+def check_goal(store: Store, report: Report) -> None:
+    """Keep a further state of a goal, as a check does."""
+    with store.keeping() as written:
+        GoalFolder(store.path / GOALS, written).save(goal_about(chat().turns[1], chat().turns[4]))
+    report("checked")
+
+
 def answer(store: Store, report: Report) -> None:
     """Remember an answer of goalmem's own."""
     turns = store.turns(["chat"])
@@ -203,6 +228,7 @@ OPERATIONS: dict[str, Operation] = {
     "take-forgotten": take_forgotten,
     "say-who": say_who,
     "forget-person": forget_person,
+    "check-goal": check_goal,
     "answer": answer,
     "index": index,
     "join": join,

@@ -18,7 +18,10 @@ import pytest
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Conversation, Query
+from goalmem_cli.store.goal_records import GoalStatus
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
+from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
@@ -282,6 +285,21 @@ def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Pa
         assert holding(store.path, ("Benjamin the Second",)) == []
         assert People.of_folder(store.path) == People()
     assert reached == {False, True}
+
+
+def test_killed_while_a_goal_is_checked(base: Path, tmp_path: Path) -> None:
+    """The goal has its old states or the new ones too, and what is remembered stays."""
+    before, reached = contents(base), set()
+    for store in killed("check-goal", base, tmp_path / "out"):
+        assert contents(store.path) == before
+        (goal,) = GoalFolder(store.path / GOALS).all()
+        assert len(goal.states) > bool(store.reported)
+        reached.add(len(goal.states))
+        finished("forget", store.path)
+        assert holding(store.path, FORGOTTEN) == []
+        (goal,) = GoalFolder(store.path / GOALS).all()
+        assert goal.states[0].status is GoalStatus.UNDERMINED
+    assert reached == {1, 2}
 
 
 @pytest.mark.parametrize("operation", ["answer", "join", "reembed"])

@@ -10,26 +10,24 @@ from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.lab.cli import bench_came, bench_made_up, bench_size, bench_speed, bench_structures, retired
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
-    bench_speed.speed: ("--only calls,proofs", "--units 1000"),
-    bench_size.size: ("--only whatsapp,telegram --turns 100000",),
-    bench_came.came: ("made-up --domain debate --turns 1000 --trajectories 2",),
-    bench_made_up.tot: ("made-up --questions 40 --algorithms er,star --replay",),
-    bench_structures.changes: ("--facts 200 --wrong 0,0.1",),
-    bench_made_up.sums: ("made-up --turns 400 --replay",),
-    bench_structures.structures: ("made-up/travel-300-0-0 --backbone hipporag",),
+    bench_speed.speed: ("bench speed --only calls,proofs", "bench speed --units 1000"),
+    bench_size.size: ("bench size --only whatsapp,telegram --turns 100000",),
+    bench_came.came: ("bench came made-up --domain debate --turns 1000 --trajectories 2",),
+    bench_made_up.tot: ("bench tot made-up --questions 40 --algorithms er,star --replay",),
+    bench_structures.changes: ("bench changes --facts 200 --wrong 0,0.1",),
+    bench_made_up.sums: ("bench sums made-up --turns 400 --replay",),
+    bench_languages.languages: ("bench languages talks", "eval talks"),
+    bench_structures.structures: ("bench structures made-up/travel-300-0-0 --backbone hipporag",),
 }
-"""The commands with the arguments of their examples."""
+"""The commands with their examples."""
 
 group = typer.Typer(
     help="Measure calculations, structure and speed.",
     context_settings=CONTEXT,
     epilog=examples("goalmem bench size --turns 2000", guide="measuring"),
 )
-for _command, _arguments in COMMANDS.items():
-    _name = _command.__name__
-    group.command(_name, epilog=examples(*(f"goalmem bench {_name} {each}" for each in _arguments), guide="measuring"))(
-        _command
-    )
+for _command, _lines in COMMANDS.items():
+    group.command(epilog=examples(*(f"goalmem {line}" for line in _lines), guide="measuring"))(_command)
 retired.register(group)
 
 

@@ -53,9 +53,12 @@ class Case:
     - `answer`: None if the file gives none. `answers`: all items to name, if the answer is a set.
     - `evidence`: labels of existing turns.
     - `category`: the dataset's own code.
+    - `accepted`: other ways to write the answer; its words are compared with the nearest.
     - `nuggets`: what an answer must contain; each is judged separately.
     - `is_unanswerable`: the right answer is to say so.
     - `asked`: None means the time of the last turn.
+    - `language`, `asked_in`, `kind`: the codes of the conversation's and the question's languages, and the question's
+      type; "" if the dataset does not say.
     """
 
     id: str
@@ -72,6 +75,10 @@ class Case:
     asked: datetime | None = None
     asker: str | None = None
     plan: GoldPlan | None = None
+    accepted: tuple[str, ...] = ()
+    language: str = ""
+    asked_in: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

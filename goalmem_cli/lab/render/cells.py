@@ -20,6 +20,8 @@ LABELS: Mapping[str, str] = {
     "set_accuracy": "set accuracy",
     "answer_f1": "answer F1",
     "judge": "judged right",
+    "refused_answerable": "refused, answerable",
+    "refused_unanswerable": "refused, unanswerable",
     "all_f1": "F1 (SQuAD)",
     "all_bleu1": "BLEU-1",
     "all_judge": "judged right",

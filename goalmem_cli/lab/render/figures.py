@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
     ANSWERS,
@@ -100,6 +101,7 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
         _answers,
         _over_all,
         _categories,
+        _parts,
         _refusals,
         _recall,
         _usage,
@@ -236,6 +238,24 @@ def _categories(members: Sequence[Member]) -> Iterator[Figures]:
             for code, name in codes.items()
         }
         yield _intervals(f"{heading(metric)} by category", members, columns, share)
+
+
+def _parts(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table for each division of the questions, with a row for each part of each row."""
+    for title in dict.fromkeys(title for _, row in members for title in row.by_part):
+        parts = [
+            ((*key, name), part)
+            for key, (_, row) in zip(names_of(members), members, strict=True)
+            for name, part in row.by_part.get(title, {}).items()
+        ]
+        there = [name for name in SHOWN_BY_PART if any(name in part.metrics for _, part in parts)]
+        rows = [
+            (key, (str(part.n), *(share(part.metrics[name]) if name in part.metrics else "" for name in there)))
+            for key, part in parts
+        ]
+        columns = ("questions", *(label(name).replace(", ", "\n") for name in there))
+        table = _table(f"By {title}", members, columns, rows)
+        yield Figures(table.title, (*table.keys, title.split()[0]), table.columns, table.rows)
 
 
 def _refusals(members: Sequence[Member]) -> Iterator[Figures]:

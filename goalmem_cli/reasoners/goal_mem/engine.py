@@ -14,10 +14,10 @@ from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
-from goalmem_cli.reasoners.goal_mem.plan_texts import say_lost
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_lost, taken_up
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
-from goalmem_cli.reasoners.goal_mem.records import NAME, Ended, Limits, Planning, Proof, Prover, Task
+from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
 from goalmem_cli.reasoners.goal_mem.sorting import as_likely
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
@@ -42,8 +42,11 @@ class GoalMem:
         model_name: str = "",
         adapter: str = "",
         observer: Observer | None = None,
+        begun: Begun | None = None,
     ) -> None:
         """Take the parts that a question needs. Without `planning`, the prompts' profile chooses the prover.
+
+        With `begun`, an earlier proof of the question that asks is tried again, and nothing else.
 
         Raises:
             UsageError: the prompts' profile has no prompts for this planning.
@@ -57,6 +60,7 @@ class GoalMem:
         self._model_name = model_name
         self._adapter = adapter
         self._observer = observer or Unwatched()
+        self._begun = begun
 
     def answer(self, question: Question) -> Trace:
         """Return the question's trace: answered, unknown, or failed if the model gave no usable reply.
@@ -80,7 +84,7 @@ class GoalMem:
         )
         pool = Pool(self._backbone, question, self._limits, self._prompts.profile, self._prover.spending)
         search = SearchRun(Terms(question, self._limits, self._observer, self._is_strict), pool, blank)
-        trace = search.run(self._prover)
+        trace = search.run(self._prover, self._begun)
         usage = replace(trace.usage, seconds=perf_counter() - started)
         return replace(trace, facts=pool.every_fact, usage=usage)
 
@@ -108,9 +112,10 @@ class SearchRun:
         """The question's facts; none is in view at the start."""
         return self._pool
 
-    def run(self, prover: Prover) -> Trace:
-        """Let the prover search, and return the question's trace."""
-        ended = prover.search(self)
+    def run(self, prover: Prover, begun: Begun | None = None) -> Trace:
+        """Let the prover search, or try again what was begun, and return the question's trace."""
+        kept = None if begun is None else taken_up(begun, self.question)
+        ended = prover.search(self) if kept is None else prover.resume(self, kept)
         if ended is None or ended.state is None:
             return unproved(self._trace)
         return self._conclude(ended, ended.state, prover)

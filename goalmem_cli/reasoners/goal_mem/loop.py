@@ -27,7 +27,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
 from goalmem_cli.records import Question, Usage
-from goalmem_cli.trace import Attempt, Denied, Ending, Opened, Step, Unresolved, Verdict
+from goalmem_cli.trace import Attempt, Denied, Ending, Grounded, Opened, Step, Unresolved, Verdict
 
 REPEATED = "the next plan repeated one that had failed"
 VOID = "the verdict does not count: it is unknown, or what it rests on was refused"
@@ -60,6 +60,7 @@ class AttemptRun:
         self._is_void = False
         self._queries: Mapping[str, int] = {}
         self._last_asked: frozenset[str] = frozenset()
+        self._taken_up: tuple[tuple[str, ...], tuple[Grounded, ...]] = ((), ())
 
     def run(self) -> Ended:
         """Run at most 1 + max_depth rounds, and return how the attempt ended.
@@ -69,7 +70,7 @@ class AttemptRun:
             StoreError: the memory could not be read.
         """
         if self._task.plan is not None:
-            self._begin(self._task.plan)
+            self._take_up(self._begin(self._task.plan))
         looked, ending, most = self._first_look(), None, self._task.max_depth
         for depth in range(most + 1):
             step = Step(
@@ -95,6 +96,20 @@ class AttemptRun:
         )  # fmt: skip
         terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))
         return self._state
+
+    def _take_up(self, state: ProofState) -> None:
+        """Judge the claims of an earlier proof, over the facts that they cite, as if the model had just made them."""
+        begun = self._task.begun
+        if begun is None:
+            return
+        shown = tuple(fact.number for fact in self._pool.bring(begun.hits))
+        numbers = {fact.unit: fact.number for fact in self._pool.facts.values()}
+        claims = tuple(
+            replace(claim, facts=tuple(numbers[unit] for unit in claim.facts))
+            for claim in begun.claims
+            if all(unit in numbers for unit in claim.facts)
+        )
+        self._taken_up = (shown, state.take(Proposed(state.plan, claims), self._pool.facts).grounded)
 
     # Looking
 
@@ -295,6 +310,9 @@ class AttemptRun:
         return Ending.GROUNDED if self._is_proved else Ending.MAX_DEPTH
 
     def _record(self, step: Step) -> None:
+        if not self._steps:
+            shown, grounded = self._taken_up
+            step = replace(step, new_facts=(*shown, *step.new_facts), grounded=(*grounded, *step.grounded))
         self._steps.append(step)
         if self._state is not None:
             self._terms.observer.stepped(self._task.breadth, step, self._pool.every_fact)
@@ -307,6 +325,9 @@ class AttemptRun:
         goal = str(state.plan.goal) if state is not None else ""
         subgoals = tuple(map(str, state.plan.subgoals)) if state is not None else ()
         record = Attempt(task.breadth, goal, subgoals, tuple(self._steps), ending, planned=task.planned)
+        if state is not None:
+            answers = tuple(map(str, state.plan.answers)) or state.plan.answer_variables
+            record = replace(record, answers=answers, is_current=state.plan.is_current)
         is_stopped = last is not None and last.status is Status.STOP and last.next is None
         is_over = not self._pool.facts or (state is not None and state.is_refuted)
         return Ended(

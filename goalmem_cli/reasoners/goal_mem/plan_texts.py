@@ -11,7 +11,7 @@ from goalmem_cli.logic import Atom, NotationError, parse_atom
 from goalmem_cli.logic.computing.expressions import Call, variables_of
 from goalmem_cli.logic.questions import asks_for_something
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
-from goalmem_cli.reasoners.goal_mem.records import Plan
+from goalmem_cli.reasoners.goal_mem.records import Begun, Kept, Plan
 from goalmem_cli.reasoners.prompt_texts import asker_in, say_day
 from goalmem_cli.records import Question
 
@@ -89,6 +89,15 @@ def parse_plan(
         is_current,
         answers=answers,
     )
+
+
+def taken_up(begun: Begun, question: Question) -> Kept | None:
+    """Return an earlier proof with its plan read again, or None if this version cannot read the plan."""
+    try:
+        plan = parse_plan(question, begun.goal, begun.subgoals, begun.answers, {}, begun.is_current)
+    except ReplyUnusable:
+        return None
+    return Kept(plan, begun) if len(plan.subgoals) == len(begun.subgoals) else None
 
 
 def answered_anew(plan: Plan, answer: Sequence[str], question: Question) -> Plan:

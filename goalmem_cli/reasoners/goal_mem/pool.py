@@ -131,6 +131,10 @@ class Pool:
 
     # Looking
 
+    def bring(self, hits: Sequence[Hit]) -> tuple[Fact, ...]:
+        """Show these hits, of an earlier proof, and return their facts. They count against the limits."""
+        return self._show(Chosen(tuple(hit for hit in hits if hit.unit.id not in self._hits)))
+
     def look_first(self, queries: Sequence[str]) -> Looked:
         """Retrieve for the first queries of an attempt, taking turns over their hits, within the first share.
 

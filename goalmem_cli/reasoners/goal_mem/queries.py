@@ -23,9 +23,9 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
     queries = {query: wish.subgoal for wish in wishes if wish.subgoal in numbers for query in wish.queries}
     certain = {name: values for name, values in state.substitution.bindings.items() if name not in state.starred}
     for bound in (certain, {**state.perhaps, **certain}):
-        told = {_phrase(need, bound) for need in needs}
+        told = {phrase_of(need, bound) for need in needs}
         for number in numbers:
-            phrase, is_root = _phrase(state.atoms[number], bound), state.serves(number) is None
+            phrase, is_root = phrase_of(state.atoms[number], bound), state.serves(number) is None
             if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
     return queries
@@ -66,7 +66,7 @@ _SORT_OF = re.compile(r"\b(?:type|kind|sort)s? of ", re.IGNORECASE)
 _BUT = re.compile(r" (?:besides|other than|apart from|except(?: for)?|excluding) [^,.;]*", re.IGNORECASE)
 
 
-def _phrase(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
+def phrase_of(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
     """Return a statement as a query in everyday words.
 
     Known values are put in, and variables become their types. "type of" and exceptions ("besides thrillers") are left

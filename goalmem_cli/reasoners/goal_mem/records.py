@@ -11,7 +11,7 @@ from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
 from goalmem_cli.logic.normal import Pair, normalise
 from goalmem_cli.reasoners.prompt_texts import Reply
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.records import Hit, Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Rejected, Verdict
 
 if TYPE_CHECKING:
@@ -273,12 +273,36 @@ class Refiner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """An earlier proof to begin with: its plan as texts, and the claims on it that still stand.
+
+    The claims cite units by id. `hits` are shown first: what the claims cite, and what is new.
+    """
+
+    goal: str
+    subgoals: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    is_current: bool = False
+    claims: tuple[Claim, ...] = ()
+    hits: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An earlier proof whose plan was read again."""
+
+    plan: Plan
+    begun: Begun
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One attempt: who proposes, over which pool, and how many rounds may follow the first (`max_depth`).
 
     `plan`: None if the first reply writes it. `queries`: those of the first look; None means the plan's open subgoals.
     `failed`: earlier plans that failed, by key, with the reasons. `planned`: the subgoals, if the question is read as a
-    whole. `doubts`: reasons to check the answer once more that come from the way it is found.
+    whole. `doubts`: reasons to check the answer once more that come from the way it is found. `begun`: an earlier proof
+    by this plan, whose claims are taken up, and judged again, before the first look.
     """
 
     breadth: int
@@ -290,6 +314,7 @@ class Task:
     failed: Mapping[frozenset[str], str] = field(default_factory=dict)
     planned: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    begun: Begun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +373,10 @@ class Prover(Protocol):
 
     def search(self, search: Search) -> Ended | None:
         """Try one plan after another. Return the attempt that found the answer, or None."""
+        ...
+
+    def resume(self, search: Search, kept: Kept) -> Ended | None:
+        """Try the plan of an earlier proof again: only what is open. Return the attempt if it found the answer."""
         ...
 
     def word(self, proof: Proof) -> Reply[str] | None:

@@ -14,9 +14,10 @@ from goalmem_cli.store.changes.overlapping import target_of
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.database import ledger, overlaps, tables, unit_rows
 from goalmem_cli.store.files import reporting, sync_file
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.indexes.spans import pages
 from goalmem_cli.store.people import People
-from goalmem_cli.store.privacy import FILE_MODE
+from goalmem_cli.store.privacy import FILE_MODE, GOALS
 
 SCHEMA_VERSION = 1
 CONTENT_TABLES = (
@@ -64,9 +65,12 @@ def documents(parts: Parts) -> Iterator[dict[str, object]]:
 
 
 def heading(folder: Path) -> dict[str, object]:
-    """Return the first document, with the schema's version and the user's notes on people."""
-    people = People.of_folder(folder).documents()
-    return {"goalmem": SCHEMA_VERSION} | ({"people": people} if people else {})
+    """Return the first document, with the schema's version, the user's notes on people, and the kept goals."""
+    told = {
+        "people": People.of_folder(folder).documents(),
+        "goals": [goal.document() for goal in GoalFolder(folder / GOALS).all()],
+    }
+    return {"goalmem": SCHEMA_VERSION} | {name: each for name, each in told.items() if each}
 
 
 def head(name: str, form: str, own_id: str | None, joined: Sequence[str]) -> dict[str, object]:

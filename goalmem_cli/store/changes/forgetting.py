@@ -128,19 +128,22 @@ class Forgetting:
                 len(self._parts.traces.about(keys)),
                 without_time,
                 frozenset(leaving.turns),
+                len(self._parts.goals.about(keys)),
             )
             return tables.load_meta(connection), leaving, counts
 
     def _renew(self, connection: Connection) -> None:
-        """Delete the traces that show forgotten texts, and prepare the rewritten database for new indexes.
+        """Delete traces and goals' states that show forgotten texts; prepare the rewritten database for new indexes.
 
         Its generation is one ahead of both indexes, with an empty outbox, so that they are rebuilt. The entry
         `_REWRITTEN` is deleted after that.
         """
         traces = self._parts.traces
         traces.remove_leftovers()
-        for trace in traces.about(frozenset(tables.forgotten_keys(connection, "old.forgetting"))):
+        keys = frozenset(tables.forgotten_keys(connection, "old.forgetting"))
+        for trace in traces.about(keys):
             traces.remove(trace)
+        self._parts.goals.undermine(keys)
         generation = tables.load_meta(connection).generation + 1
         tables.update_meta(connection, generation=generation, outbox_floor=generation)
         connection.insert("forgetting", {"unit": ("VARCHAR", [_REWRITTEN])})

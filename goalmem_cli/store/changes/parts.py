@@ -14,6 +14,7 @@ from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import Written
+from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
@@ -58,6 +59,11 @@ class Parts:
             announce,
             written,
         )
+
+    @property
+    def goals(self) -> GoalFolder:
+        """The kept goals of this memory."""
+        return GoalFolder(self.path / privacy.GOALS, self.written)
 
     def over(self, embedder: Embedder) -> Parts:
         """Return the same parts with another embedder."""

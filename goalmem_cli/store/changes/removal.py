@@ -30,7 +30,8 @@ def remove_store(parts: Parts) -> None:
             stack.enter_context(parts.database.alone())
         beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
         with reporting(parts.path):
-            told, folders = (FORGOTTEN, PEOPLE), (parts.traces.path, parts.text.folder, parts.vectors.folder)
+            told = (FORGOTTEN, PEOPLE)
+            folders = (parts.traces.path, parts.goals.path, parts.text.folder, parts.vectors.folder)
             remove_leftovers(parts.path, *told)
             for path in (*(parts.path / name for name in told), *folders, *beside, database):
                 if path.is_dir():

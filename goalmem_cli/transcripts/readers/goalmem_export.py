@@ -44,15 +44,14 @@ class GoalmemExportReader:
         first = next(lines)
         if first.required("goalmem").value != SCHEMA_VERSION:
             raise first.child("goalmem").error("not a version that this goalmem reads", "update goalmem")
-        people = first.child("people").value
-        told = tuple(people) if isinstance(people, list) else ()
+        told = (_listed(first.child("people")), _listed(first.child("goals")))
         gathering: _Gathering | None = None
         begun: set[str] = set()
         for line in _before_marks(lines, source):
             if line.has("conversation"):
                 if gathering is not None:
                     yield from gathering.stretch(begun)
-                gathering, told = _Gathering(line, told), ()
+                gathering, told = _Gathering(line, *told), ((), ())
                 continue
             if gathering is None:
                 raise line.error("a conversation has to come first")
@@ -83,7 +82,7 @@ def _before_marks(lines: Iterator[Node], source: Source) -> Iterator[Node]:
 class _Gathering:
     """Collects the lines of a conversation."""
 
-    def __init__(self, line: Node, people: tuple[object, ...]) -> None:
+    def __init__(self, line: Node, people: tuple[object, ...], goals: tuple[object, ...]) -> None:
         self._line = line
         self._head = Conversation(
             _string(line.child("conversation")),
@@ -92,6 +91,7 @@ class _Gathering:
             _optional(line.child("own_id")),
             is_exported=True,
             people=people,
+            goals=goals,
             joined=_joined(line.child("joined")),
         )
         self._turns: list[Turn] = []
@@ -131,8 +131,12 @@ class _Gathering:
             self._head, turns=tuple(self._turns), derived=tuple(self._units), edges=tuple(self._edges),
             ledger=tuple(self._ledger),
         )  # fmt: skip
-        self._head = replace(self._head, continues=True, people=(), joined=())
+        self._head = replace(self._head, continues=True, people=(), goals=(), joined=())
         self._turns, self._units, self._edges, self._ledger, self._characters = [], [], [], [], 0
+
+
+def _listed(node: Node) -> tuple[object, ...]:
+    return tuple(node.value) if isinstance(node.value, list) else ()
 
 
 def _joined(node: Node) -> tuple[str, ...]:

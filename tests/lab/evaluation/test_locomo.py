@@ -70,6 +70,13 @@ def test_an_adversarial_question_has_no_answer(
     assert repairs == ({Repair.ADVERSARIAL_ANSWER: 1} if answer.get("answer") else {})
 
 
+def test_an_adversarial_question_needs_no_evidence(tmp_path: Path) -> None:
+    """One without the key is whole; one whose evidence is empty is counted, as it was meant to have some."""
+    asked = {"question": "Who?", "category": 5, "adversarial_answer": "Ben"}
+    assert not read(written(tmp_path, asked))[1]
+    assert read(written(tmp_path, {**asked, "evidence": []}))[1] == {Repair.NO_EVIDENCE: 1}
+
+
 def test_ids_are_the_places_of_the_questions(tmp_path: Path) -> None:
     """Two questions with the same words, as the published files have some, are two cases."""
     cases, _ = read(written(tmp_path, question(), question(), sample_id="s"))

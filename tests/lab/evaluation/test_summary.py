@@ -213,6 +213,42 @@ def test_a_question_counts_once() -> None:
     assert summarise(replace(run, answered=(*run.answered, again))) == summarise(run)
 
 
+def test_a_dataset_of_several_languages_is_told_by_language() -> None:
+    """F1, refusals where there is an answer and where there is none, and recall: of each language and each kind."""
+    spoken = [
+        replace(case, language="de", asked_in="en" if number == 1 else "de", kind="time" if number == 1 else "")
+        for number, case in enumerate(CASES)
+    ]
+    run = Run(manifest(), placed(spoken), answered=(
+        Answered("c1-0", "direct", "hybrid", forward(CASES[0], "Kyoto Latte")),
+        Answered("c1-1", "direct", "hybrid", forward(CASES[1], None, ("D1:2",))),
+        Answered("c1-3", "direct", "hybrid", forward(CASES[3], None)),
+    ))  # fmt: skip
+    summary = summarise(run)
+    parts = row_of(summary, "direct").by_part
+    means = {
+        (title, name): {metric: (figure.mean, figure.n) for metric, figure in part.metrics.items()}
+        for title, each in parts.items()
+        for name, part in each.items()
+    }
+    whole = {"refused_answerable": (0.5, 2), "refused_unanswerable": (1.0, 1)}
+    assert means == {
+        ("language", "de"): {"f1": (0.5, 2), **whole, "recall@10": (0.75, 2)},
+        ("language of the question", "de, asked in de"): {
+            "f1": (1.0, 1), "refused_answerable": (0.0, 1), "refused_unanswerable": (1.0, 1), "recall@10": (1.0, 1),
+        },
+        ("language of the question", "de, asked in en"): {
+            "f1": (0.0, 1), "refused_answerable": (1.0, 1), "recall@10": (0.5, 1),
+        },
+        ("kind", "time"): {"f1": (0.0, 1), "refused_answerable": (1.0, 1), "recall@10": (0.5, 1)},
+    }  # fmt: skip
+    (table,) = [table for each in sections([summary]) for table in each.tables if table.title == "By language"]
+    assert table.columns == ("questions", "F1", "refused\nanswerable", "refused\nunanswerable", "recall@10")
+    assert [(names[-1], cells[0]) for names, cells in table.rows] == [("de", "3")]
+    assert "language of the question: de, asked in en,recall@10,0.5" in rows_csv([summary]).replace('"', "")
+    assert not summarise(answered_run()).rows[0].by_part
+
+
 def test_retrieval_counts_the_own_conversation_only() -> None:
     """Turns of other conversations find nothing, neither do unanswerable questions or those without evidence count."""
     summary = summarise(retrieved_run())

@@ -185,8 +185,12 @@ def _cleaned(case: Case) -> Case:
         question=clean(case.question),
         answer=None if case.answer is None else clean(case.answer),
         answers=tuple(map(clean, case.answers)),
+        accepted=tuple(map(clean, case.accepted)),
         nuggets=tuple(map(clean, case.nuggets)),
         adversarial_answer=None if case.adversarial_answer is None else clean(case.adversarial_answer),
+        language=clean(case.language),
+        asked_in=clean(case.asked_in),
+        kind=clean(case.kind),
     )
 
 

@@ -68,7 +68,8 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
             case = case_from_question(
                 question, f"{name}:{number}", name, draft.message_ids, CATEGORIES, repairs, domain
             )
-            yield case if case.plan is None else replace(case, asker=asker_of(case.question, case.plan, speakers))
+            asker = None if case.plan is None else asker_of(case.question, case.plan, speakers)
+            yield replace(case, asker=asker, language=_word(sample.child("language")))
 
 
 def questions_of(sample: Node) -> list[Node]:
@@ -92,7 +93,8 @@ def case_from_question(
 ) -> Case:
     """Return a question in LoCoMo's layout; `name` is the case's id, `known` are the turns' labels.
 
-    An adversarial question has no answer; one that the file gives is dropped and counted.
+    An adversarial question has no answer; one that the file gives is dropped and counted. It needs no evidence.
+    goalmem's own files may say a question's `language`, its `type`, and `accepted` other ways to write its answer.
 
     Raises:
         InputError: the question has another layout; the place is the path to the value.
@@ -102,17 +104,26 @@ def case_from_question(
     if code not in categories:
         raise category.error(f"expected a category from {min(categories)} to {max(categories)}")
     is_adversarial = code == _ADVERSARIAL
-    given = question.child("answer")
+    given, accepted = question.child("answer"), question.child("accepted")
     repairs[Repair.ADVERSARIAL_ANSWER] += is_adversarial and given.value not in (None, "")
+    has_evidence = question.has("evidence") or not is_adversarial
     return Case(
         id=name,
         conversation=conversation,
         question=question.required("question").filled_text(),
         answer=None if is_adversarial else answer_from_node(given, repairs),
-        evidence=evidence_from_node(question.child("evidence"), known, repairs),
+        evidence=evidence_from_node(question.child("evidence"), known, repairs) if has_evidence else (),
         category=code,
         is_unanswerable=is_adversarial,
         adversarial_answer=answer_from_node(question.child("adversarial_answer"), repairs),
         domain=domain,
         plan=plan_from_question(question, known),
+        accepted=tuple(node.filled_text() for node in (accepted.elements() if accepted.value is not None else ())),
+        asked_in=_word(question.child("language")),
+        kind=_word(question.child("type")),
     )
+
+
+def _word(node: Node) -> str:
+    """Return the text, or "" if there is none or the file means something else by the key."""
+    return node.value.strip() if isinstance(node.value, str) else ""

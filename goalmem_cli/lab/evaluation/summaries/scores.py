@@ -12,6 +12,7 @@ from goalmem_cli.lab.evaluation.metrics.overlap import bleu1, is_exact_match, is
 from goalmem_cli.lab.evaluation.metrics.plan_quality import final_plan, plan_quality
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
+from goalmem_cli.lab.evaluation.metrics.unspaced import is_unspaced, spaced
 from goalmem_cli.lab.evaluation.runs.run import Verdict
 from goalmem_cli.trace import Trace
 
@@ -43,7 +44,8 @@ def score(
     - `f1`, `token_f1`, `mem0_f1`, `bleu1`, `exact`, `exact_strict`: answerable questions with a gold answer. `f1`
       follows the category's rule in LoCoMo's formats, and is the plain F1 of stems elsewhere. `token_f1` is SQuAD's
       (REMem 4.3, after HippoRAG 2). `exact` follows Test of Time's rule for its questions, also the unanswerable ones.
-      For Complex-TR, all three follow its rules.
+      For Complex-TR, all three follow its rules. Where the file accepts several ways to write the answer, the best of
+      each counts.
     - `set_accuracy`, `answer_f1`: Complex-TR's questions.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the readable verdicts.
@@ -92,17 +94,9 @@ def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
 
 
 def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
-    scores: Scores = {}
-    if case.answer is not None:
-        is_locomo = format in LOCOMO_FORMATS
-        scores["f1"] = locomo_score(text, case.answer, case.category) if is_locomo else f1_score(text, case.answer)
-        scores["token_f1"] = token_f1(text, case.answer)
-        scores["mem0_f1"] = word_set_f1(text, case.answer)
-        scores["bleu1"] = bleu1(text, case.answer)
-        scores["exact"] = float(is_exact_match(text, case.answer))
-        scores["exact_strict"] = float(is_strict_match(text, case.answer))
-        if format == TOT:
-            scores["exact"] = float(is_tot_match(text, case.answer, in_any_order=bool(case.answers)))
+    golds = () if case.answer is None else (case.answer, *case.accepted)
+    compared = [_compared(case, format, text, gold) for gold in golds]
+    scores: Scores = {name: max(one[name] for one in compared) for name in compared[0]} if golds else {}
     if case.answers and format == COMPLEX_TR:
         each = answer_set(text, case.answers)
         scores |= {"f1": each.token_f1, "token_f1": each.token_f1, "exact": each.exact}
@@ -110,6 +104,21 @@ def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
     if case.answers:
         found = set_scores(text, case.answers)
         scores |= {"set_precision": found.precision, "set_recall": found.recall, "set_f1": found.f1}
+    return scores
+
+
+def _compared(case: Case, format: str, text: str, gold: str) -> Scores:  # noqa: A002
+    """Return the scores against one way to write the answer; Chinese and Japanese are compared by characters."""
+    scores = {"exact_strict": float(is_strict_match(text, gold))}
+    if is_unspaced(case.question) or is_unspaced(gold):
+        text, gold = spaced(text), spaced(gold)
+    scores["f1"] = locomo_score(text, gold, case.category) if format in LOCOMO_FORMATS else f1_score(text, gold)
+    scores["token_f1"] = token_f1(text, gold)
+    scores["mem0_f1"] = word_set_f1(text, gold)
+    scores["bleu1"] = bleu1(text, gold)
+    scores["exact"] = float(is_exact_match(text, gold))
+    if format == TOT:
+        scores["exact"] = float(is_tot_match(text, gold, in_any_order=bool(case.answers)))
     return scores
 
 

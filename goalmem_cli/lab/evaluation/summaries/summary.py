@@ -15,6 +15,7 @@ from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
 from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status
@@ -102,6 +103,7 @@ class Row:
     left_out: Interval | None = None
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
     indexing: Usage = field(default_factory=Usage)
+    by_part: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -283,6 +285,7 @@ def _answering_row(
         unranked=answers.unranked,
         left_out=interval(values.get("left_out", ())),
         scores=scores,
+        by_part=by_part(cases, scores),
     )
 
 
@@ -319,6 +322,7 @@ def _retrieving_row(
         without_queries=sum(not each.queries for each in retrieved),
         unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),
         scores=scores,
+        by_part=by_part(cases, scores),
     )
 
 

@@ -73,6 +73,10 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
             code: {"name": category.name, "n": category.n, "metrics": _with_bounds(category.metrics)}
             for code, category in row.by_category.items()
         },
+        "by_part": {
+            title: {name: {"n": part.n, "metrics": _with_bounds(part.metrics)} for name, part in parts.items()}
+            for title, parts in row.by_part.items()
+        },
         "retrieval": {"recall": _with_bounds({str(k): each for k, each in row.recall.items()})},
         "refusal": plain(row.refusal) if row.refusal is not None else {},
         "usage": _with_bounds(row.usage),
@@ -108,6 +112,9 @@ def _figures(summary: Summary, row: Row) -> Iterator[tuple[str, str, Interval]]:
         yield from ((OVERALL, name, each) for name, each in part.items())
     for category in row.by_category.values():
         yield from ((category.name, name, each) for name, each in category.metrics.items())
+    for title, parts in row.by_part.items():
+        for named, own in parts.items():
+            yield from ((f"{title}: {named}", name, each) for name, each in own.metrics.items())
 
 
 def _exactly(value: float, n: int) -> Interval:

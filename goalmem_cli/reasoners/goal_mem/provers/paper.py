@@ -17,6 +17,7 @@ from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_at
 from goalmem_cli.reasoners.goal_mem.records import (
     Claim,
     Ended,
+    Kept,
     Manner,
     Need,
     Plan,
@@ -68,6 +69,13 @@ class Paper:
                 return ended
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
         return None
+
+    def resume(self, search: Search, kept: Kept) -> Ended | None:
+        """Try the plan of an earlier proof again, for its open subgoals."""
+        depth = search.limits.max_depth
+        pool = search.pool.emptied(self.spending.within(depth))
+        ended = search.attempt(Task(1, self, pool, depth, kept.plan, begun=kept.begun))
+        return ended if ended.is_proved else None
 
     def _new_plan(self, search: Search, failed: Mapping[frozenset[str], str], breadth: int) -> Plan | None:
         """Return a plan that differs from the failed ones, or None. A repeated plan is refused once."""

@@ -17,7 +17,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
-from goalmem_cli.reasoners.goal_mem.records import Ended, Plan, Proof, Search, Spending, Task
+from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Kept, Plan, Proof, Search, Spending, Task
 from goalmem_cli.reasoners.prompt_texts import Reply, ask, asker_in
 from goalmem_cli.records import Question, Usage
 
@@ -47,15 +47,22 @@ class Stepwise:
 
         The last readings use the facts that the steps found, or more of the question's own.
         """
+        return self._search(search, None)
+
+    def resume(self, search: Search, kept: Kept) -> Ended | None:
+        """Read the question; if that is unsure, read the open steps of an earlier proof's plan. See `search`."""
+        return self._search(search, kept if len(kept.plan.subgoals) > 1 else None)
+
+    def _search(self, search: Search, kept: Kept | None) -> Ended | None:
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
-        reply = self.decompose(search.question)
+        reply = self.decompose(search.question) if kept is None else Reply(kept.plan, Usage())
         plan, steps, last = reply.value, None, first
         search.count(reply.usage, f"no plan could be read: {reply.problem}" if plan is None else "")
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
-            steps = search.attempt(self._steps(search, plan, first))
+            steps = search.attempt(self._steps(search, plan, first, None if kept is None else kept.begun))
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found))))
@@ -92,13 +99,13 @@ class Stepwise:
         own = pool.within(units, tokens, self.spending.within(0))
         return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
 
-    def _steps(self, search: Search, plan: Plan, first: Ended) -> Task:
+    def _steps(self, search: Search, plan: Plan, first: Ended, begun: Begun | None) -> Task:
         shown = first.task.pool.shown
         proposer = StepReading(self._model, self._prompts, self._fitted, shown, search.limits.max_fact_tokens)
         queries = [atom.phrase for atom in plan.subgoals]
         depth = search.limits.max_depth
         pool = first.task.pool.beyond(search.limits, self.spending.within(depth))
-        return Task(1, proposer, pool, depth, plan, queries)
+        return Task(1, proposer, pool, depth, plan, queries if begun is None else None, begun=begun)
 
     def decompose(self, question: Question) -> Reply[Plan]:
         """Ask for a rule for the question (GOAL-MEM 4.1)."""

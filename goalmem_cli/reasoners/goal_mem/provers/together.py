@@ -26,6 +26,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
     Ended,
     Judgement,
+    Kept,
     Limits,
     Manner,
     Plan,
@@ -97,6 +98,12 @@ class Together:
                 search.count(Usage(), REPEATED)
                 return None
         return None
+
+    def resume(self, search: Search, kept: Kept) -> Ended | None:
+        """Try the plan of an earlier proof again: the first reply sees what still stands, and what is open."""
+        depth = search.limits.max_depth
+        ended = search.attempt(Task(1, self, search.pool, depth, kept.plan, begun=kept.begun))
+        return ended if ended.is_proved else None
 
     def _read(self, search: Search, doubts: tuple[str, ...]) -> Ended | None:
         """Let the model read the question once from the facts in view."""

@@ -1,0 +1,256 @@
+"""`goalmem goals`: keeps questions, and says when what is remembered gives another answer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.ask import drawn_by, open_for
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.typed_times import stretch
+from goalmem_cli.errors import ModelError, StoreError
+from goalmem_cli.library.answering import Kind, Terms, local_now, refuse_empty
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goalmem_cli.cli.invocation import Invocation
+    from goalmem_cli.library.goals.keeping import Goals
+    from goalmem_cli.library.goals.noticing import Touch
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.goal_records import CheckedGoal, Goal
+
+SCHEMA_VERSION = 1
+NOTHING_FOUND = CHANGED = 1
+
+group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Keep questions, and hear when their answers change.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The goal's name, as `goalmem goals` lists it.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these goals.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(
+        group,
+        name="goals",
+        epilog=examples(
+            'goalmem goals add "Where does Ana live now?" --name home', "goalmem goals check", guide="goals"
+        ),
+    )
+
+
+@group.command("list", epilog=examples("goalmem goals", "goalmem goals --json", guide="goals"))
+def list_(
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
+) -> int:
+    """List the goals and how each stands. Exits with 1 when there is none."""
+    from goalmem_cli.render.goals import line_of_goal, row_of_goal
+
+    run = begin(context, quiet=quiet, store=store)
+    with open_for(run) as memory:
+        goals = memory.goals.folder.all()
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal) for goal in goals]})
+    for goal in () if json else goals:
+        run.screen.text(line_of_goal(goal))
+    if not goals:
+        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+    return 0 if goals else NOTHING_FOUND
+
+
+@group.command("add", epilog=examples('goalmem goals add "What do we pay for the flat?" --name rent', guide="goals"))
+def add(
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question to keep.")],
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="What to call it [default: its first words].")
+    ] = None,
+    asker: options.Asker = None,
+    conversation: options.Conversations = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    wants_all: options.All = False,
+    reasoner: options.Reasoner = None,
+    model: options.Model = None,
+    adapter: options.Adapter = None,
+    backbone: options.Backbone = None,
+    planning: options.Planning = None,
+    certainty: options.Certainty = None,
+    store: options.Store = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Ask a question and keep it, with its proof, answered or not."""
+    from goalmem_cli.render.goals import line_of_goal, row_of_goal
+
+    refuse_empty(question, Kind.QUESTION)
+    begun, ended = stretch(since, until, None, local_now)
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
+        backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty,
+    )  # fmt: skip
+    terms = Terms(conversation, asker, wants_all=wants_all, since=begun, until=ended)
+    with open_for(run) as memory:
+        chosen = memory.goals.free_name(question, name)  # before the model is loaded
+        goal = drawn_by(run, question, partial(memory.goals.add, question, terms, chosen))
+    if json:
+        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal)]})
+    else:
+        run.screen.text(line_of_goal(goal))
+    return 0
+
+
+@group.command("show", epilog=examples("goalmem goals show rent --trace", guide="goals"))
+def show(
+    context: typer.Context,
+    name: Name,
+    trace: options.Trace = False,
+    store: options.Store = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Show how a goal stands, and how it came to this."""
+    from goalmem_cli.render.goals import lines_of_history
+    from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tree import proof_tree
+
+    run = begin(context, quiet=quiet, verbose=verbose, store=store)
+    with open_for(run) as memory:
+        goal = memory.goals.folder.get(name)
+    if trace and goal.state.trace is not None:
+        run.screen.draw(proof_tree(goal.state.trace, FULL if verbose else BRIEF))
+    if json:
+        run.screen.document(goal.document())
+    else:
+        run.screen.text("\n".join(lines_of_history(goal)))
+    return 0
+
+
+@group.command("check", epilog=examples("goalmem goals check", "goalmem goals check rent --json", guide="goals"))
+def check(
+    context: typer.Context,
+    names: Names = None,
+    every: Annotated[bool, typer.Option("--all", help="Prove again also what nothing new can have changed.")] = False,
+    trace: options.Trace = False,
+    reasoner: options.Reasoner = None,
+    model: options.Model = None,
+    adapter: options.Adapter = None,
+    backbone: options.Backbone = None,
+    planning: options.Planning = None,
+    certainty: options.Certainty = None,
+    keep_prompts: options.KeepPrompts = None,
+    store: options.Store = None,
+    embedder: options.Embedder = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Prove again what new turns can have changed.
+
+    Says for each goal whether it is still so, or what changed and which turn did it. Goals that no new or forgotten
+    turn can have changed are not proved again, and no model runs for them.
+
+    Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
+    """
+    from goalmem_cli.render.goals import row_of_check
+
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
+        backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty, keep_prompts=keep_prompts,
+    )  # fmt: skip
+    with open_for(run) as memory:
+        goals = memory.goals
+        found = goals.touched(names)
+        checked = checked_with(run, goals, found, is_forced=every, is_traced=trace, is_shown=not json)
+    if json:
+        rows = [row_of_check(each) for each in checked]
+        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": rows})
+    if not found:
+        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+    return code_of(checked)
+
+
+@group.command("remove", epilog=examples("goalmem goals remove rent", guide="goals"))
+def remove(context: typer.Context, name: Name, store: options.Store = None, quiet: options.Quiet = False) -> int:
+    """Delete a goal with all its states. What is remembered stays."""
+    run = begin(context, quiet=quiet, store=store)
+    with open_for(run) as memory:
+        memory.goals.remove(name)
+    run.screen.report(f"removed the goal {name}")
+    return 0
+
+
+def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
+    """Note how many goals the turns that were just added or removed can have changed; without goals, look at nothing.
+
+    A goal that cannot be read is no failure of the command that calls this: it warns.
+    """
+    try:
+        if found := _touched(run, memory):
+            from goalmem_cli.render.goals import touched_words
+
+            run.screen.note(touched_words(len(found)))
+    except StoreError as error:
+        run.screen.warn(error.message)
+
+
+def check_changed(run: Invocation, memory: KeptMemory, *, is_shown: bool) -> list[CheckedGoal]:
+    """Check the goals that the turns which were just added can have changed, as `goals check` does."""
+    found = _touched(run, memory)
+    if not found:
+        return []
+    with open_for(run) as opened:
+        return checked_with(run, opened.goals, found, is_shown=is_shown)
+
+
+def _touched(run: Invocation, memory: KeptMemory) -> list[tuple[Goal, Touch | None]]:
+    if not memory.exists or GoalFolder(memory.path / GOALS).is_empty:
+        return []
+    with open_for(run) as opened:
+        return [(goal, touch) for goal, touch in opened.goals.touched() if touch is not None]
+
+
+def checked_with(
+    run: Invocation,
+    goals: Goals,
+    found: Sequence[tuple[Goal, Touch | None]],
+    *,
+    is_forced: bool = False,
+    is_traced: bool = False,
+    is_shown: bool = True,
+) -> list[CheckedGoal]:
+    """Check the goals one after another, and print what each check found as soon as it has."""
+    from goalmem_cli.render.goals import line_of_check
+    from goalmem_cli.render.nodes import BRIEF, FULL
+    from goalmem_cli.render.tree import proof_tree
+
+    done = []
+    for goal, touch in found:
+        if touch is None and not is_forced:
+            checked = goals.untouched(goal)
+        else:
+            checked = drawn_by(run, goal.question, partial(goals.check, goal, touch))
+        state = checked.goal.state
+        if is_traced and checked.touched and state.trace is not None:
+            run.screen.draw(proof_tree(state.trace, FULL if run.screen.is_verbose else BRIEF))
+        if is_shown:
+            run.screen.text(line_of_check(checked))
+        done.append(checked)
+    return done
+
+
+def code_of(checked: Sequence[CheckedGoal]) -> int:
+    """Return the exit code of checks: 4 where a goal could not be checked, 1 where one changed, else 0."""
+    if any(each.outcome.is_failed for each in checked):
+        return ModelError.exit_code
+    return CHANGED if any(each.outcome.is_change for each in checked) else 0

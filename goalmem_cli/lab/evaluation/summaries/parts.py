@@ -1,0 +1,60 @@
+"""Scores by other parts than the categories: by language, by language of the question, and by kind of question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from goalmem_cli.lab.evaluation.cases import Case
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval
+
+Scores = Mapping[str, float]
+
+F1, RECALL = "f1", "recall@10"
+REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE = "refused_answerable", "refused_unanswerable"
+SHOWN_BY_PART = (F1, REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE, RECALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The questions of one part in a row; `n` counts all of them, `metrics` are those of `SHOWN_BY_PART`."""
+
+    n: int
+    metrics: Mapping[str, Interval]
+
+
+def _asked(case: Case) -> str:
+    return f"{case.language}, asked in {case.asked_in}" if case.language and case.asked_in else ""
+
+
+PARTS: Mapping[str, Callable[[Case], str]] = {
+    "language": lambda case: case.language,
+    "language of the question": _asked,
+    "kind": lambda case: case.kind,
+}
+"""What a dataset may be divided by, and the name of a case's part; "" if the dataset does not say."""
+
+
+def by_part(cases: Mapping[str, Case], scores: Mapping[str, Scores]) -> dict[str, dict[str, Part]]:
+    """Return the figures of each part in a row; a division that the dataset does not have is left out."""
+    found: dict[str, dict[str, Part]] = {}
+    for title, named in PARTS.items():
+        members: dict[str, list[Scores]] = {}
+        for name, each in scores.items():
+            if part := named(cases[name]):
+                members.setdefault(part, []).append(_shown(cases[name], each))
+        if members:
+            found[title] = {part: _part(members[part]) for part in sorted(members)}
+    return found
+
+
+def _shown(case: Case, scores: Scores) -> Scores:
+    shown = {name: scores[name] for name in (F1, RECALL) if name in scores}
+    if "refused" in scores:
+        shown[REFUSED_UNANSWERABLE if case.is_unanswerable else REFUSED_ANSWERABLE] = scores["refused"]
+    return shown
+
+
+def _part(members: list[Scores]) -> Part:
+    values = {name: [each[name] for each in members if name in each] for name in SHOWN_BY_PART}
+    return Part(len(members), {name: figure for name in values if (figure := interval(values[name])) is not None})

@@ -1,0 +1,1 @@
+"""Kept goals: questions whose answers are kept true while the memory changes."""

@@ -1,0 +1,48 @@
+"""Take over the kept goals of another memory, from its export or its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
+
+if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.goal_records import Goal
+
+
+def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
+    """Keep the goals of these JSON objects, except where the memory has a goal of that name; return how many.
+
+    What rests on turns that the memory does not have, as it has forgotten them, is taken out. Malformed documents are
+    passed over.
+
+    Raises:
+        StoreError: the goals cannot be written.
+    """
+    from goalmem_cli.store.goal_records import Goal
+
+    folder, goals = GoalFolder(memory.path / GOALS), list[Goal]()
+    taken = {goal.name for goal in folder.all()}
+    for document in documents:
+        with suppress(ValueError):
+            goals.append(Goal.from_document(document))
+    new = [goal for goal in goals if goal.name not in taken]
+    if not new or not memory.exists:
+        return 0
+    shown = {fact.unit for goal in new for state in goal.states for fact in state.facts}
+    with memory.reading() as reader:
+        lost = shown - reader.hits(list(shown)).keys()
+    with memory.keeping() as written:
+        for goal in {goal.name: goal for goal in new}.values():
+            GoalFolder(folder.path, written).save(_behind(goal.undermined(lost)))
+    return len({goal.name for goal in new})
+
+
+def _behind(goal: Goal) -> Goal:
+    """Return the goal as one whose memory may have changed since: generations of two memories cannot be compared."""
+    return replace(goal, states=tuple(replace(state, generation=-1) for state in goal.states))

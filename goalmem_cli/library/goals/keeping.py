@@ -1,0 +1,245 @@
+"""Keep goals: add them, notice which may have changed, and prove only those again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from goalmem_cli.errors import UsageError
+from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of
+from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
+from goalmem_cli.records import Question
+from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState, Outcome, Watch
+from goalmem_cli.store.goals import GoalFolder
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.answering import Parts, Terms
+    from goalmem_cli.ports import Backbone, Observer
+    from goalmem_cli.records import Hit
+    from goalmem_cli.trace import Trace
+
+_Watched: TypeAlias = "tuple[Observer | None, Callable[[], None]]"
+LONGEST_NAME = 80
+_WORDS_OF_NAME = 6
+ASKED_ANEW = "proved again on request"
+
+
+class Goals:
+    """The kept goals of a memory."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @property
+    def folder(self) -> GoalFolder:
+        """The files of the goals."""
+        from goalmem_cli.store.privacy import GOALS
+
+        return GoalFolder(self._parts.kept.path / GOALS)
+
+    def add(
+        self,
+        question: str,
+        terms: Terms,
+        name: str | None = None,
+        observer: Observer | None = None,
+        loaded: Callable[[], None] = lambda: None,
+    ) -> Goal:
+        """Ask the question, and keep it as a goal with its first state.
+
+        `observer` sees each step of the proof. `loaded` is called once the model is loaded.
+
+        Raises:
+            UsageError: the name is taken or too long, `terms` hides what is said later, or as `Asking.question`.
+            StoreError, ModelError: as `Asking.answer`.
+        """
+        from goalmem_cli.library.answering import Asking
+
+        if terms.as_of is not None:
+            raise UsageError("a goal follows the memory as it grows", "leave out the time after which turns are hidden")
+        chosen = self.free_name(question, name)
+        asking = Asking(self._parts, terms)
+        asked = asking.question(question)
+        trace = asking.answer(asked, observer, loaded)
+        asking.keep(trace)
+        return self.keep(asked, trace, chosen)
+
+    def free_name(self, question: str, name: str | None = None) -> str:
+        """Return the wanted name, or one made from the question's first words.
+
+        Raises:
+            UsageError: the name is empty, too long or taken.
+        """
+        from goalmem_cli.library.answering import one_line
+
+        taken = {goal.name for goal in self.folder.all()}
+        if name is not None:
+            chosen = one_line(name)
+            if not chosen or len(chosen) > LONGEST_NAME:
+                raise UsageError(
+                    f"the name {chosen[:20]!r} is empty or too long", f"give at most {LONGEST_NAME} letters"
+                )
+            if chosen in taken:
+                raise UsageError(f"there is a goal {chosen!r} already", "goalmem goals lists them")
+            return chosen
+        words = "".join(each if each.isalnum() else " " for each in one_line(question).casefold()).split()
+        stem = "-".join(words[:_WORDS_OF_NAME])[: LONGEST_NAME - 10] or "goal"
+        return next(
+            each for each in (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))) if each not in taken
+        )
+
+    def keep(self, asked: Question, trace: Trace, name: str) -> Goal:
+        """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`."""
+        now, generation = _now(), self._generation()
+        state = replace(first_state(_bare(trace), now), generation=generation)
+        goal = Goal(
+            name, asked.text, now, asked.asker, asked.conversations, asked.since, asked.until, asked.wants_all,
+            (self._watched(state, trace, asked, generation),),
+        )  # fmt: skip
+        with self._parts.kept.keeping() as written:
+            self._own(written).save(goal)
+        self._undermine_lost(goal)
+        return self.folder.get(name)
+
+    def touched(self, names: Iterable[str] | None = None) -> list[tuple[Goal, Touch | None]]:
+        """Return the goals (None: all), each with the reason why it may have changed, or None; no model is used.
+
+        Raises:
+            UsageError: there is no goal of such a name.
+            StoreError: the memory cannot be read.
+        """
+        folder = self.folder
+        goals = folder.all() if names is None else [folder.get(name) for name in names]
+        if not goals:
+            return []
+        backbone, generation, kept = self._ranked(), self._generation(), self._parts.kept
+        return [(goal, touch_of(goal, question_of(goal), kept, backbone, generation)) for goal in goals]
+
+    @staticmethod
+    def untouched(goal: Goal) -> CheckedGoal:
+        """Return the result for a goal that nothing can have changed: it stands as it did, without a proof."""
+        return CheckedGoal(goal, goal.state, Outcome.STILL)
+
+    def check(
+        self,
+        goal: Goal,
+        touch: Touch | None,
+        observer: Observer | None = None,
+        loaded: Callable[[], None] = lambda: None,
+    ) -> CheckedGoal:
+        """Prove a goal again, and keep its new state. Without `touch`, every step is proved again.
+
+        The proof begins with the kept plan and the groundings that were not touched. If that fails where there was an
+        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote.
+
+        Raises:
+            ModelError: the model cannot be loaded or used.
+            StoreError: the memory cannot be read or written.
+        """
+        before = goal.state
+        touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
+        asked, generation = question_of(goal), self._generation()
+        there = self._stored({fact.unit for fact in before.facts})
+        trace, calls = self._proved(goal, asked, touch, there, (observer, loaded))
+        if trace is None:
+            return CheckedGoal(goal, before, Outcome.FAILED, touch.why, calls)
+        told = verdict(before, trace, touch, frozenset(there))
+        state = replace(next_state(goal, _bare(trace), told, _now()), generation=generation)
+        after = goal.with_state(self._watched(state, trace, asked, generation))
+        with self._parts.kept.keeping() as written:
+            folder = self._own(written)
+            if folder.has(goal):
+                folder.save(after)
+        self._undermine_lost(after)
+        return CheckedGoal(after, before, told.outcome, touch.why, calls)
+
+    def remove(self, name: str) -> None:
+        """Delete a goal.
+
+        Raises:
+            UsageError: there is none of that name.
+            StoreError: the folder cannot be written.
+        """
+        with self._parts.kept.keeping() as written:
+            self._own(written).remove(name)
+
+    # How it proves
+
+    def _proved(
+        self, goal: Goal, asked: Question, touch: Touch, there: dict[str, Hit], watched: _Watched
+    ) -> tuple[Trace | None, int]:
+        """Return the new trace, None if the model gave no usable reply, and the number of model calls."""
+        from goalmem_cli.library.answering import Asking, Terms
+        from goalmem_cli.reasoners.goal_mem import NAME
+        from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
+        from goalmem_cli.trace import Status
+
+        asking, before, calls = Asking(self._parts, Terms()), goal.state, 0
+        begun = None
+        if before.trace is not None and self._parts.settings.reasoner == NAME:
+            begun = begun_of(before.trace, touch.subgoals, there, touch.new)
+        trace = asking.answer(asked, *watched, begun=begun)
+        calls += trace.usage.calls
+        if begun is not None and trace.status is not Status.ANSWERED and before.answer is not None:
+            trace = asking.answer(asked, *watched)
+            calls += trace.usage.calls
+        asking.keep(trace)
+        return (None if trace.status is Status.FAILED else trace), calls
+
+    def _watched(self, state: GoalState, trace: Trace, asked: Question, generation: int) -> GoalState:
+        """Return the state with its watches.
+
+        If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
+        """
+        watches = watches_of(trace, asked, self._ranked())
+        if self._generation() != generation:
+            watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
+        return replace(state, watches=watches)
+
+    # How it reads the memory
+
+    def _own(self, written: Callable[[str], None]) -> GoalFolder:
+        return GoalFolder(self.folder.path, written)
+
+    def _ranked(self) -> Backbone:
+        from goalmem_cli.backbones.flat import RERANKED
+        from goalmem_cli.wiring import open_backbone
+
+        parts = self._parts
+        settings = replace(parts.settings, backbone=RERANKED)
+        return open_backbone(settings, parts.kept, parts.factories, parts.model.loaded)
+
+    def _generation(self) -> int:
+        with self._parts.kept.reading() as reader:
+            return reader.generation
+
+    def _stored(self, units: Iterable[str]) -> dict[str, Hit]:
+        with self._parts.kept.reading() as reader:
+            return reader.hits(list(units))
+
+    def _undermine_lost(self, goal: Goal) -> None:
+        """Take out what was forgotten while the model answered; `forget` deletes rows first, and goals' states then."""
+        shown = {fact.unit for fact in goal.state.facts}
+        if lost := shown - self._stored(shown).keys():
+            with self._parts.kept.keeping() as written:
+                self._own(written).undermine(lost)
+
+
+def question_of(goal: Goal) -> Question:
+    """Return the goal's question as it is asked now."""
+    from goalmem_cli.library.answering import local_now
+
+    return Question(
+        goal.question, local_now(), goal.asker, goal.conversations, None, goal.wants_all, goal.since, goal.until
+    )
+
+
+def _bare(trace: Trace) -> Trace:
+    """Return the trace without prompts and replies, which `goalmem trace` keeps on request."""
+    return replace(trace, exchanges=())
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,131 @@
+"""Notice, without a model, which kept goals a change of the memory can touch.
+
+A goal is touched if a unit that its proof cites is gone, if a later turn makes a cited one out of date, or if a new
+turn is among the first hits of a query that the proof depends on. Queries are ranked by `reranked`, whatever the
+backbone of the answers, as it needs no index of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
+
+if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.ports import Backbone
+    from goalmem_cli.records import Hit, Question
+    from goalmem_cli.trace import Trace
+
+DEPTH = 20
+"""How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
+FIRST = 3
+"""A new turn among so many first hits of a query touches the goal."""
+GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Why a goal may have changed: the reason, the new hits, and the numbers of the subgoals to prove again."""
+
+    why: str
+    new: tuple[Hit, ...] = ()
+    subgoals: frozenset[int] = frozenset()
+
+
+def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Watch, ...]:
+    """Return what the outcome of a question depends on, with the hits of each query now.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    from goalmem_cli.reasoners.facts import NumberedFacts
+    from goalmem_cli.reasoners.goal_mem.kept_proofs import depends_on
+
+    facts = NumberedFacts(backbone, question)
+    return tuple(
+        Watch(each.subgoal, each.query, tuple(hit.unit.id for hit in facts.hits(each.query, DEPTH)), each.cited)
+        for each in depends_on(trace)
+    )
+
+
+def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbone, generation: int) -> Touch | None:
+    """Return why the goal may have changed since its last state, None if nothing can have changed it.
+
+    `generation` is the memory's; if the state knows of it, nothing is looked up.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    state = goal.state
+    if state.status is GoalStatus.UNDERMINED:
+        return Touch(FORGOTTEN)
+    if state.generation == generation:
+        return None
+    known = _known(goal)
+    cited = {unit: watch.subgoal for watch in state.watches for unit in watch.cited}
+    with kept.reading() as reader:
+        there = reader.hits([*cited])
+    found = _Found(known)
+    found.gone(number for unit, number in cited.items() if unit not in there)
+    found.look(state.watches, question, backbone)
+    found.outdated([hit for unit, hit in there.items() if unit in cited], cited)
+    return found.touch()
+
+
+class _Found:
+    """Collects the reasons why a goal may have changed."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        self._known = known
+        self._reasons: list[str] = []
+        self._subgoals: set[int] = set()
+        self._new: dict[str, Hit] = {}
+        self._seen: dict[str, Hit] = {}
+
+    def gone(self, subgoals: Iterable[int]) -> None:
+        """Take the subgoals that cite a unit which is not stored any more."""
+        if numbers := set(subgoals):
+            self._reasons.append(GONE)
+            self._subgoals |= numbers
+
+    def look(self, watches: Sequence[Watch], question: Question, backbone: Backbone) -> None:
+        """Look for new units among the first hits of the queries."""
+        from goalmem_cli.reasoners.facts import NumberedFacts
+
+        facts = NumberedFacts(backbone, question)
+        for watch in watches:
+            hits = facts.hits(watch.query, DEPTH)
+            self._seen |= {hit.unit.id: hit for hit in hits}
+            places = [place for place, hit in enumerate(hits) if hit.unit.id in watch.cited]
+            first = max(FIRST, places[0] if places else 0)
+            if new := [hit for hit in hits[:first] if hit.unit.id not in self._known]:
+                self._add(NEW, new, watch.subgoal)
+
+    def outdated(self, cited: Sequence[Hit], subgoals: dict[str, int]) -> None:
+        """Look for new units that say that a cited one is no longer so."""
+        from goalmem_cli.backbones.later import marked
+
+        for hit in marked(cited, self._seen.values()):
+            later = hit.moved_on
+            if later is not None and later.id in self._seen and later.id not in self._known:
+                self._add(OUTDATED, [self._seen[later.id]], subgoals[hit.unit.id])
+
+    def touch(self) -> Touch | None:
+        """Return the reasons as one, or None if there are none."""
+        reasons = tuple(dict.fromkeys(self._reasons))
+        return Touch("; ".join(reasons), tuple(self._new.values()), frozenset(self._subgoals)) if reasons else None
+
+    def _add(self, reason: str, new: Iterable[Hit], subgoal: int) -> None:
+        self._reasons.append(reason)
+        self._subgoals.add(subgoal)
+        self._new |= {hit.unit.id: hit for hit in new}
+
+
+def _known(goal: Goal) -> frozenset[str]:
+    """Return the units that the goal's state has seen: its facts, and the hits of its queries."""
+    state = goal.state
+    units = {unit for watch in state.watches for unit in (*watch.found, *watch.cited)}
+    return frozenset(units | {fact.unit for fact in (state.trace.facts.values() if state.trace is not None else ())})

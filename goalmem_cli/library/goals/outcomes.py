@@ -1,0 +1,136 @@
+"""Compare what a goal's proof says now with what it said before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from goalmem_cli.logic.equality import Equality, compare
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.goals.noticing import Touch
+    from goalmem_cli.trace import Fact, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a new trace means for a goal: the outcome, the reason, the turns that decide, and a rival answer if any."""
+
+    outcome: Outcome
+    why: str = ""
+    because: tuple[Fact, ...] = ()
+    rival: str | None = None
+    against: tuple[Fact, ...] = ()
+
+
+def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str]) -> Verdict:
+    """Return what the trace means for a goal that stood as `before`.
+
+    `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
+    was said later holds. If neither was, and the evidence of both is stored, they are in conflict.
+    """
+    from goalmem_cli.trace import Status
+
+    is_answered, facts = trace.status is Status.ANSWERED, evidence_of(trace)
+    new = tuple(fact for fact in facts if fact.unit in {hit.unit.id for hit in touch.new}) or facts
+    if before.answer is None:
+        was = before.status
+        if is_answered:
+            return Verdict(Outcome.ANSWERED, _by(new), new)
+        return Verdict(Outcome.UNDERMINED, FORGOTTEN) if was is GoalStatus.UNDERMINED else Verdict(Outcome.STILL)
+    old = (*before.evidence, *before.against)
+    is_there = bool(old) and all(fact.unit in stored for fact in old)
+    if not is_answered:
+        return Verdict(Outcome.LOST, touch.why) if is_there else Verdict(Outcome.UNDERMINED, FORGOTTEN)
+    if before.rival is not None and not (is_there and _is_later(facts, old)):
+        return Verdict(Outcome.STILL)  # nothing settles the conflict
+    if before.rival is None and is_same(before, trace):
+        return Verdict(Outcome.STILL)
+    if not is_there or _is_later(facts, old):
+        return Verdict(Outcome.CHANGED, _by(new), new)
+    return Verdict(Outcome.IN_CONFLICT, "two turns say different things", new, before.answer, old)
+
+
+def first_state(trace: Trace, now: datetime) -> GoalState:
+    """Return the state of a goal whose question was just asked, without its watches."""
+    from goalmem_cli.trace import Status
+
+    is_answered = trace.status is Status.ANSWERED
+    return GoalState(
+        GoalStatus.ANSWERED if is_answered else GoalStatus.UNKNOWN, now, now, "asked",
+        trace.answer if is_answered else None, trace.certainty if is_answered else None, trace.model,
+        trace=trace, plan=plan_of(trace),
+    )  # fmt: skip
+
+
+def next_state(goal: Goal, trace: Trace, told: Verdict, now: datetime) -> GoalState:
+    """Return the state of a goal after a check, without its watches; one that stays as it was keeps its beginning."""
+    before, state = goal.state, first_state(trace, now)
+    if told.outcome is Outcome.STILL and before.rival is not None:
+        return replace(before, checked=now)
+    if told.outcome is Outcome.STILL:
+        return replace(state, since=before.since, why=before.why, because=before.because)
+    status = GoalStatus.IN_CONFLICT if told.outcome is Outcome.IN_CONFLICT else state.status
+    return replace(state, status=status, why=told.why, because=told.because, rival=told.rival, against=told.against)
+
+
+def plan_of(trace: Trace) -> KeptPlan | None:
+    """Return the plan that the trace's outcome came from, None if the question was read as a whole."""
+    from goalmem_cli.reasoners.goal_mem.kept_proofs import decisive
+
+    attempt = decisive(trace)
+    if attempt is None or not attempt.breadth:
+        return None
+    return KeptPlan(attempt.goal, attempt.subgoals, attempt.answers, attempt.is_current)
+
+
+def evidence_of(trace: Trace) -> tuple[Fact, ...]:
+    """Return the facts that the answer rests on."""
+    return tuple(trace.facts[each] for each in trace.evidence if each in trace.facts)
+
+
+def is_same(before: GoalState, trace: Trace) -> bool:
+    """Say whether the trace gives the answer that the state has, in any wording."""
+    return before.answer is not None and trace.answer is not None and _agree(before.answer, trace.answer)
+
+
+def _agree(left: str, right: str) -> bool:
+    """Say whether two answers are the same: each part of one, between commas, equals a part of the other."""
+    if compare(left, right) in (Equality.EQUAL, Equality.ALIAS):
+        return True
+    lefts, rights = left.split(", "), right.split(", ")
+    return len(lefts) == len(rights) > 1 and all(
+        any(compare(one, other) in (Equality.EQUAL, Equality.ALIAS) for other in rights) for one in lefts
+    )
+
+
+def _is_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
+    """Say whether the latest of the facts was said after the latest of the old ones; unknown times are not later."""
+    ours, theirs = (_latest(each) for each in (facts, old))
+    return (
+        ours is not None
+        and theirs is not None
+        and Moment.from_datetime(ours).is_later_than(Moment.from_datetime(theirs))
+    )
+
+
+def _latest(facts: Sequence[Fact]) -> datetime | None:
+    times = [fact.said for fact in facts if fact.said is not None]
+    latest = times[0] if times else None
+    for time in times[1:]:
+        if latest is not None and Moment.from_datetime(time).is_later_than(Moment.from_datetime(latest)):
+            latest = time
+    return latest
+
+
+def _by(facts: Sequence[Fact]) -> str:
+    """Return who settled it and when, without what was said."""
+    if not facts:
+        return ""
+    fact = facts[-1]
+    when = "" if fact.said is None else f", {fact.said:%-d %B %Y}"
+    return f"{fact.speaker}{when}"

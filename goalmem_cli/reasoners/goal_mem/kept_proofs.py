@@ -1,0 +1,122 @@
+"""What a kept goal takes from a trace: the plan, the queries that its proof depends on, and what still stands of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.logic import Atom, NotationError, parse_atom
+from goalmem_cli.reasoners.goal_mem.queries import phrase_of
+from goalmem_cli.reasoners.goal_mem.records import Begun, Claim
+from goalmem_cli.records import Hit
+from goalmem_cli.trace import Attempt, Ending, Grounded, Status, Trace
+
+WHOLE = -1
+"""Stands for the question itself where subgoals are numbered."""
+_MOST_QUERIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """A query of a proof, the number of its subgoal (`WHOLE`: the question), and the units cited (open: none)."""
+
+    subgoal: int
+    query: str
+    cited: tuple[str, ...] = ()
+
+
+def decisive(trace: Trace) -> Attempt | None:
+    """Return the attempt that the trace's answer came from, or of a failed search the last one with a plan."""
+    planned = [each for each in trace.attempts if each.goal and each.subgoals]
+    if trace.status is Status.ANSWERED:
+        proved = [each for each in planned if each.ending is Ending.GROUNDED]
+        return proved[-1] if proved else None
+    return max(planned, key=lambda each: bool(each.breadth), default=None)
+
+
+def depends_on(trace: Trace) -> tuple[Depends, ...]:
+    """Return the queries that the outcome depends on.
+
+    A subgoal's query has the values of earlier subgoals put in, but not its own, as another value may be told later. Of
+    open subgoals, the queries that the model asked for come too. An outcome without a plan of several subgoals, and
+    every failure, depends on the question itself.
+    """
+    attempt, found = decisive(trace), list[Depends]()
+    is_planned = attempt is not None and bool(attempt.breadth)
+    if attempt is not None and is_planned:
+        cited = _cited(trace, attempt)
+        for number, query in enumerate(_queries(trace, attempt)):
+            found.append(Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))))
+            if number not in cited:
+                found += [Depends(number, each) for each in _asked_for(attempt, number)]
+    if not is_planned or trace.status is not Status.ANSWERED:
+        units = tuple(trace.facts[each].unit for each in trace.evidence if each in trace.facts)
+        found.insert(0, Depends(WHOLE, trace.question, units if trace.status is Status.ANSWERED else ()))
+    return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
+
+
+def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], new: Sequence[Hit]) -> Begun | None:
+    """Return the proof to begin with: the plan, and the claims on subgoals that are not touched and are still stored.
+
+    `hits` are the units of the trace that are still stored, by id; `new` are hits that were not known. Returns None if
+    the question was not planned, or an older version planned it.
+    """
+    attempt = decisive(trace)
+    if attempt is None or not attempt.breadth or (not attempt.answers and trace.substitution):
+        return None
+    claims = list[Claim]()
+    for item in _standing(trace, attempt):
+        units = tuple(trace.facts[each].unit for each in item.facts if each in trace.facts)
+        if item.subgoal not in touched and units and all(unit in hits for unit in units):
+            claims.append(Claim(item.subgoal, units, item.bindings, grounding_certainty=item.grounding_certainty))
+    shown = dict.fromkeys(unit for units in _cited(trace, attempt).values() for unit in units)
+    first = {unit: hits[unit] for unit in shown if unit in hits} | {hit.unit.id: hit for hit in new}
+    return Begun(
+        attempt.goal, attempt.subgoals, attempt.answers, attempt.is_current, tuple(claims), tuple(first.values())
+    )
+
+
+def _standing(trace: Trace, attempt: Attempt) -> Iterator[Grounded]:
+    """Yield the last grounding of each of the plan's subgoals that agrees with the substitution."""
+    last = {item.subgoal: item for step in attempt.steps for item in step.grounded if _agrees(item, trace)}
+    yield from (item for number, item in sorted(last.items()) if number < len(attempt.subgoals))
+
+
+def _agrees(item: Grounded, trace: Trace) -> bool:
+    bound = trace.substitution
+    return all(set(values) <= set(bound.get(name, values)) for name, values in item.bindings.items())
+
+
+def _cited(trace: Trace, attempt: Attempt) -> dict[int, tuple[str, ...]]:
+    """Return the units that ground, or in a yes-or-no question contradict, each settled subgoal."""
+    told = [(item.subgoal, item.facts) for item in _standing(trace, attempt)]
+    told += [(item.subgoal, item.facts) for step in attempt.steps for item in step.contradicted]
+    cited: dict[int, tuple[str, ...]] = {}
+    for number, facts in told:
+        units = tuple(trace.facts[each].unit for each in facts if each in trace.facts)
+        cited[number] = (*cited.get(number, ()), *units)
+    return cited
+
+
+def _queries(trace: Trace, attempt: Attempt) -> list[str]:
+    """Return each subgoal as a query, with the values that earlier subgoals bound."""
+    try:
+        atoms: list[Atom] = [parse_atom(text) for text in attempt.subgoals]
+    except NotationError:
+        return []
+    known, queries = dict[str, tuple[str, ...]](), list[str]()
+    for atom in atoms:
+        queries.append(phrase_of(atom, known))
+        known |= {
+            each.name: trace.substitution[each.name]
+            for each in atom.variables
+            if len(trace.substitution.get(each.name, ())) == 1
+        }
+    return queries
+
+
+def _asked_for(attempt: Attempt, number: int) -> Iterator[str]:
+    """Yield the queries that the model asked for to settle an open subgoal."""
+    for step in attempt.steps:
+        yield from (query for each in step.opened if each.subgoal == number for query in each.queries)
+        yield from (each.query for each in step.refined if each.of == number)

@@ -1,0 +1,131 @@
+"""Lines about kept goals: how each stands, what a check found, and how it came to this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from goalmem_cli.render.text import counted, labels_of, safe, shortened
+from goalmem_cli.store.goal_records import GoalStatus, Outcome
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState
+    from goalmem_cli.trace import Fact
+
+_QUOTED = 120
+
+
+def line_of_goal(goal: Goal) -> str:
+    """Return the goal's name, question, and how it stands."""
+    return f"{safe(goal.name)}: {safe(goal.question)} {_standing(goal.state)}, since {_day(goal.state.since)}"
+
+
+def line_of_check(checked: CheckedGoal) -> str:
+    """Return what the check of a goal found, with the turn that decided and what was so before."""
+    goal, before, state, outcome = checked.goal, checked.before, checked.goal.state, checked.outcome
+    head = f"{safe(goal.name)}: {outcome}"
+    if outcome is Outcome.STILL:
+        return f"{head}, since {_day(state.since)}: {_answer(state)}"
+    if outcome is Outcome.FAILED:
+        return f"{head}: the model gave no usable reply; it stands as before"
+    if outcome is Outcome.IN_CONFLICT:
+        ask = f"what would settle it: {safe(goal.question)} {safe(state.rival or '')}, or {safe(state.answer or '')}?"
+        return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"
+    told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)
+    was = f"; before: {safe(before.answer)}" if before.answer is not None else ""
+    return f"{head}: {told}{was}"
+
+
+def lines_of_history(goal: Goal) -> Iterator[str]:
+    """Yield the goal's question, and a line for each of its states, oldest first."""
+    yield safe(goal.question)
+    for state in goal.states:
+        cause = f" ({safe(state.why)})" if state.why else ""
+        yield f"  since {_day(state.since)}: {_standing(state)}{cause}"
+        for fact in state.evidence or (*state.because, *state.against):
+            yield f"    {_quote(fact)}"
+    state = goal.state
+    yield f"  last checked {_day(state.checked)}" + (f", with {safe(state.model)}" if state.model else "")
+    if state.plan is not None:
+        yield f"  plan: {safe(' and '.join(state.plan.subgoals))} => {safe(state.plan.goal)}"
+
+
+def touched_words(count: int) -> str:
+    """Return how many goals may have changed, and the command that checks them."""
+    return f"{counted(count, 'goal')} may have changed: goalmem goals check"
+
+
+def row_of_goal(goal: Goal) -> dict[str, object]:
+    """Return a goal and its state as JSON data."""
+    state = goal.state
+    return {
+        "name": goal.name,
+        "question": goal.question,
+        "status": state.status.value,
+        "answer": state.answer,
+        "certainty": state.certainty,
+        "since": state.since.isoformat(),
+        "checked": state.checked.isoformat(),
+        "why": state.why,
+        "evidence": [fact.unit for fact in state.evidence],
+    }
+
+
+def row_of_check(checked: CheckedGoal) -> dict[str, object]:
+    """Return the result of a check as JSON data."""
+    state = checked.goal.state
+    return row_of_goal(checked.goal) | {
+        "outcome": checked.outcome.value,
+        "before": checked.before.answer,
+        "touched": checked.touched or None,
+        "because": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.because],
+        "rival": state.rival,
+        "against": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.against],
+        "calls": checked.calls,
+    }
+
+
+def _iso(fact: Fact) -> str | None:
+    return fact.said.isoformat() if fact.said is not None else None
+
+
+def _standing(state: GoalState) -> str:
+    if state.status is GoalStatus.ANSWERED:
+        sure = "" if state.certainty is None else f", {state.certainty:.0%} certain"
+        return f"-> {safe(state.answer or '')}{sure}"
+    if state.status is GoalStatus.IN_CONFLICT:
+        return f"-> in conflict: {safe(state.rival or '')}, or {safe(state.answer or '')}"
+    return f"-> {state.status}{_failed_step(state)}"
+
+
+def _failed_step(state: GoalState) -> str:
+    """Return the first subgoal that failed, with the reason."""
+    from goalmem_cli.render.tree import reason_line
+    from goalmem_cli.trace import Status
+
+    if state.trace is None or state.trace.status is Status.ANSWERED:
+        return ""
+    return f" ({reason_line(state.trace)})"
+
+
+def _answer(state: GoalState) -> str:
+    return safe(state.answer) if state.answer is not None else str(state.status)
+
+
+def _told(answer: str | None, facts: Sequence[Fact]) -> str:
+    """Return an answer with the turns that say it."""
+    quotes = "; ".join(map(_quote, facts))
+    return f"{safe(answer or '')} ({quotes})" if quotes else safe(answer or "")
+
+
+def _quote(fact: Fact) -> str:
+    when = f", {fact.said.day} {fact.said:%b %Y}" if fact.said is not None else ""
+    place = labels_of(fact.turns)
+    return f"{safe(fact.speaker)}{when}{f', {place}' if place else ''}: “{shortened(fact.text, _QUOTED)}”"
+
+
+def _day(time: datetime) -> str:
+    local = time.astimezone()
+    return f"{local.day} {local:%b %Y}"

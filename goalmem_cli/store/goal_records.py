@@ -1,0 +1,204 @@
+"""Kept goals as records: a question with all states that its answer had, and the results of checks."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from goalmem_cli.json_records import plain, rebuild
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.store.traces import is_about, shown_by
+from goalmem_cli.trace import Fact, Trace
+
+SCHEMA_VERSION = 1
+FORGOTTEN = "what it rested on was forgotten"
+"""Why a goal is undermined."""
+
+
+class GoalStatus(StrEnum):
+    """How a kept goal stands."""
+
+    ANSWERED = "answered"
+    UNKNOWN = "unknown"
+    UNDERMINED = "undermined"
+    IN_CONFLICT = "in conflict"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlan:
+    """The rule by which a goal was tried, as texts: goal, subgoals, and the expressions of the answer."""
+
+    goal: str
+    subgoals: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    is_current: bool = False
+
+    def is_of(self, question: str) -> bool:
+        """Say whether the plan has no constant or predicate but the question's own words."""
+        told = content_stems(" ".join((self.goal, *self.subgoals)))
+        return told <= content_stems(question) | frozenset(content_stems(_types(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A query that a state depends on.
+
+    `subgoal` is a number in the plan, -1 for the question itself. `found` are the ids of the first units that the query
+    found when the state was proved, best first. `cited` are the ids of the units that ground the subgoal; none if it is
+    open.
+    """
+
+    subgoal: int
+    query: str
+    found: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoalState:
+    """How a goal stood from `since` on, and why it came to this.
+
+    - `checked`: when it was last proved or tried. Both times are in UTC.
+    - `because`: the turns that changed it. `rival`, `against`: the other answer of two in conflict, and its turns.
+    - `trace`: the proof or the failed attempt; None after its facts were forgotten.
+    - `generation`: the number of changes of the memory that the state knows of.
+    """
+
+    status: GoalStatus
+    since: datetime
+    checked: datetime
+    why: str = ""
+    answer: str | None = None
+    certainty: float | None = None
+    model: str = ""
+    because: tuple[Fact, ...] = ()
+    rival: str | None = None
+    against: tuple[Fact, ...] = ()
+    trace: Trace | None = None
+    plan: KeptPlan | None = None
+    watches: tuple[Watch, ...] = ()
+    generation: int = 0
+
+    @property
+    def evidence(self) -> tuple[Fact, ...]:
+        """The facts that the answer rests on."""
+        trace = self.trace
+        return () if trace is None else tuple(trace.facts[each] for each in trace.evidence if each in trace.facts)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """All facts that the state shows."""
+        return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
+
+    def is_about(self, keys: Set[str]) -> bool:
+        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means."""
+        return is_about(self.facts, "", keys)
+
+    def undermined(self, question: str) -> GoalState:
+        """Return the state without anything that was said, after its facts were forgotten."""
+        plan = self.plan if self.plan is not None and self.plan.is_of(question) else None
+        return GoalState(
+            GoalStatus.UNDERMINED, self.since, self.checked, FORGOTTEN, model=self.model, plan=plan,
+            watches=tuple(replace(each, cited=()) for each in self.watches if each.subgoal < 0),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A question that is kept true: what `ask` would be given, when it was added, and its states, oldest first."""
+
+    name: str
+    question: str
+    added: datetime
+    asker: str | None = None
+    conversations: tuple[str, ...] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    wants_all: bool = False
+    states: tuple[GoalState, ...] = field(default=())
+
+    @property
+    def state(self) -> GoalState:
+        """The state now."""
+        return self.states[-1]
+
+    def with_state(self, state: GoalState) -> Goal:
+        """Return the goal with a further state, which replaces the last one if it began at the same time."""
+        before = self.states[:-1] if self.states and self.states[-1].since == state.since else self.states
+        return replace(self, states=(*before, state))
+
+    def undermined(self, keys: Set[str]) -> Goal:
+        """Return the goal without quotes, bindings and answers of what the keys mean."""
+        return replace(
+            self, states=tuple(each.undermined(self.question) if each.is_about(keys) else each for each in self.states)
+        )
+
+    def document(self) -> dict[str, object]:
+        """Return the goal as a JSON object."""
+        return {"schema_version": SCHEMA_VERSION, **plain(self)}
+
+    @classmethod
+    def from_document(cls, document: object) -> Goal:
+        """Return the goal of a JSON object.
+
+        Raises:
+            ValueError: it does not have the form of a goal, or its version is unknown.
+        """
+        try:
+            if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
+                raise ValueError("not a goal of this version")
+            goal = rebuild(cls, {key: value for key, value in document.items() if key != "schema_version"})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a goal: {error}") from error
+        if not isinstance(goal, cls) or not goal.states or not goal.name:
+            raise ValueError("not a goal: it has no name or no state")
+        return goal
+
+
+class Outcome(StrEnum):
+    """What a check found."""
+
+    STILL = "still so"
+    ANSWERED = "now answered"
+    CHANGED = "changed"
+    LOST = "no longer answered"
+    UNDERMINED = "undermined"
+    IN_CONFLICT = "in conflict"
+    FAILED = "not checked"
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the goal stands otherwise than before."""
+        return self not in (Outcome.STILL, Outcome.FAILED)
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the model gave no usable reply."""
+        return self is Outcome.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGoal:
+    """The result of a check: the goal as it is now, its state before, the outcome, and why it was proved again.
+
+    `touched` is empty if nothing can have changed it, so that it was not proved. `calls` are the model calls.
+    """
+
+    goal: Goal
+    before: GoalState
+    outcome: Outcome
+    touched: str = ""
+    calls: int = 0
+
+
+def _types(plan: KeptPlan) -> str:
+    """Return the type words of a plan's variables."""
+    from goalmem_cli.logic import NotationError, parse_atom
+
+    try:
+        atoms = [parse_atom(text) for text in (plan.goal, *plan.subgoals)]
+    except NotationError:
+        return ""
+    return " ".join(variable.type for atom in atoms for variable in atom.variables)

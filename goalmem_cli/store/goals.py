@@ -1,0 +1,128 @@
+"""Kept goals: one JSON file a goal in the folder `goals/`.
+
+Files serve both kinds of memory, and each change is one atomic rename: a killed process leaves a goal as it was before
+or after.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Set
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
+from goalmem_cli.records import content_hash
+from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
+from goalmem_cli.store.privacy import make_private
+
+if TYPE_CHECKING:
+    from goalmem_cli.store.goal_records import Goal
+
+
+class GoalFolder:
+    """The kept goals of a memory."""
+
+    def __init__(self, path: Path, written: Written = unwatched) -> None:
+        self.path = path
+        self._written = written
+
+    def all(self) -> list[Goal]:
+        """Return the goals in the order in which they were added.
+
+        Raises:
+            StoreDamaged: a file is no goal that this version can read.
+            StoreError: the folder cannot be read.
+        """
+        return sorted(map(self._read, self._files()), key=lambda goal: (goal.added, goal.name))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no goal; a fast look."""
+        return not self._files()
+
+    def get(self, name: str) -> Goal:
+        """Return the goal of that name.
+
+        Raises:
+            UsageError: there is none.
+            StoreDamaged, StoreError: as `all`.
+        """
+        file = self._file(name)
+        if not file.is_file():
+            raise UsageError(f"there is no goal {name!r}", "goalmem goals lists them")
+        return self._read(file)
+
+    def has(self, goal: Goal) -> bool:
+        """Say whether the goal is here just as it is; raises as `all`."""
+        file = self._file(goal.name)
+        return file.is_file() and self._read(file) == goal
+
+    def save(self, goal: Goal) -> None:
+        """Write the goal.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        make_private(self.path)
+        content = json.dumps(goal.document(), ensure_ascii=False).encode("utf-8", "replace")
+        replace_file(self._file(goal.name), content, self._written)
+
+    def remove(self, name: str) -> None:
+        """Delete the goal; raises as `get`."""
+        self.get(name)
+        with reporting(self.path):
+            self._file(name).unlink(missing_ok=True)
+        self._written(f"goal {name}, removed")
+
+    def about(self, keys: Set[str]) -> list[Path]:
+        """Return the files of the goals with a state that shows what the keys mean.
+
+        Unreadable files are always among them, as their content is unknown.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
+        return [file for file in self._files() if keys and self._is_about(file, keys)]
+
+    def undermine(self, keys: Set[str]) -> None:
+        """Take quotes, bindings and answers of what the keys mean out of every state, and delete unreadable files.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        with reporting(self.path):
+            for leftover in self.path.glob(".*"):
+                leftover.unlink(missing_ok=True)
+        for file in self.about(keys):
+            try:
+                self.save(self._read(file).undermined(keys))
+            except (StoreDamaged, StoreNewer):
+                with reporting(file):
+                    file.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        with reporting(self.path):
+            return sorted(self.path.glob("*.json")) if self.path.is_dir() else []
+
+    def _is_about(self, file: Path, keys: Set[str]) -> bool:
+        try:
+            return any(state.is_about(keys) for state in self._read(file).states)
+        except (StoreDamaged, StoreNewer):
+            return True
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{content_hash('goal', name)}.json"
+
+    def _read(self, file: Path) -> Goal:
+        from goalmem_cli.store.goal_records import SCHEMA_VERSION, Goal  # only here, as it loads what traces need
+
+        try:
+            with reporting(file):
+                document = json.loads(file.read_bytes())
+            version = document.get("schema_version") if isinstance(document, dict) else None
+            if isinstance(version, int) and version > SCHEMA_VERSION:
+                raise StoreNewer(f"{file} was written by a newer goalmem", "update goalmem")
+            return Goal.from_document(document)
+        except (ValueError, RecursionError) as error:
+            raise StoreDamaged(f"{file}: {error}", "delete that file, and add the goal again") from error

@@ -1,0 +1,279 @@
+"""Goals that stay: a question is kept with its proof, and proved again when what is remembered can have changed it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import goalmem_cli
+from goalmem_cli.cli.invocation import Invocation
+from goalmem_cli.cli.serving.offers import Offers
+from goalmem_cli.cli.serving.watching import Watched
+from goalmem_cli.config import given_settings
+from goalmem_cli.render.console import Screen
+from goalmem_cli.store.goal_records import GoalStatus
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
+from goalmem_cli.testing import ScriptedModel
+from goalmem_cli.wiring import Factories, LoadedModel
+from tests.invoking import Goalmem, Outcome, scripted
+from tests.reasoners.scripting import claims, plan, proved, wants
+
+LEEDS = ("Ana", "2024-02-03T10:00", "We moved to Leeds last week, into the flat on Park Row.")
+BEN = ("Ben", "2024-02-03T10:02", "Nice! My sister has a dog, she would love the park there.")
+RENT = ("Ana", "2024-02-03T10:05", "The rent is 900 pounds a month.")
+YORK = ("Ana", "2024-06-04T09:00", "We are back in York since Sunday, and the flat in Leeds is given up.")
+MATCH = ("Ben", "2024-06-04T09:02", "Did you see the match yesterday?")
+DOG = ("Ben", "2024-06-04T09:03", "The dog of my sister is called Rufus.")
+WHERE, HOME = "Where does Ana live now?", "(Ana) lives in (x:city)"
+
+
+def chat(*said: tuple[str, str, str]) -> str:
+    """Return a transcript in which they say that."""
+    return json.dumps(
+        [{"role": "user", "name": name, "timestamp": f"{time}:00+00:00", "content": text} for name, time, text in said]
+    )
+
+
+def read(goalmem: Goalmem, name: str, *said: tuple[str, str, str], more: tuple[str, ...] = ()) -> Outcome:
+    """Read a transcript of that name."""
+    Path(name).write_text(chat(*said), "utf-8")
+    return goalmem("ingest", name, *more)
+
+
+def lives(cited: str, city: str) -> Factories:
+    """Return a model that proves the question by one fact, and writes the plan where there is none."""
+    reply = proved(claims(1, cited, x=city), plan=plan(HOME, HOME, current=True), status="settled", wording=city)
+    again = proved(claims(1, cited, x=city), status="settled", wording=city)
+    return model(lambda request: reply(request) if "goal" in _keys(request) else again(request))
+
+
+def _keys(request: object) -> set[str]:
+    return set(getattr(getattr(request, "shape", None), "schema", {}).get("properties", {}))
+
+
+def model(*replies: object) -> Factories:
+    """Return factories with a model that gives the last of these replies for ever."""
+    return Factories(model=lambda _: LoadedModel(ScriptedModel(replies[0]), "scripted", "full", 8192))  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(params=["store", "milvus:store.db"])
+def home(
+    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Goalmem]:
+    """The command over a memory of either kind, in which Ana lives in Leeds, and that is a goal."""
+    monkeypatch.setenv("GOALMEM_STORE", request.param)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    read(goalmem, "talk.json", LEEDS, BEN, RENT)
+    outcome = goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith(f"home: {WHERE} -> Leeds")
+    yield goalmem
+    from goalmem_cli.milvus.embedded import close_embedded
+
+    close_embedded()
+
+
+def test_a_later_turn_changes_a_goal(home: Goalmem) -> None:
+    """Reading says that a goal may have changed; the check proves it again, says by which turn, and ends with 1."""
+    outcome = read(home, "later.json", YORK, MATCH)
+    assert "1 goal may have changed: goalmem goals check" in outcome.err
+    outcome = home("goals", "check", factories=lives("back in York", "York"))
+    assert outcome.code == 1
+    assert outcome.out == f"home: changed: York (Ana, 4 Jun 2024: “{YORK[2]}”); before: Leeds\n"
+    outcome = home("goals", "check", factories=scripted())  # no call is left, and none is needed
+    assert outcome.code == 0
+    assert outcome.out.startswith("home: still so, since ")
+    told = home("goals", "show", "home").out
+    assert told.index("-> Leeds") < told.index("-> York")
+    assert YORK[2] in told
+
+
+def test_what_tells_nothing_of_a_goal_costs_no_call(home: Goalmem) -> None:
+    """New turns about something else leave the goal as it is: no model runs, and the reading says nothing."""
+    outcome = read(home, "later.json", MATCH)
+    assert "goal" not in outcome.err
+    outcome = home("goals", "check", "--json", factories=scripted())
+    (row,) = json.loads(outcome.out)["goals"]
+    assert (outcome.code, row["outcome"], row["calls"], row["touched"]) == (0, "still so", 0, None)
+
+
+def test_an_unknown_goal_is_answered_once_it_is_told(goalmem: Goalmem) -> None:
+    """A goal that memory does not settle is watched too; the check begins with the kept plan, in one call."""
+    read(goalmem, "talk.json", LEEDS, BEN)
+    statement = "(dog of Ben's sister) is called (x:name)"
+    nothing = proved(open=[wants(1, "the dog's name")], plan=plan(statement, statement), status="stop")
+    outcome = goalmem("ask", "What is the dog of Ben's sister called?", "--keep", "dog", factories=model(nothing))
+    assert outcome.code == 1
+    assert goalmem("goals").out.startswith("dog: What is the dog of Ben's sister called? -> unknown (")
+    read(goalmem, "later.json", DOG, MATCH)
+    found = proved(claims(1, "called Rufus", x="Rufus"), status="settled", wording="Rufus")
+    outcome = goalmem("goals", "check", "--json", factories=scripted(found))
+    (row,) = json.loads(outcome.out)["goals"]
+    assert (outcome.code, row["outcome"], row["answer"], row["calls"]) == (1, "now answered", "Rufus", 1)
+    assert [each["text"] for each in row["because"]] == [DOG[2]]
+
+
+def test_two_steps_are_proved_again_only_where_they_are_touched(goalmem: Goalmem) -> None:
+    """A kept grounding that nothing touches is judged again by the engine, and not asked of the model."""
+    works = ("Ana", "2024-02-03T10:07", "I work at Tarn Print.")
+    stands = ("Ben", "2024-02-03T10:09", "Tarn Print is in Hull, next to the ferry.")
+    moved = ("Ben", "2024-06-04T09:06", "Tarn Print has moved, it is in Selby now.")
+    read(goalmem, "talk.json", LEEDS, works, stands)
+    subgoals = ("(Ana) works at (y:company)", "(y) is in (x:town)")
+    both = proved(
+        claims(1, "work at Tarn", y="Tarn Print"), claims(2, "in Hull", y="Tarn Print", x="Hull"),
+        plan=plan("the company of (Ana) is in (x:town)", *subgoals), status="settled", wording="Hull",
+    )  # fmt: skip
+    question = "In which town is the company of Ana?"
+    assert goalmem("ask", question, "--keep", "work", factories=scripted(both)).out == "Hull\n"
+    read(goalmem, "later.json", moved)
+    seen: list[str] = []
+
+    def second(request: object) -> str:
+        seen.append(getattr(request, "tail", ""))
+        return proved(claims(2, "Selby now", y="Tarn Print", x="Selby"), status="settled", wording="Selby")(request)  # type: ignore[arg-type]
+
+    outcome = goalmem("goals", "check", factories=model(second))
+    assert outcome.out.startswith("work: changed: Selby ("), (outcome.out, outcome.err)
+    assert len(seen) == 1
+    assert "settled: y = Tarn Print" in seen[0]
+
+
+def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path) -> None:
+    """The question stays, undermined; nothing that was said is in the goal's file; the next check says so once."""
+    outcome = home("forget", "--speaker", "Ana", "--yes")
+    assert "1 goal undermined" in outcome.out
+    files = list(tmp_path.rglob(f"{GOALS}/*.json"))
+    assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o600]
+    content = files[0].read_text("utf-8")
+    assert WHERE in content
+    assert "Leeds" not in content
+    assert home("goals").out == "home: " + WHERE + " -> undermined, since " + home("goals").out.split("since ")[1]
+    nothing = proved(plan=plan(HOME, HOME), status="stop")
+    outcome = home("goals", "check", factories=model(nothing))
+    assert (outcome.code, outcome.out) == (1, "home: undermined: what it rested on was forgotten\n")
+    assert home("goals", "check", factories=scripted()).code == 0
+
+
+def test_forgetting_may_take_the_goal_too(home: Goalmem) -> None:
+    """With --goal its question goes as well; a name that there is not is refused before anything is deleted."""
+    assert home("forget", "--speaker", "Ana", "--goal", "hom", "--yes").code == 2
+    assert "Leeds" in home("search", "Leeds", "--json").out
+    assert home("forget", "--speaker", "Ana", "--goal", "home", "--yes").code == 0
+    assert home("goals").code == 1
+
+
+def test_exports_and_copies_have_the_goals(home: Goalmem) -> None:
+    """A goal goes along, with its states; where its name is taken the other one stays; forgotten turns do not come."""
+    assert home("stores", "export", "--out", "all.jsonl").code == 0
+    outcome = home("ingest", "all.jsonl", "--store", "other")
+    assert "taken over from exports: 1 goal" in outcome.err
+    assert "-> Leeds" in home("goals", "--store", "other").out
+    assert "goal" not in home("ingest", "all.jsonl", "--store", "other").err
+    assert home("stores", "copy", "other", "third").code == 0
+    assert "-> Leeds" in home("goals", "--store", "third").out
+    home("forget", "--speaker", "Ana", "--goal", "home", "--yes", "--store", "third")
+    home("ingest", "all.jsonl", "--store", "third")
+    assert "-> undermined" in home("goals", "--store", "third").out
+
+
+def test_two_that_say_different_things_at_no_told_time_are_in_conflict(goalmem: Goalmem) -> None:
+    """Both are shown with who said them, and the question that would settle it; it is said again only when it changes."""
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
+    Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
+    goalmem("ingest", "a.md")
+    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    goalmem("ingest", "b.md")
+    outcome = goalmem("goals", "check", factories=lives("lives in York", "York"))
+    assert outcome.code == 1
+    assert outcome.out == (
+        "home: in conflict: Leeds (Ana: “We live in Leeds.”), and York (Cleo: “Ana lives in York.”); "
+        "what would settle it: Where does Ana live? Leeds, or York?\n"
+    )
+    assert "-> in conflict: Leeds, or York" in goalmem("goals").out
+    assert goalmem("goals", "check", factories=scripted()).code == 0
+    later = ("Ana", "2024-06-04T09:00", "We live in York now, by the river.")
+    read(goalmem, "later.json", later)
+    outcome = goalmem("goals", "check", factories=lives("York now", "York"))
+    assert GoalFolder(Path("store", GOALS)).get("home").state.status is GoalStatus.IN_CONFLICT, outcome.out
+
+
+def test_reading_can_check_at_once(home: Goalmem) -> None:
+    """With --check-goals the reading ends as the check does, and its JSON has what was found."""
+    outcome = read(home, "later.json", YORK, more=("--dry-run", "--check-goals"))
+    assert (outcome.code, "goal" in outcome.err) == (0, False)
+    Path("later.json").write_text(chat(YORK), "utf-8")
+    outcome = home("ingest", "later.json", "--check-goals", "--json", factories=lives("back in York", "York"))
+    (row,) = json.loads(outcome.out)["goals"]
+    assert (outcome.code, row["outcome"], row["before"]) == (1, "changed", "Leeds")
+
+
+def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:
+    """The goal stands as before and may still have changed; the exit code is that of the model."""
+    read(home, "later.json", YORK)
+    outcome = home("goals", "check", factories=model(lambda _: "{"))
+    assert (outcome.code, outcome.out) == (
+        4,
+        "home: not checked: the model gave no usable reply; it stands as before\n",
+    )
+    assert "-> Leeds" in home("goals").out
+    assert "changed: York" in home("goals", "check", factories=lives("back in York", "York")).out
+
+
+def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> None:
+    """A goal may be called anything of some length; it is found by that, and its file is called otherwise."""
+    name = "../../rent [bold]"
+    factories = lives("moved to Leeds", "Leeds")
+    assert home("goals", "add", WHERE, "--name", name, factories=factories).code == 0
+    assert home("goals", "add", WHERE, "--name", name, factories=factories).error_lines[0].startswith("there is a goal")
+    assert f"{name}: " in home("goals").out
+    assert home("goals", "add", WHERE, "--name", "x" * 81, factories=factories).code == 2
+    assert home("goals", "add", WHERE, factories=factories).out.startswith("where-does-ana-live-now: ")
+    assert home("goals", "add", WHERE, factories=factories).out.startswith("where-does-ana-live-now-2: ")
+    assert home("goals", "remove", name).code == 0
+    assert home("goals", "remove", name).code == 2
+    assert not list(tmp_path.parent.glob("rent*"))
+    assert all(len(path.stem) == 32 for path in tmp_path.rglob(f"{GOALS}/*"))
+
+
+def test_a_damaged_goal_is_one_line_and_hinders_no_reading(goalmem: Goalmem) -> None:
+    """`goals` says which file; reading warns and stores all the same; forgetting deletes it, as it may quote."""
+    read(goalmem, "talk.json", LEEDS)
+    folder = Path("store", GOALS)
+    folder.mkdir()
+    (folder / "x.json").write_text('{"schema_version": 1, "name": 3}', "utf-8")
+    assert goalmem("goals").code == 3
+    outcome = read(goalmem, "later.json", YORK)
+    assert outcome.code == 0
+    assert "x.json: not a goal" in outcome.err
+    (folder / "a.json").write_text('{"schema_version": 99}', "utf-8")
+    assert "newer goalmem" in goalmem("goals").err
+    assert goalmem("forget", "--speaker", "Ana", "--yes").code == 0
+    assert not list(folder.iterdir())
+
+
+def test_programs_and_assistants_have_the_goals(goalmem: Goalmem) -> None:
+    """The library keeps and checks them; over MCP they are listed, and kept with --write."""
+    read(goalmem, "talk.json", LEEDS, RENT)
+    told = given_settings({"store": "store"})
+    with goalmem_cli.open("store", factories=lives("moved to Leeds", "Leeds")) as memory:
+        offers = Offers(Invocation(told, Screen(), lives("moved to Leeds", "Leeds")))
+        kept = offers.keep_goal(WHERE, "home", Watched(lambda _: None))
+        assert kept.document["answer"] == "Leeds"
+        assert offers.goals()["goals"][0]["may_have_changed"] is False  # type: ignore[index]
+        assert [goal.name for goal in memory.goals.folder.all()] == ["home"]
+        told_back = offers.remember("We are back in York, the flat in Leeds is given up.", "Ana")
+        assert told_back["goals_that_may_have_changed"] == ["home"]
+        ((goal, touch),) = memory.goals.touched()
+        assert touch is not None
+        assert memory.goals.check(goal, touch).goal.name == "home"
