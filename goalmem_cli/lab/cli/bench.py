@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
-from goalmem_cli.lab.cli import bench_came, bench_made_up, bench_size, bench_speed, bench_structures, retired
+from goalmem_cli.lab.cli import (
+    bench_came,
+    bench_languages,
+    bench_made_up,
+    bench_size,
+    bench_speed,
+    bench_structures,
+    retired,
+)
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
     bench_speed.speed: ("bench speed --only calls,proofs", "bench speed --units 1000"),
