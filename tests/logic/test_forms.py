@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 
-from goalmem_cli.lab.evaluation.metrics.date_coverage import contains
 from goalmem_cli.logic.checks import TypeVerdict, check_type
-from goalmem_cli.logic.dates import periods_in
+from goalmem_cli.logic.dates import Period, periods_in
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time, time_around
 from goalmem_cli.logic.support import Support, support_of
+from tests.conftest import CHECKOUT
+from tests.logic.answer_dates import contains, found_in
 
 
 @pytest.mark.parametrize(
@@ -139,3 +141,28 @@ def test_a_day_that_a_longer_time_begins_or_ends_with_is_that_time(text: str, da
     if told is not None:
         assert contains(told, periods_in(text, SUNDAY))
         assert support_of(told, [Told(text)]) is Support.DERIVED
+
+
+def test_a_week_of_a_month_may_be_counted_in_two_ways() -> None:
+    """The first week of April is its first seven days, or a calendar week that begins in it."""
+    assert contains("first week of April 2022", [Period(date(2022, 4, 4), date(2022, 4, 10))])
+    assert contains("first week of April 2022", [Period(date(2022, 4, 1), date(2022, 4, 7))])
+    assert not contains("first week of April 2022", [Period(date(2022, 4, 11), date(2022, 4, 17))])
+    assert not contains("blue", [Period(date(2022, 4, 11), date(2022, 4, 17))])
+
+
+def test_the_sample_tells_every_date_that_is_asked_for(samples: Path) -> None:
+    """By expressions such as "last week", resolved from the day they were said."""
+    found = found_in(samples / "momoco.json")
+    assert found and all(found)
+
+
+@pytest.mark.shared
+def test_most_dates_of_locomo_are_told() -> None:
+    """Annotated evidence holds the answer's date for more than the 85% that the project asks for."""
+    file = CHECKOUT.parent / "shared/data/locomo/locomo5.json"
+    if not file.exists():
+        pytest.skip("shared data is not there")
+    found = found_in(file)
+    assert len(found) >= 110
+    assert sum(found) / len(found) >= 0.9

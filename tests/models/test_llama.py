@@ -17,8 +17,8 @@ import pytest
 
 from goalmem_cli.errors import ContextOverflow, ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.in_process.decoding import LEAST_ROWS
-from goalmem_cli.models.in_process.grammar import grammar_text
 from goalmem_cli.models.in_process.llama import LlamaModel, usable_threads
+from goalmem_cli.models.in_process.sampling import grammar_text
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 
 FACTS = "".join(f"F{n}: Anna said that she met friend number {n} at the cafe in May.\n" for n in range(1, 11))

@@ -17,8 +17,7 @@ from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.models.weights.gguf import file_digest, read_header
 from goalmem_cli.models.weights.lora import Adapter
-from goalmem_cli.models.weights.merging import merge
-from goalmem_cli.models.weights.repacking import made_weights, repacked
+from goalmem_cli.models.weights.repacking import made_weights, merge, repacked
 from tests.models.adapters import write_adapter
 
 SHIPPED = ADAPTERS / SMOLLM2.adapter

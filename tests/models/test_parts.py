@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import signal
 import subprocess
 import sys
@@ -306,3 +307,26 @@ def test_installed_pieces_are_found_where_they_are(site: Site) -> None:
     """Their sizes are those of the record, and nothing is imported."""
     assert [piece.size for piece in pieces(MODEL, site.find)] == [len(CONTENT) // COUNT] * COUNT
     assert not [name for name in sys.modules if name.startswith("toy_part")]
+
+
+FETCHING = "from huggingface_hub.constants import HF_HUB_CACHE\nprint(HF_HUB_CACHE)"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"HF_HOME": "/srv/home"},
+        {"HF_HUB_CACHE": "/srv/hub", "HF_HOME": "/srv/home"},
+        {"XDG_CACHE_HOME": "/srv/xdg"},
+    ],
+)
+def test_the_folder_is_the_librarys(told: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the environment says."""
+    from goalmem_cli.models.catalogue import _hub_folder
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    said = subprocess.run([sys.executable, "-c", FETCHING], env=os.environ, capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == str(_hub_folder(None))

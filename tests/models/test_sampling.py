@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.models.in_process.grammar import grammar_text
 from goalmem_cli.models.in_process.kv_cache import Logits
-from goalmem_cli.models.in_process.sampling import KEPT_GRAMMARS, LIKELIEST, Grammars
+from goalmem_cli.models.in_process.sampling import KEPT_GRAMMARS, LIKELIEST, Grammars, grammar_text
 from goalmem_cli.models.in_process.template import Piece
 from goalmem_cli.models.in_process.vocabulary import Vocabulary
 from goalmem_cli.ports import GrammarShape, JsonShape

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalmem_cli.reasoners.facts import NumberedFacts, Room
-from goalmem_cli.reasoners.leaning import leaned_on
+from goalmem_cli.reasoners.facts import NumberedFacts, Room, leaned_on
 from goalmem_cli.records import Query, Question
 from goalmem_cli.testing import ListBackbone
 from tests.reasoners.scripting import MOMENT, chat

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording
-from goalmem_cli.records import Question
+from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.reasoners.scripting import (
@@ -22,12 +23,17 @@ from tests.reasoners.scripting import (
     STOP,
     answered,
     ask,
+    ask_together,
     chat,
+    checked,
+    claims,
     denies,
     grounds,
     plan,
+    proved,
     refined,
     unified,
+    wants,
 )
 
 ONCE = Limits(max_breadth=1)
@@ -287,3 +293,308 @@ def test_names_that_only_the_model_knows_ground_nothing() -> None:
 
         assert trace.status is Status.UNKNOWN
         assert "stands neither in the question nor in any fact" in refusals(trace)[0]
+
+
+ONE = Limits(max_breadth=1, budget=3)
+
+
+def rejected(trace: Trace) -> list[str]:
+    """Return why claims were refused, in order."""
+    return [item.why for attempt in trace.attempts for step in attempt.steps for item in step.rejected]
+
+
+# A fact that lacks the detail
+
+
+COURSE = chat(
+    "Ana: I took a course in spring.",
+    "Ana: It was the one on pottery, at the mill.",
+    *(f"Ben: My garden has a bed of number {n} tulips." for n in range(9)),
+)
+TOOK = plan("(Ana) took a course in (x:subject)", "(Ana) took a course in (x:subject)")
+
+
+def test_turns_beside_a_fact_without_the_detail_are_looked_at() -> None:
+    """The fact neither proves nor denies, and what stands next to it comes at once, though the reply wants to stop."""
+    trace, model = ask_together(
+        COURSE, "Which course did Ana take in spring?",
+        proved(claims(1, "took a course", verdict="incomplete"), plan=TOOK, status="stop"),
+        proved(claims(1, "pottery", x="pottery"), status="settled", wording="pottery"),
+        limits=Limits(max_breadth=1, budget=2),
+    )  # fmt: skip
+
+    assert (trace.answer, model.calls) == ("pottery", 2)
+    assert rejected(trace) == ["F1 leaves out what is asked for"]
+    assert not trace.attempts[0].steps[0].denied
+    assert "F1 leaves out what is asked for" in model.seen[1].tail
+
+
+def test_without_turns_beside_it_the_attempt_ends() -> None:
+    """Where nothing stands next to it, no further reply is asked for."""
+    trace, model = ask_together(
+        COURSE[:1], "Which course did Ana take in spring?",
+        proved(claims(1, "took a course", verdict="incomplete"), plan=TOOK, status="stop"),
+        limits=ONE,
+    )  # fmt: skip
+
+    assert (trace.status, model.calls) == (Status.UNKNOWN, 1)
+    assert trace.attempts[0].ending is Ending.NOTHING_NEW
+
+
+# Favourites
+
+
+JAM = chat("Ana: Plum jam is lovely, I have it every morning.", "Ana: My favourite jam is quince, of course.")
+FAVOURITE = plan("The favourite jam of (Ana) is (x:jam)", "The favourite jam of (Ana) is (x:jam)")
+ASKED = "What is Ana's favourite jam?"
+
+
+def test_favourite_that_is_only_suggested_is_likely() -> None:
+    """What is only praised answers a question for a favourite, and says that it is likely."""
+    praised = claims(1, "Plum jam", verdict="suggested", x="plum jam")
+    replies = (proved(praised, plan=FAVOURITE, status="settled", wording="plum jam"), checked())
+    trace, _ = ask_together(JAM[:1], ASKED, *replies)
+    strict, _ = ask_together(JAM[:1], ASKED, *replies[:1], strict=True, limits=ONE)
+
+    assert trace.answer == "likely plum jam"
+    assert strict.status is Status.UNKNOWN
+
+
+def test_favourite_that_is_said_goes_before_one_that_is_suggested() -> None:
+    """Two values are no conflict where facts only suggest one of them, in a list neither; nor is a yes only likely."""
+    praised, said = claims(1, "Plum jam", verdict="suggested", x="plum jam"), claims(1, "quince", x="quince")
+    trace, _ = ask_together(JAM, ASKED, proved(praised, said, plan=FAVOURITE, status="settled", wording="quince"))
+    starred = FAVOURITE.replace("x:jam", "x:jam*")
+    several, _ = ask_together(
+        JAM, "What are Ana's favourite jams?",
+        proved(praised, said, plan=starred, status="settled", wording="quince"), proved(status="stop", wording="quince"),
+    )  # fmt: skip
+    is_it = plan("The favourite jam of (Ana) is (quince)", "The favourite jam of (Ana) is (quince)", answer=())
+    closed, _ = ask_together(
+        JAM, "Is quince Ana's favourite jam?",
+        proved(claims(1, "Plum jam", verdict="suggested"), claims(1, "quince"), plan=is_it, status="settled", wording="yes"),
+    )  # fmt: skip
+
+    assert [trace.answer, several.answer, closed.answer] == ["quince", "quince", "yes"]
+    assert rejected(trace) == ["F1 only suggests it, and another fact says what it is"]
+
+
+def test_favourite_that_is_only_suggested_waits_for_what_may_be_said() -> None:
+    """While there is something to look for, a suggestion settles nothing."""
+    lines = (
+        *JAM[:1],
+        *chat(*(f"Ben: The cellar has {n} shelves." for n in range(9)), day=2),
+        *chat("Ana: Quince is my favourite of all!", day=3, conversation="later"),
+    )
+    trace, model = ask_together(
+        lines, ASKED,
+        proved(
+            claims(1, "Plum jam", verdict="suggested", x="plum jam"), plan=FAVOURITE, status="look",
+            open=[wants(1, "Quince is my favourite")],
+        ),
+        proved(claims(1, "Quince", x="quince"), status="settled", wording="quince"),
+        limits=Limits(max_breadth=1, budget=3),
+    )  # fmt: skip
+
+    assert (trace.answer, model.calls) == ("quince", 2)
+
+
+def test_yes_stands_beside_a_fact_without_the_detail() -> None:
+    """What another fact proves is not undone by one that leaves the detail out, and nothing more is looked for."""
+    lines = chat("Ana: I took a course.", "Ben: Fine.", "Ana: The course in pottery was fun.")
+    did = plan("(Ana) took a course in (pottery)", "(Ana) took a course in (pottery)", answer=())
+    told = (claims(1, "took a course", verdict="incomplete"), claims(1, "pottery"))
+    trace, model = ask_together(
+        lines, "Did Ana take a course in pottery?", proved(*told, plan=did, status="settled", wording="yes")
+    )
+
+    assert (trace.answer, model.calls) == ("yes", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_ranking"),
+    [
+        ("What is Ana's favorite jam?", True),
+        ("Which jam does Ana like most?", True),
+        ("Who is Ben's best friend?", True),
+        ("What does Ana prefer to tea?", True),
+        ("Where does most of the flour go?", False),
+        ("How many jars does Ana have at least?", False),
+        ("What was Ana's most recent trip?", False),
+        ("Which jam does Ana like most of all?", True),
+        ("Which town did Ana most recently visit?", False),
+        ("Who works most days at the mill?", False),
+        ("Who was Ben's best man?", False),
+        ("Which jam did Ana make?", False),
+    ],
+)
+def test_questions_for_a_favourite_or_the_most(text: str, is_ranking: bool) -> None:
+    """They are told by their words; most of a thing and the most recent are none."""
+    assert asks_for_ranking(text) is is_ranking
+
+
+# Lists over rounds
+
+
+CLUB = chat(
+    "Ana: At the club we read Emma, Dracula and Ulysses.",
+    *(f"Ben: The lawn has {n} molehills." for n in range(9)),
+    "Ana: Emma made me cry, that book.",
+    "Ana: The book Dracula made me cry as well.",
+)
+BOTH = plan(
+    "(Ana) read (x:book*), which made her cry", "(Ana) read (x:book*) at the club", "(x:book*) made (Ana) cry"
+)  # fmt: skip
+
+
+def test_settled_list_is_shown_whole_and_says_what_fell_out() -> None:
+    """The next round sees each subgoal with all its values; the trace says which are no part of the answer and why."""
+    read = claims(1, "we read", x=("Emma", "Dracula", "Ulysses"))
+    replies = (
+        proved(read, claims(2, "Emma made", x="Emma"), plan=BOTH, status="look", open=[wants(2, "made me cry")]),
+        proved(claims(2, "Dracula made", x="Dracula"), status="settled", wording="Emma, Dracula"),
+    )
+    trace, model = ask_together(CLUB, "Which books made Ana cry?", *replies, limits=Limits(max_breadth=1, budget=6))
+
+    assert "settled: x = Emma, Dracula, Ulysses (" in model.seen[1].tail
+    assert "; Dracula not in S2; Ulysses not in S2" in model.seen[1].tail
+    assert trace.answer == "Emma, Dracula"
+    assert trace.notes == ("x = Ulysses fell out: nothing says it of S2",)
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "is_whole"),
+    [
+        ("We have all three modules now: sound, light and heat.", "List the modules that Ana has.", True),
+        ("My three modules are sound, light and heat.", "List the modules that Ana has.", True),
+        ("My modules are sound, light and heat.", "List the three modules that Ana has.", True),
+        ("My modules are sound, light and heat.", "List the modules that Ana has.", False),
+        ("I have four modules, sound, light and heat among them.", "List the modules that Ana has.", False),
+        ("I got three modules this week, sound, light and heat.", "List the modules that Ana has.", False),
+        ("All three kids use my modules sound, light and heat.", "List the modules that Ana has.", False),
+        ("The modules for 3 euros are sound, light and heat.", "List the modules that Ana has.", False),
+        ("Besides those three modules I have sound, light and heat.", "List the modules that Ana has.", False),
+    ],
+)
+def test_list_that_is_said_to_be_so_long_is_not_looked_for_again(told: str, asked: str, is_whole: bool) -> None:
+    """A number of things that is as many as were found makes the list complete, if it is of all there are."""
+    lines: Sequence[Turn] = chat(f"Ana: {told}", *(f"Ana: I have the module optics, number {n}." for n in range(9)))
+    module = plan("(Ana) has (x:module*)", "(Ana) has (x:module*)")
+    found = proved(claims(1, "sound", x=("sound", "light", "heat")), plan=module, wording="sound, light, heat")
+    again = proved(claims(1, "optics", x="optics"), status="settled", wording="sound, light, heat, optics")
+    trace, model = ask_together(lines, asked, found, again, limits=Limits(budget=3))
+
+    assert trace.answer == ("sound, light, heat" if is_whole else "sound, light, heat, optics")
+    assert model.calls == (1 if is_whole else 2)
+
+
+# Clear ends
+
+
+CINEMA = plan("(Ben) saw (x:film) at (the harbour cinema)", "(Ben) saw (x:film) at (the harbour cinema)")
+
+
+@pytest.mark.parametrize(
+    ("own", "answer", "calls"),
+    [
+        ("I have never been in the harbour cinema.", None, 1),
+        ("The cat is asleep.", "Up", 2),
+        ("Which film did you see at the harbour cinema?", "Up", 2),
+        ("The cinema is near the harbour? I was at home.", "Up", 2),
+    ],
+)
+def test_what_is_told_of_another_ends_where_the_person_speaks_of_it(own: str, answer: str | None, calls: int) -> None:
+    """With the named person's own words on the thing in view there is nothing to look for; else there is."""
+    lines = chat(
+        "Ana: I saw Jaws at the harbour cinema.", f"Ben: {own}",
+        *(f"Ana: Cinema number {n} is shut." for n in range(9)), "Ben: Up was the film that I watched down there.",
+    )  # fmt: skip
+    another = proved(
+        claims(1, "Jaws", verdict="of_another"), plan=CINEMA, status="look",
+        open=[wants(1, "Up was the film that I watched")],
+    )  # fmt: skip
+    later = proved(claims(1, "Up was", x="Up"), status="settled", wording="Up")
+    trace, model = ask_together(
+        lines,
+        "Which film did Ben see at the harbour cinema?",
+        another,
+        later,
+        checked(),
+        limits=Limits(max_breadth=1, budget=4),
+    )
+
+    assert trace.answer == answer
+    assert sum(request.step == "plan_and_prove" for request in model.seen) == calls
+
+
+def test_plan_of_the_person_themselves_is_looked_for_further() -> None:
+    """A wish of the named person speaks against the event, and does not end the search."""
+    lines = chat(
+        "Ana: I really want to have the boat painted.", "Ana: My boat is leaking, and I painted the fence.",
+        *(f"Ben: The pier has {n} steps." for n in range(9)), "Ana: On 3 June 2023 I painted it, the old tub.",
+    )  # fmt: skip
+    painted = plan("(Ana) painted (the boat) on (x:date)", "(Ana) painted (the boat) on (x:date)")
+    wish = proved(
+        claims(1, "want to have", verdict="of_another"), plan=painted, status="look",
+        open=[wants(1, "painted it, the old tub")],
+    )  # fmt: skip
+    then = proved(claims(1, "the old tub", x="3 June 2023"), status="settled", wording="3 June 2023")
+    trace, _ = ask_together(
+        lines, "When did Ana paint the boat?", wish, then, checked(), limits=Limits(max_breadth=1, budget=4)
+    )
+
+    assert trace.answer == "3 June 2023"
+
+
+# Pronouns, and whoever asks
+
+
+HENS = chat("Ana: Who keeps hens here?", "Ben: I do, nine of them.", "Ana: Who drives on Sunday?")
+KEEPS = plan("(x:person) keeps hens", "(x:person) keeps hens")
+DRIVES = plan("(x:person) drives on Sunday", "(x:person) drives on Sunday")
+
+
+@pytest.mark.parametrize("said", ["I", "me", "I do", "Ben"])
+def test_pronoun_is_no_answer(said: str) -> None:
+    """ "I" is whoever says it."""
+    reply = proved(claims(1, "nine of them", x=said), plan=KEEPS, status="settled", wording=said)
+
+    assert ask_together(HENS, "Who keeps hens?", reply)[0].answer == "Ben"
+
+
+def test_whoever_asks_is_not_who_does_it() -> None:
+    """A question tells nothing of its speaker, unless it is asked who asks."""
+    reply = proved(claims(1, "drives on Sunday", x="Ana"), plan=DRIVES, status="settled", wording="Ana")
+    asks = plan("(x:person) asked who drives on Sunday", "(x:person) asked who drives on Sunday")
+    asked = proved(claims(1, "drives on Sunday", x="Ana"), plan=asks, status="settled", wording="Ana")
+    trace, _ = ask_together(HENS, "Who drives on Sunday?", reply, limits=Limits(max_breadth=1, max_depth=0))
+
+    assert trace.status is Status.UNKNOWN
+    assert rejected(trace)[:1] == ["Ana only asks it"]
+    assert ask_together(HENS, "Who asked who drives on Sunday?", asked)[0].answer == "Ana"
+
+
+@pytest.mark.parametrize("said", ["we", "He", "they all", "it was him", "someone", "both of us", "an unknown author"])
+def test_what_names_nobody_is_no_answer_to_who(said: str) -> None:
+    """Whose name it is, is asked; nobody knows whom such a word means."""
+    reply = proved(claims(1, "nine of them", x=said), plan=KEEPS, status="settled", wording=said)
+    trace, _ = ask_together(HENS, "Who keeps hens?", reply, limits=Limits(max_breadth=1, max_depth=0))
+
+    assert trace.status is Status.UNKNOWN
+    assert rejected(trace)[:1] == [f"{said} is nobody's name"]
+
+
+def test_whoever_asks_is_who_does_it_only_where_a_reply_says_so() -> None:
+    """What else is cited has to tell it of them: as "you", by their name, or in their own words."""
+
+    def answer(*replies: str) -> str | None:
+        cited = ("Who drives on Sunday?", *(reply.partition(": ")[2] for reply in replies))
+        reply = proved(claims(1, *cited, x="Ana"), plan=DRIVES, status="settled", wording="Ana")
+        lines = chat("Ana: Who drives on Sunday?", *replies)
+        return ask_together(lines, "Who drives on Sunday?", reply, limits=Limits(max_breadth=1, max_depth=0))[0].answer
+
+    assert answer("Ben: I have a car on Sunday.") is None
+    assert answer("Ben: Do you have a car on Sunday?") is None
+    assert answer("Ben: You do, I work on Sunday.") == "Ana"
+    assert answer("Ben: Ana drives, I work on Sunday.") == "Ana"
+    assert answer("Ben: I work on Sunday.", "Ana: Then I drive myself on Sunday.") == "Ana"

@@ -10,7 +10,7 @@ import pytest
 
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import read_bytes
-from goalmem_cli.transcripts.readers.agent_texts import refusal_and_words, said_by_user
+from goalmem_cli.transcripts.readers.agent_log import refusal_and_words, said_by_user
 
 NOT_SAID = "instructions and summaries of the program left out"
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."

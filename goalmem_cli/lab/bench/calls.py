@@ -8,17 +8,142 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.recording import Calls, RecordedQuestion, calls_document, calls_from_document
 from goalmem_cli.lab.bench.timing import Progress, run_goalmem, run_python, unwatched
-from goalmem_cli.lab.bench.ways import Weights
-from goalmem_cli.ports import LanguageModel
+from goalmem_cli.models.in_process.llama import LlamaModel
+from goalmem_cli.models.in_process.plain_calls import PlainModel
+from goalmem_cli.models.state_cache import StateCache
+from goalmem_cli.ports import Completion, Example, GrammarShape, JsonShape, LanguageModel, Reasoner, Request
+from goalmem_cli.records import Question
+
+STATES_LIMIT = 2**31  # bytes: more than any benchmark run keeps
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A model's file as shipped, the file that goalmem runs, and the loading options.
+
+    `context` is in tokens; `threads` None means one per core.
+    """
+
+    shipped: Path
+    path: Path
+    context: int
+    threads: int | None = None
+
+    def plain(self) -> PlainModel:
+        """Load the model for the library's common use.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return PlainModel.from_file(self.shipped, context=self.context, threads=self.threads)
+
+    def goalmem(self, states: Path | None = None) -> LlamaModel:
+        """Load the model as goalmem does; evaluated prompts are kept in the folder `states`, if given.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        kept = None if states is None else StateCache(states, STATES_LIMIT)
+        return LlamaModel.from_file(self.path, context=self.context, threads=self.threads, states=kept)
+
+
+Calls: TypeAlias = tuple[tuple[Request, ...], ...]
+"""The requests to a model, call by call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedQuestion:
+    """A question with the calls that a reasoner made for it."""
+
+    text: str
+    calls: Calls
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests of all calls, in order."""
+        return [request for requests in self.calls for request in requests]
+
+
+class RecordingModel:
+    """Forwards every call to a model and records the requests."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._calls: list[tuple[Request, ...]] = []
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return the model's completions."""
+        self._calls.append(tuple(requests))
+        return self._model.complete(requests)
+
+    def take(self) -> Calls:
+        """Return the calls since the last `take`, and forget them."""
+        calls, self._calls = tuple(self._calls), []
+        return calls
+
+
+def record_questions(
+    questions: Iterable[Question],
+    model: LanguageModel,
+    build: Callable[[LanguageModel], Reasoner],
+    *,
+    wanted: int,
+    least_calls: int = 1,
+    report: Progress = unwatched,
+) -> list[RecordedQuestion]:
+    """Return the first `wanted` questions that take a reasoner at least `least_calls` calls; fewer if there are none.
+
+    `build` makes the reasoner over a model. `report` receives the number found.
+
+    Raises:
+        ModelError, StoreError: as in `Reasoner.answer`.
+    """
+    recording = RecordingModel(model)
+    reasoner = build(recording)
+    found: list[RecordedQuestion] = []
+    for question in questions:
+        if len(found) == wanted:
+            break
+        reasoner.answer(question)
+        calls = recording.take()
+        if len(calls) >= least_calls:
+            found.append(RecordedQuestion(question.text, calls))
+            report(len(found), wanted)
+    return found
+
+
+def calls_document(calls: Calls) -> list[list[dict[str, Any]]]:
+    """Return the calls as JSON data."""
+    return [[asdict(request) for request in requests] for requests in calls]
+
+
+def calls_from_document(document: Sequence[Sequence[Mapping[str, Any]]]) -> Calls:
+    """Return the calls from `calls_document`'s data."""
+    return tuple(tuple(_request(request) for request in requests) for requests in document)
+
+
+def _request(document: Mapping[str, Any]) -> Request:
+    shape = document["shape"]
+    return Request(
+        step=document["step"],
+        system=document["system"],
+        examples=tuple(Example(**example) for example in document["examples"]),
+        growing=document["growing"],
+        tail=document["tail"],
+        shape=JsonShape(shape["schema"]) if "schema" in shape else GrammarShape(shape["grammar"]),
+        max_tokens=document["max_tokens"],
+    )
+
 
 PLAIN, GOALMEM = "plain", "goalmem"
 
@@ -214,7 +339,7 @@ def _in_process(way: str, weights: Weights, calls: Calls, folder: Path) -> tuple
     setup = {**asdict(weights), "shipped": str(weights.shipped), "path": str(weights.path)}
     content = {"way": way, "states": str(folder / "warm"), "weights": setup, "calls": calls_document(calls)}
     job.write_text(json.dumps(content), "utf-8")
-    ran = run_python(["-m", "goalmem_cli.lab.bench.one_process", str(job)])
+    ran = run_python(["-m", "goalmem_cli.lab.bench.calls", str(job)])
     if ran.status:
         raise ModelError(f"the process that was measured ended with {ran.status}: {ran.said}", "goalmem doctor")
     return CallCost(**json.loads(result_file(job).read_text("utf-8"))), ran.seconds
@@ -237,3 +362,7 @@ def do_job(job: Path) -> None:
     with closing(weights.plain() if content["way"] == PLAIN else weights.goalmem(Path(content["states"]))) as model:
         cost = make_calls(model, calls_from_document(content["calls"]))
     result_file(job).write_text(json.dumps(asdict(cost)), "utf-8")
+
+
+if __name__ == "__main__":  # `compare_processes` runs it, once a question and way
+    do_job(Path(sys.argv[1]))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
+from goalmem_cli.backbones.catalogue import STRUCTURED
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.memory_records import Derivation
-from goalmem_cli.ports import Embedder, Vectors
+from goalmem_cli.ports import Embedder, Indexed, LanguageModel, StructuredBackbone, Vectors
+from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Derived, Edge, Unit
 from goalmem_cli.store import Store
 from goalmem_cli.store.queries.reader import Reader
@@ -89,3 +95,33 @@ class GatheringStore(Store):
         vectors = self._parts.embed(entries_from_units(units))
         rows = [np.frombuffer(vectors[unit.id].text, dtype="<f4") for unit in units]
         return np.array(rows, dtype=np.float32).reshape(len(units), self._parts.embedder.dimension)
+
+
+_AT_ONCE, _CONTEXT = 8, 32768
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The backbone, the result of indexing, and its seconds."""
+
+    backbone: StructuredBackbone
+    done: Indexed
+    seconds: float
+
+
+def index_by(
+    name: str, store: Store, model: LanguageModel, told: Mapping[str, object], at_once: int = _AT_ONCE
+) -> Replayed:
+    """Index the store with full prompts and the settings in `told`; other settings have their defaults.
+
+    `at_once` is the number of requests per call.
+
+    Raises:
+        ModelError: there is no reply for a step.
+        StoreError: the store cannot be used.
+    """
+    entry = STRUCTURED[name]
+    prompts = PromptBook.load(None, "full", entry.steps)
+    made = entry.build(store, lambda: Kit(model, prompts, at_once, _CONTEXT), settings_from(name, entry.settings, told))
+    started = perf_counter()
+    return Replayed(made, made.index(lambda _: None), perf_counter() - started)

@@ -17,23 +17,27 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.config import LEAST, MOST, Settings
 from goalmem_cli.errors import InputError, UsageError
+from goalmem_cli.lab.cli.retired import SECTIONS
 from goalmem_cli.lab.cli.wanted import ascending_sizes, listed
 
 if TYPE_CHECKING:
+    from goalmem_cli.cli.invocation import Invocation
+    from goalmem_cli.lab.bench.calls import RecordedQuestion, Weights
+    from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.bench.proofs import GoldQuestion
-    from goalmem_cli.lab.bench.recording import RecordedQuestion
     from goalmem_cli.lab.bench.store import Place, SizeFigures
-    from goalmem_cli.lab.bench.ways import Weights
     from goalmem_cli.lab.cli.speed_tables import Table
-    from goalmem_cli.lab.evaluation.cases import Dataset
+    from goalmem_cli.lab.evaluation.cases import Case, Dataset
     from goalmem_cli.lab.evaluation.runs.runner import Memory
+    from goalmem_cli.loading import LoadedModel
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import LanguageModel, Reasoner
     from goalmem_cli.prompts import Profile
     from goalmem_cli.records import Turn
+    from goalmem_cli.trace import Trace
 
 SCHEMA_VERSION = 1
 LEAST_CALLS = 2
-SESSIONS = 8
 PROCESSES = 3
 READING = "direct"  # this reasoner makes one call a question, independent of other calls
 AMPLE = 32_768  # tokens of context, as in large models
@@ -50,11 +54,11 @@ def speed(
         list[Path] | None,
         typer.Argument(
             metavar="[FILE]...",
-            help="Conversations with questions, for all but model and store [default: the sample conversations].",
+            help="Conversations with questions, for all but store [default: the sample conversations].",
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,proofs,reply,batch,model,ask,store.")
+        str | None, typer.Option("--only", metavar="SECTIONS", help="Some of calls,proofs,ask,store.")
     ] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
     max_breadth: Annotated[
@@ -86,11 +90,9 @@ def speed(
     The calls stand beside those that plain llama-cpp-python makes.
 
     calls: the calls of whole questions both ways, in one process and in a process each. proofs: for questions with gold
-    plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. reply:
-    grammars, and JSON against lines. batch: requests in one call against one by one. model: types of weights, threads,
-    batches. ask: processes of `goalmem ask`, with its own defaults, and what a question does outside the model. store:
-    ingest and search, for which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone
-    afterwards.
+    plans, what proofs cost where a model replies as these do, within the limits that `goalmem ask` has. ask: processes
+    of `goalmem ask`, with its own defaults, and what a question does outside the model. store: ingest and search, for
+    which it takes about 5 KB of disk a unit. Everything is made in a folder that is gone afterwards.
     """
     from goalmem_cli.models.servers.address import is_address
 
@@ -106,7 +108,8 @@ def speed(
         )  # fmt: skip
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
-            raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
+            instead = SECTIONS.get(odd[0], f"choose from {','.join(bench.sections)}")
+            raise UsageError(f"--only {odd[0]!r} is no section", instead)
         if names != ("store",) and is_address(run.settings.model):
             raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")
         document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
@@ -147,8 +150,7 @@ class SpeedBench:
     def sections(self) -> Mapping[str, Callable[[], object]]:
         """The sections by name, in order."""
         return {
-            "calls": self._calls, "proofs": self._proofs, "reply": self._reply, "batch": self._batch,
-            "model": self._model, "ask": self._ask, "store": self._store,
+            "calls": self._calls, "proofs": self._proofs, "ask": self._ask, "store": self._store,
         }  # fmt: skip
 
     def take_model(self) -> str:
@@ -226,50 +228,8 @@ class SpeedBench:
         loaded = LoadedModel(model, "gold replies", "full", AMPLE)
         return build_reasoner(settings, self._memory.store, loaded)
 
-    def _reply(self) -> object:
-        from goalmem_cli.lab.bench.reply import measure_replies
-        from goalmem_cli.lab.cli.speed_tables import forms_table, grammars_table, reply_document
-        from goalmem_cli.wiring import open_prompts
-
-        requests = [request for question in self._recorded for request in question.requests]
-        full, compact = open_prompts(None, "full"), open_prompts(None, "compact")
-        with self._screen.counting("requests, with their grammar and without") as reach:
-            figures = measure_replies(self._weights, requests, full, compact, report=reach)
-        self._show(grammars_table(figures))
-        self._show(forms_table(figures))
-        return reply_document(figures)
-
-    def _batch(self) -> object:
-        from goalmem_cli.lab.bench.batch import compare_batch, extraction_requests
-        from goalmem_cli.lab.cli.speed_tables import batch_document, batch_table
-
-        reading = self._record(READING, SESSIONS)
-        conversations = self._dataset.conversations({case.conversation for case in self._dataset.cases})
-        works = {
-            "extraction": extraction_requests(conversations, SESSIONS),
-            "reading": [request for question in reading for request in question.requests],
-        }
-        compared = {}
-        for name, requests in works.items():
-            with self._screen.counting(f"rounds of {name}") as reach:
-                compared[name] = compare_batch(self._weights, requests, report=reach)
-        self._show(batch_table(compared))
-        return batch_document(compared)
-
-    def _model(self) -> object:
-        from goalmem_cli.lab.bench.model import measure_model
-        from goalmem_cli.lab.cli.speed_tables import model_table
-
-        with self._screen.counting("ways to compute") as reach:
-            speeds = measure_model(
-                self._weights.shipped, self._folder / "weights", threads=self._run.settings.threads, report=reach
-            )
-        self._show(model_table(speeds))
-        return [asdict(speed) for speed in speeds]
-
     def _ask(self) -> object:
         from goalmem_cli.lab.bench.calls import measure_asking
-        from goalmem_cli.lab.cli.speed_outside import outside_costs
         from goalmem_cli.lab.cli.speed_tables import ask_table, outside_table
 
         _ = self._memory  # fills the store
@@ -325,7 +285,7 @@ class SpeedBench:
 
     @cached_property
     def _weights(self) -> Weights:
-        from goalmem_cli.lab.bench.ways import Weights
+        from goalmem_cli.lab.bench.calls import Weights
         from goalmem_cli.loading import weights_that_run
         from goalmem_cli.models.catalogue import resolve
         from goalmem_cli.models.in_process.llama import default_context
@@ -359,21 +319,19 @@ class SpeedBench:
         Raises:
             InputError: no question needs several calls.
         """
-        from goalmem_cli.wiring import GOAL_MEM
-
-        found = self._record(GOAL_MEM, self._questions, LEAST_CALLS)
+        found = self._record()
         if not found:
-            hint = "give conversations with other questions, or leave calls and reply out with --only"
+            hint = "give conversations with other questions, or leave calls out with --only"
             raise InputError(self._files[0], "", f"no question takes {LEAST_CALLS} calls or more", hint)
         if len(found) < self._questions:
             self._screen.warn(f"only {len(found)} questions take {LEAST_CALLS} calls or more")
         return found
 
-    def _record(self, reasoner: str, wanted: int, least_calls: int = 1) -> list[RecordedQuestion]:
-        from goalmem_cli.lab.bench.recording import record_questions
-        from goalmem_cli.wiring import build_reasoner
+    def _record(self) -> list[RecordedQuestion]:
+        from goalmem_cli.lab.bench.calls import record_questions
+        from goalmem_cli.wiring import GOAL_MEM, build_reasoner
 
-        settings = replace(self._run.settings, reasoner=reasoner)
+        settings = replace(self._run.settings, reasoner=GOAL_MEM)
         questions = [self._memory.question(case) for case in self._dataset.cases]
         loaded = self._run.factories.model(settings)
 
@@ -382,9 +340,9 @@ class SpeedBench:
             return build_reasoner(settings, self._memory.store, asked)
 
         try:
-            with self._screen.counting(f"questions asked of {reasoner}") as reach:
+            with self._screen.counting(f"questions asked of {GOAL_MEM}") as reach:
                 return record_questions(
-                    questions, loaded.model, build, wanted=wanted, least_calls=least_calls, report=reach
+                    questions, loaded.model, build, wanted=self._questions, least_calls=LEAST_CALLS, report=reach
                 )
         finally:
             loaded.close()
@@ -396,3 +354,45 @@ class SpeedBench:
         if not self._is_document:
             self._screen.show(plain_table(table.columns, table.rows, numbers=table.columns[1:]))
             self._screen.answer("")
+
+
+_AMPLE = 32_768  # tokens of context, as in large models
+
+
+def outside_costs(run: Invocation, case: Case, store: KeptMemory) -> list[OutsideCost]:
+    """Return the question's costs with the full prompts, if it has a gold plan, and with the model's own prompts.
+
+    Raises:
+        ModelError: the model cannot be loaded or used.
+    """
+    from goalmem_cli.lab.bench.outside import measure_outside
+    from goalmem_cli.lab.evaluation.replies import GoldReplies
+    from goalmem_cli.loading import LoadedModel
+    from goalmem_cli.testing import ScriptedModel
+
+    told = run.settings
+    settings = replace(
+        Settings(told.store), model=told.model, adapter=told.adapter, threads=told.threads, embedder=told.embedder
+    )
+    ways = []
+    if case.plan is not None:
+        turns = {turn.label: turn for turn in store.turns([case.conversation])}
+        ways.append(LoadedModel(ScriptedModel(GoldReplies(case, turns)), "gold replies", "full", _AMPLE))
+    ways.append(run.factories.model(settings))
+    with closing(ways[-1]), run.screen.counting("runs of one question") as reach:
+        return [
+            measure_outside(
+                way.profile, partial(_answered, run, settings, case.question, way), way.model, report=reach
+            )
+            for way in ways
+        ]  # fmt: skip
+
+
+def _answered(run: Invocation, settings: Settings, question: str, loaded: LoadedModel, model: LanguageModel) -> Trace:
+    """Open the store, ask the question as a program would, and return its trace, which is also stored."""
+    from goalmem_cli.library.memory import Memory
+
+    asked = replace(loaded, model=model, close=lambda: None)
+    factories = replace(run.factories, model=lambda _: asked)
+    with Memory(settings, factories, run.screen) as memory:
+        return memory.ask(question)

@@ -12,11 +12,10 @@ from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli import agreeing, matrix
-from goalmem_cli.lab.cli import eval_options as asked
-from goalmem_cli.lab.cli.judging import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
-from goalmem_cli.lab.cli.wanted import Wanted, listed
+from goalmem_cli.lab.cli.wanted import Judge, JudgePrompt, Passes, Typed, listed, sharing
 
 group = typer.Typer(
     cls=RunGroup,
@@ -44,74 +43,37 @@ def register(app: typer.Typer) -> None:
         guide="measuring",
     ),
 )
+@sharing
 def run(
     context: typer.Context,
-    files: asked.Files,
-    reasoner: asked.Reasoners = "direct,goal-mem",
-    backbone: asked.Backbones = "reranked",
-    model: options.Model = None,
-    adapter: options.Adapter = None,
-    limit: asked.Limit = None,
-    categories: asked.Categories = None,
-    conversations: asked.Conversations = None,
-    only: asked.Only = None,
-    sample: asked.Sample = "stratified",
-    seed: options.Seed = None,
-    out: asked.Out = None,
-    resume: asked.Resume = True,
-    retrieval_only: asked.RetrievalOnly = False,
-    queries: asked.Queries = None,
-    scope: asked.Scope = None,
-    k: asked.Units = None,
-    fact_tokens: options.FactTokens = None,
-    sift: asked.Sift = None,
-    lean: asked.Lean = None,
-    shard: asked.Shard = "1/1",
-    judge: asked.Judge = None,
-    judge_prompt: asked.JudgePrompt = "standard",
-    passes: asked.Passes = 1,
-    planning: options.Planning = None,
-    max_breadth: options.MaxBreadth = None,
-    max_depth: options.MaxDepth = None,
-    max_steps: options.MaxSteps = None,
-    certainty: options.Certainty = None,
-    strict: options.Strict = None,
+    typed: Typed,
+    resume: Annotated[
+        bool, typer.Option("--resume/--no-resume", help="Go on with the same run where it stopped, or begin anew.")
+    ] = True,
+    retrieval_only: Annotated[bool, typer.Option("--retrieval-only", help="Only retrieve: no model.")] = False,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            "--queries",
+            metavar="KIND,...",
+            help="Retrieve with question, plan, plan+refinements (gold) or model; implies --retrieval-only.",
+        ),
+    ] = None,
     keep_prompts: options.KeepPrompts = None,
-    context_length: options.Context = None,
-    threads: options.Threads = None,
-    parallel: options.Parallel = None,
-    prompts: options.Prompts = None,
-    embedder: options.Embedder = None,
     milvus: options.OwnMilvus = False,
-    category_names: options.CategoryNames = "official",
-    json: options.Json = False,
-    csv: options.Csv = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
     """Measure reasoners over backbones on a benchmark's questions.
 
     The store is one of its own, and is gone afterwards.
     Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
     """
-    form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
-    wanted = Wanted(
-        tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
-        categories=listed(categories, "--categories"), conversations=listed(conversations, "--conversations"),
-        only=only,
-        queries=listed(queries, "--queries"), scope=scope, shard=shard,
-        is_retrieval_only=retrieval_only, out=out, is_resumed=resume, category_names=category_names, parallel=parallel,
-    )  # fmt: skip
+    form = Form(typed.json, typed.csv, typed.category_names)
+    jury = jury_of(typed.judge, typed.judge_prompt, typed.passes)
+    wanted = typed.wanted(queries=listed(queries, "--queries"), is_retrieval_only=retrieval_only, is_resumed=resume)
     if jury is not None and wanted.only_retrieves:
         raise UsageError("--judge has no answers to judge where a run only retrieves", "leave one of the two out")
     with temporary() as folder:
-        made = begin(
-            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
-            seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
-            fact_tokens=fact_tokens, sift=sift, lean=lean, strict=strict, keep_prompts=keep_prompts,
-            certainty=certainty, context=context_length, threads=threads, parallel=parallel, prompts=prompts,
-            embedder=embedder,
-        )  # fmt: skip
+        made = typed.begun(context, folder / "store", keep_prompts=keep_prompts)
         with made.over_milvus(folder, is_wanted=milvus) as over:
             path = Measuring(over, wanted).measure()
     judge_run(made, path, jury)
@@ -126,9 +88,9 @@ def run(
 def score(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
-    judge: asked.Judge = None,
-    judge_prompt: asked.JudgePrompt = "standard",
-    passes: asked.Passes = 1,
+    judge: Judge = None,
+    judge_prompt: JudgePrompt = "standard",
+    passes: Passes = 1,
     context_length: options.Context = None,
     threads: options.Threads = None,
     prompts: options.Prompts = None,
@@ -165,7 +127,7 @@ def merge(
     from goalmem_cli.lab.evaluation.runs.folder import read_run, write_run
     from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
     from goalmem_cli.lab.evaluation.runs.matrix import is_matrix, merge_matrices
-    from goalmem_cli.lab.evaluation.runs.merging import merge as merged
+    from goalmem_cli.lab.evaluation.runs.matrix import merge as merged
 
     form = Form(json, csv, category_names)
     made = begin(context, quiet=quiet)

@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
-from goalmem_cli.cli.invocation import Invocation, begin, temporary
+from goalmem_cli.cli.invocation import Invocation, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli import eval_options as asked
-from goalmem_cli.lab.cli.judging import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
-from goalmem_cli.lab.cli.wanted import Wanted, listed, one_of
+from goalmem_cli.lab.cli.wanted import Typed, Wanted, listed, one_of, sharing
 from goalmem_cli.records import Usage, content_hash
 
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
-    from goalmem_cli.lab.cli.judging import Jury
+    from goalmem_cli.lab.cli.agreeing import Jury
     from goalmem_cli.lab.evaluation.runs.estimate import Cost
     from goalmem_cli.lab.evaluation.runs.matrix import Part, Variant
     from goalmem_cli.wiring import LoadedModel
@@ -33,20 +31,6 @@ CHANGEABLE = (
     "fact_tokens", "sift", "lean",
 )  # fmt: skip
 """The settings of a reasoner that a variant can change."""
-
-Ablations = Annotated[
-    str | None,
-    typer.Option("--ablations", metavar="A,B", help="Also what papers leave out of remem, stitch or goal-mem."),
-]
-Vary = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--vary", metavar="NAME:KEY=VALUE", help="Also this backbone or reasoner with other settings; repeatable."
-    ),
-]
-Estimate = Annotated[
-    bool, typer.Option("--estimate", help="Only say calls, tokens and hours, by one question for trial.")
-]
 
 
 def register(group: typer.Typer) -> None:
@@ -62,68 +46,33 @@ def register(group: typer.Typer) -> None:
     )(matrix)
 
 
+@sharing
 def matrix(
     context: typer.Context,
-    files: asked.Files,
-    reasoner: asked.Reasoners = "direct,goal-mem",
-    backbone: asked.Backbones = "reranked",
-    ablations: Ablations = None,
-    vary: Vary = None,
-    estimate: Estimate = False,
-    model: options.Model = None,
-    adapter: options.Adapter = None,
-    limit: asked.Limit = None,
-    categories: asked.Categories = None,
-    conversations: asked.Conversations = None,
-    only: asked.Only = None,
-    sample: asked.Sample = "stratified",
-    seed: options.Seed = None,
-    out: asked.Out = None,
-    scope: asked.Scope = None,
-    k: asked.Units = None,
-    fact_tokens: options.FactTokens = None,
-    sift: asked.Sift = None,
-    lean: asked.Lean = None,
-    shard: asked.Shard = "1/1",
-    judge: asked.Judge = None,
-    judge_prompt: asked.JudgePrompt = "standard",
-    passes: asked.Passes = 1,
-    planning: options.Planning = None,
-    max_breadth: options.MaxBreadth = None,
-    max_depth: options.MaxDepth = None,
-    max_steps: options.MaxSteps = None,
-    certainty: options.Certainty = None,
-    strict: options.Strict = None,
-    context_length: options.Context = None,
-    threads: options.Threads = None,
-    parallel: options.Parallel = None,
-    prompts: options.Prompts = None,
-    embedder: options.Embedder = None,
-    category_names: options.CategoryNames = "official",
-    json: options.Json = False,
-    csv: options.Csv = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    typed: Typed,
+    ablations: Annotated[
+        str | None,
+        typer.Option("--ablations", metavar="A,B", help="Also what papers leave out of remem, stitch or goal-mem."),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary", metavar="NAME:KEY=VALUE", help="Also this backbone or reasoner with other settings; repeatable."
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say calls, tokens and hours, by one question for trial.")
+    ] = False,
 ) -> int:
     """Compare every reasoner over every backbone, in one table.
 
     Backbones are rows, reasoners columns, each with its difference to `direct` over the same backbone.
     Conversations are stored and indexed once, in the matrix's folder: interrupted anywhere, the same command goes on.
     """
-    form, jury = Form(json, csv, category_names), jury_of(judge, judge_prompt, passes)
-    wanted = Wanted(
-        tuple(files), listed(reasoner, "--reasoner"), listed(backbone, "--backbone"), limit=limit, sample=sample,
-        categories=listed(categories, "--categories"), conversations=listed(conversations, "--conversations"),
-        only=only, scope=scope, shard=shard, out=out, category_names=category_names, parallel=parallel,
-    )  # fmt: skip
+    form = Form(typed.json, typed.csv, typed.category_names)
+    jury, wanted = jury_of(typed.judge, typed.judge_prompt, typed.passes), typed.wanted()
     with temporary() as folder:
-        made = begin(
-            context, quiet=quiet, verbose=verbose, store=folder / "store", model=model, adapter=adapter,
-            seed=seed, budget=k, planning=planning, max_breadth=max_breadth, max_depth=max_depth, max_steps=max_steps,
-            fact_tokens=fact_tokens, sift=sift, lean=lean,
-            strict=strict, certainty=certainty, context=context_length, threads=threads, parallel=parallel,
-            prompts=prompts, embedder=embedder,
-        )  # fmt: skip
+        made = typed.begun(context, folder / "store")
         first = Measuring(made, wanted)
         variants = _variants(made, wanted, listed(ablations, "--ablations"), vary or ())
         loaded = made.factories.model(made.settings)
@@ -131,9 +80,9 @@ def matrix(
             loaded = replace(loaded, profile=loaded.answering)
             tables = _Matrix(made, wanted, tuple(_possible(made, variants, loaded)), loaded)
             if estimate:
-                _show_costs(made, list(tables.costs()), is_json=json)
+                _show_costs(made, list(tables.costs()), is_json=typed.json)
                 return 0
-            path = tables.measure(out or _own_folder(made, first, wanted), jury)
+            path = tables.measure(wanted.out or _own_folder(made, first, wanted), jury)
         finally:
             loaded.close()
     print_report(made.screen, [path], form)

@@ -12,12 +12,19 @@ import typer
 from goalmem_cli.errors import UsageError
 
 INSTEAD = {
-    "entries": "use goalmem bench times FILE",
+    "entries": "use goalmem eval FILE --categories 2",
     "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
     "retrieval": "use goalmem eval FILE --retrieval-only --backbone bm25,dense,hybrid,reranked",
+    "times": "use goalmem eval FILE --categories 2",
     "tools": "use goalmem eval FILE --reasoner remem",
 }
+SECTIONS = {
+    "batch": "use --only calls, which has the calls of whole questions with several requests each",
+    "model": "use goalmem ask --threads N; weights are repacked as Q8_0, which was the fastest that kept the replies",
+    "reply": "use --only calls, which counts the tokens written and the seconds of whole questions",
+}
+"""The removed sections of `goalmem bench speed --only`."""
 _ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 

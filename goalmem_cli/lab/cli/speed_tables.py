@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from goalmem_cli.stages import MODEL
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.bench.batch import BatchComparison
     from goalmem_cli.lab.bench.calls import AskCost, CallCost, CallsComparison, ProcessCosts
-    from goalmem_cli.lab.bench.model import ModelSpeed
     from goalmem_cli.lab.bench.outside import OutsideCost
     from goalmem_cli.lab.bench.proofs import ProofCost
-    from goalmem_cli.lab.bench.reply import ReplyFigures
     from goalmem_cli.lab.bench.store import SizeFigures
 
 MEGABYTE = 2**20
@@ -111,60 +108,6 @@ def proofs_table(costs: Sequence[ProofCost], reading: str) -> Table:
 def proofs_document(costs: Sequence[ProofCost]) -> list[Document]:
     """Return the total cost of each group's questions with each reasoner."""
     return [asdict(cost) for cost in costs]
-
-
-def grammars_table(figures: ReplyFigures) -> Table:
-    """Return the tokens a second of each step's replies, with its grammar and without."""
-    rows = [
-        [cost.step, f"{cost.held.tokens}", f"{cost.held.tokens_per_second:.0f}", f"{cost.free.tokens_per_second:.0f}",
-         f"{cost.compile_ms:.1f}"]
-        for cost in figures.grammars
-    ]  # fmt: skip
-    held, free = figures.held, figures.free
-    rows.append(["all", f"{held.tokens}", f"{held.tokens_per_second:.0f}", f"{free.tokens_per_second:.0f}", ""])
-    return Table(("grammar of", "tokens", "tokens/s", "without, tokens/s", "compiled in ms"), rows)
-
-
-def forms_table(figures: ReplyFigures) -> Table:
-    """Return the tokens of each step's example reply, as JSON and as lines."""
-    rows = [
-        [form.step, f"{form.json_tokens:.0f}", f"{form.line_tokens:.0f}", _time(form.json_tokens, form.line_tokens)]
-        for form in figures.forms
-    ]
-    return Table(("tokens of a reply of", "JSON", "lines", "times fewer"), rows)
-
-
-def reply_document(figures: ReplyFigures) -> Document:
-    """Return all measurements of replies, with the totals."""
-    sums = {"held": figures.held.tokens_per_second, "free": figures.free.tokens_per_second}
-    return asdict(figures) | {"tokens_per_second": sums}
-
-
-def batch_table(compared: Mapping[str, BatchComparison]) -> Table:
-    """Return the seconds of each kind of requests, one by one and together."""
-    rows = []
-    for name, each in compared.items():
-        seconds = each.one_by_one.seconds / each.rounds, each.together.seconds / each.rounds
-        rows.append([name, f"{each.requests}", *(f"{each_way:.2f}" for each_way in seconds), _time(*seconds)])
-    return Table(("batches", "requests", "one by one, s", "together, s", "times less"), rows)
-
-
-def batch_document(compared: Mapping[str, BatchComparison]) -> Document:
-    """Return the costs of each kind of requests, and the ratio of one by one to together."""
-    return {
-        name: asdict(each) | {"times_less_seconds": _ratio(each.one_by_one.seconds, each.together.seconds)}
-        for name, each in compared.items()
-    }
-
-
-def model_table(speeds: Sequence[ModelSpeed]) -> Table:
-    """Return tokens a second for each setup: weights, threads, batch size, flash attention."""
-    rows = []
-    for each in speeds:
-        setup, rates = each.setup, (each.prompt, each.written, each.written_at_once)
-        is_on = "on" if setup.flash_attention else "off"
-        rows.append([setup.weights, f"{setup.threads}", f"{setup.batch}", is_on, *(f"{rate:.0f}" for rate in rates)])
-    return Table(("weights", "threads", "batch", "flash", "prompt t/s", "written t/s", "8 at once"), rows)
 
 
 def ask_table(cost: AskCost) -> Table:

@@ -1,12 +1,22 @@
-"""Gold plans in the form for training: atoms, lists under starred variables, only answer variables in the goal."""
+"""Gold plans in the form for training, and the examples of planning that they give.
+
+Atoms have lists under starred variables, and the goal has only answer variables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
+from goalmem_cli.lab.tuning.batches import Example
+from goalmem_cli.lab.tuning.scenes import Scene
 from goalmem_cli.logic import Atom, Variable, parse_atom
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.prompt_texts import asker_in
+from goalmem_cli.records import Question
 
 MOST_SUBGOALS, MOST_TERMS, LONGEST_VALUE = 4, 4, 80
 _LETTERS = frozenset("uvwxyz")
@@ -99,3 +109,25 @@ def _goal(plan: GoldPlan, starred: frozenset[str]) -> Atom | None:
         return parse_atom("".join(map(str, parts)))
     except ValueError:
         return None
+
+
+def planning(scene: Scene, lesson: Lesson, book: PromptBook) -> Iterator[Example]:
+    """Yield the decomposition of a question, if a prompt can hold it and the engine would accept it."""
+    question, goal = scene.question, lesson.goal
+    subgoals = [ground.atom for ground in lesson.subgoals]
+    if goal is None or len(subgoals) > MOST_SUBGOALS or not fits([goal, *subgoals]):
+        return
+    reply = write_plan(str(goal), list(map(str, subgoals)))
+    if _is_read(reply, subgoals, question):
+        inputs = {"question": question.text, "asker": asker_in(question), "problem": ""}
+        request = book["decompose"].request(inputs, plan_choices(question))
+        yield Example("decompose", scene.case.id, request, reply)
+
+
+def _is_read(reply: str, subgoals: Sequence[Atom], question: Question) -> bool:
+    """Return whether the engine would accept the plan with these subgoals."""
+    try:
+        plan = read_plan(reply, question)
+    except ReplyUnusable:
+        return False
+    return list(map(str, plan.subgoals)) == list(dict.fromkeys(map(str, subgoals)))

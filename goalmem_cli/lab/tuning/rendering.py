@@ -9,8 +9,7 @@ from random import Random
 from goalmem_cli.lab.tuning.answering import of_another, reading, reading_together, stepping
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
-from goalmem_cli.lab.tuning.plan import Lesson, lesson_of
-from goalmem_cli.lab.tuning.planning import planning
+from goalmem_cli.lab.tuning.plan import Lesson, lesson_of, planning
 from goalmem_cli.lab.tuning.renaming import YEARS, Kind, lower_words, names_of, rename
 from goalmem_cli.lab.tuning.scenes import Scene, remembered
 from goalmem_cli.logic.normal import numbers

@@ -54,20 +54,6 @@ class PlainModel:
         """
         return [self._complete(request) for request in requests]
 
-    def compile_grammar(self, shape: JsonShape | GrammarShape) -> None:
-        """Compile a shape's grammar and free it again, to measure the time.
-
-        Raises:
-            ModelError: llama.cpp rejects the grammar.
-        """
-        import llama_cpp
-
-        from goalmem_cli.models.in_process.grammar import grammar_text
-        from goalmem_cli.models.in_process.sampling import compiled
-
-        vocabulary = llama_cpp.llama_model_get_vocab(self._llama.model)
-        llama_cpp.llama_sampler_free(compiled(llama_cpp, vocabulary, grammar_text(shape)))
-
     def _complete(self, request: Request) -> Completion:
         self._llama.reset()  # type: ignore[no-untyped-call]
         try:

@@ -10,17 +10,228 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email import message_from_bytes
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header, make_header
 from email.message import Message as Mail
+from email.utils import parseaddr, parsedate_to_datetime
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.mail_parts import author_of, header_of, time_of
-from goalmem_cli.transcripts.readers.mail_texts import ENVELOPE, Said, mails_in, said_in_mail
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.quotes import MARK, Head, attribution_start, head_of_mail, with_quotes
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.html_text import text_from_html
+from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
+
+
+def header_of(mail: Mail, name: str) -> str:
+    """Return a header's text; one that is wrongly encoded stays as it is written."""
+    written = str(mail.get(name, ""))
+    try:
+        return " ".join(str(make_header(decode_header(written))).split())
+    except (HeaderParseError, MessageError, LookupError, ValueError):
+        return " ".join(written.split())
+
+
+def author_of(mail: Mail) -> str:
+    """Return who wrote a mail, by name or else by address."""
+    name, address = parseaddr(header_of(mail, "From"))
+    return name or address
+
+
+def time_of(mail: Mail) -> Stamp | None:
+    """Return when it was sent, as it says itself."""
+    try:
+        return Stamp(by_its_clock(parsedate_to_datetime(header_of(mail, "Date"))))
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def own_parts(mail: Mail, depth: int = 0) -> Iterator[Mail]:
+    """Yield the parts of a mail, without those of mails that it holds."""
+    is_closed = not mail.is_multipart() or (depth > 0 and mail.get_content_maintype() == "message")
+    for part in [] if is_closed else mail.get_payload():
+        if isinstance(part, Mail):
+            yield from own_parts(part, depth + 1)
+    if is_closed:
+        yield mail
+
+
+def texts_in(parts: Sequence[Mail], kind: str) -> list[str]:
+    """Return the texts of that kind that are no attachments."""
+    return [
+        _decoded(part)
+        for part in parts
+        if part.get_content_type() == kind and part.get_content_disposition() != "attachment"
+    ]
+
+
+def _decoded(part: Mail) -> str:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    charset = part.get_content_charset() or "utf-8"
+    try:
+        return data.decode(charset, "replace")
+    except (LookupError, ValueError):
+        return data.decode("utf-8", "replace")
+
+
+_RULE = re.compile(r"\s*_{10,}\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """A mail that another one passes on; `author` is blank where it does not say whose it is, `sent` is as written."""
+
+    author: str
+    sent: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        """What it says behind a mark that says whose it is and when it was sent."""
+        by = ", ".join(filter(None, (self.author or "an unknown author", self.sent)))
+        return f"[forwarded from {by}] {self.body}"
+
+
+def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, int, Forwarded | None]:
+    """Return the line with which an earlier mail begins, the line behind it, and that mail where it is forwarded.
+
+    It goes to the end, unless it stands behind `>`. The line behind the last stands for none. `is_forward` says that
+    the subject calls it one.
+    """
+    for at, line in enumerate(lines):
+        if line.startswith(">"):
+            continue
+        is_rule = _RULE.fullmatch(line) is not None
+        head = head_of_mail(lines, at + 1 if is_rule and lines[at + 1 :] else at, is_in_mail=True)
+        if head is None and not is_rule:
+            continue
+        if head is None or not (is_forward or head.is_forward):
+            return at, len(lines), None
+        end = _end(lines, head)
+        body = lines[head.end : end]
+        if end < len(lines) or lines[head.end - 1].startswith(">"):
+            body = [MARK.sub("", line, count=1) for line in body]
+        return at, end, Forwarded(head.author, head.sent, "\n".join(line.rstrip() for line in body).strip())
+    return len(lines), len(lines), None
+
+
+def _end(lines: Sequence[str], head: Head) -> int:
+    if not lines[head.end - 1].startswith(">"):
+        return len(lines)
+    behind = range(head.end, len(lines))
+    return next((at for at in behind if lines[at].strip() and not lines[at].startswith(">")), len(lines))
+
+
+ENVELOPE = re.compile(r"From \S.*\d")
+"""The line before each mail of a mailbox."""
+
+_SIGNATURE = "-- "
+_GAP = re.compile(r"\n{3,}")
+_FORWARD = re.compile(r"(?:fwd?|wg|tr|rv|vs|enc|doorst)(?:\[\d+\])? ?:", re.IGNORECASE)
+_DEEPEST = 5
+
+
+def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield each mail with the number of its first line. In a mailbox, a line `From ...` precedes each mail."""
+    is_mailbox = ENVELOPE.match(source.head) is not None
+    first, lines, length, is_after_blank = 1, list[str](), 0, True
+    for number, line in source.lines():
+        if is_mailbox and is_after_blank and ENVELOPE.match(line):
+            if lines:
+                yield first, _bytes(lines)
+            first, lines, length = number + 1, [], 0
+            continue
+        lines.append(line.removeprefix(">") if is_mailbox and line.startswith(">From ") else line)
+        length += len(line) + 1
+        if length > LONGEST_LINE:
+            raise source.error(f"line {number}", f"a message of over {LONGEST_LINE} characters ends here")
+        is_after_blank = not line
+    if any(lines):
+        yield first, _bytes(lines)
+
+
+def _bytes(lines: list[str]) -> bytes:
+    """Return the bytes of the lines as in the file, whatever encoding each part has."""
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was written in a mail, how many lines quote earlier messages, and what it forwards."""
+
+    text: str = ""
+    quoted_lines: int = 0
+    forwarded: tuple[Forwarded, ...] = ()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """All its texts: its own and the forwarded ones."""
+        return (self.text, *(one.body for one in self.forwarded))
+
+
+def said_in_mail(mail: Mail, depth: int = 0) -> Said:
+    """Return what was written in the mail.
+
+    The plain text is used if there is one, else that of the HTML. Of the attachments, only mails are read.
+    """
+    parts, is_forward = list(own_parts(mail)), _FORWARD.match(header_of(mail, "Subject")) is not None
+    plain = texts_in(parts, "text/plain")
+    attached = tuple(one for part in parts if depth < _DEEPEST for one in _attached(part, depth))
+    if any(text.strip() for text in plain):
+        said = _written("\n\n".join(text.strip("\n") for text in plain), is_forward=is_forward)
+    else:
+        said = _written_in_html(texts_in(parts, "text/html"), is_forward=is_forward)
+    return replace(said, forwarded=(*said.forwarded, *attached))
+
+
+def _attached(part: Mail, depth: int) -> Iterator[Forwarded]:
+    """Yield an attached mail, and the mails that it forwards."""
+    held = part.get_payload() if part.get_content_type() == "message/rfc822" else None
+    for mail in held if isinstance(held, list) else ():
+        if isinstance(mail, Mail):
+            said = said_in_mail(mail, depth + 1)
+            yield Forwarded(author_of(mail), header_of(mail, "Date"), said.text)
+            yield from said.forwarded
+
+
+def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
+    """Return the HTML's text without marked quotes. In a forward, the forwarded mail may be marked so; it is kept."""
+    if is_forward:
+        said = _written("\n\n".join(text_from_html(page, without=()) for page in pages), is_forward=True)
+        if said.forwarded:
+            return said
+    return _written("\n\n".join(text_from_html(page) for page in pages), is_forward=is_forward)
+
+
+def _written(text: str, *, is_forward: bool) -> Said:
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    first, end, forwarded = earlier_in(lines, is_forward=is_forward)
+    kept = lines[:first]
+    if _SIGNATURE in kept:
+        kept = kept[: kept.index(_SIGNATURE)]
+    elif first < len(lines) and forwarded is None:
+        return Said(_stripped(kept), sum(bool(line.strip()) for line in lines[first:]))
+    said: list[str] = []
+    quoted = 0
+    for line in (*kept, *lines[end:]):
+        if not line.startswith(">"):
+            said.append(line)
+            continue
+        quoted += 1
+        if quoted == 1 or (said and said[-1].strip()):
+            start = attribution_start(said, len(said))
+            quoted += sum(bool(line.strip()) for line in said[start:])
+            del said[start:]
+    return Said(_stripped(said), quoted, () if forwarded is None else (forwarded,))
+
+
+def _stripped(lines: list[str]) -> str:
+    return _GAP.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
+
 
 _FIRST_LINES = 100
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalmem_cli.lab.bench.recording import RecordedQuestion
-from goalmem_cli.lab.bench.ways import Weights
+from goalmem_cli.lab.bench.calls import RecordedQuestion, Weights
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 

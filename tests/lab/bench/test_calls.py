@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,13 +16,21 @@ from goalmem_cli.lab.bench.calls import (
     CallCost,
     CallsComparison,
     QuestionCosts,
+    RecordedQuestion,
+    RecordingModel,
+    Weights,
+    calls_document,
+    calls_from_document,
     compare_calls,
     compare_processes,
     make_calls,
+    record_questions,
 )
-from goalmem_cli.lab.bench.recording import RecordedQuestion
-from goalmem_cli.lab.bench.ways import Weights
-from goalmem_cli.ports import Completion
+from goalmem_cli.lab.bench.timing import median_ms, run_python, timed
+from goalmem_cli.ports import Completion, LanguageModel
+from goalmem_cli.records import Question
+from goalmem_cli.testing import ScriptedModel
+from goalmem_cli.trace import Status, Trace
 from tests.lab.bench.conftest import asking
 
 
@@ -96,3 +107,67 @@ def test_plain_calls_are_repeatable_and_keep_nothing(weights: Weights, recorded:
     assert first == again
     assert [completion.cached_tokens for completion in first] == [0, 0, 0]
     assert first[2].text.replace(" ", "") in ('{"place":"Leeds"}', '{"place":"Oslo"}')
+
+
+ASKED = datetime(2024, 1, 1)
+
+
+class Counting:
+    """A reasoner that makes as many calls as the question has words."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+
+    def answer(self, question: Question) -> Trace:
+        """Ask about each word."""
+        for word in question.text.split():
+            self._model.complete([asking(word)])
+        return Trace(Status.UNKNOWN, "counting", question.text, question.asked)
+
+
+def test_calls_are_passed_on_and_taken_once() -> None:
+    """The model's replies come back; what was asked is there until it is taken."""
+    model = RecordingModel(ScriptedModel(["green", "red", "blue"]))
+    assert [each.text for each in model.complete([asking("a"), asking("b")])] == ["green", "red"]
+    model.complete([asking("c")])
+    assert model.take() == ((asking("a"), asking("b")), (asking("c"),))
+    assert model.take() == ()
+
+
+def test_questions_of_too_few_calls_are_passed_over() -> None:
+    """The first questions that take enough calls are kept with these calls, and no question after them is asked."""
+    model = ScriptedModel(lambda _: "yes")
+    questions = [Question(text, ASKED) for text in ("one", "two words", "now three words", "just two", "the last one")]
+    reported: list[tuple[int, int]] = []
+    found = record_questions(
+        questions, model, Counting, wanted=2, least_calls=2, report=lambda *done: reported.append(done)
+    )
+    assert [question.text for question in found] == ["two words", "now three words"]
+    assert [len(question.calls) for question in found] == [2, 3]
+    assert found[0].requests == [asking("two"), asking("words")]
+    assert reported == [(1, 2), (2, 2)]
+    assert model.calls == 6
+
+
+def test_calls_survive_json(recorded: list[RecordedQuestion]) -> None:
+    """Both shapes of replies come back as they were."""
+    for question in recorded:
+        assert calls_from_document(json.loads(json.dumps(calls_document(question.calls)))) == question.calls
+
+
+def test_work_is_done_once_more_than_it_is_measured() -> None:
+    """The first time only brings along what the work needs."""
+    calls: list[int] = []
+    assert median_ms(lambda: calls.append(1), 4) >= 0
+    assert len(calls) == 5
+    assert timed(lambda: calls.append(1)) >= 0
+    assert len(calls) == 6
+
+
+def test_a_process_is_measured_with_what_became_of_it() -> None:
+    """Exit code, seconds, memory, and its last words in one line."""
+    ran = run_python(["-c", "import sys, time; time.sleep(0.2); sys.exit('went\\n wrong')"])
+    assert (ran.status, ran.said) == (1, "went wrong")
+    assert ran.seconds > 0.2
+    if sys.platform != "win32":
+        assert ran.peak_bytes > 1_000_000

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.bench.sums.replay import replay_prompts, replayed
 from goalmem_cli.lab.bench.tot.files import ARITHMETIC, COMPLEX_TR, TOT, Asked, made_up
-from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, RELATIONS, Span, edges
-from goalmem_cli.lab.bench.tot.telling import MOST_NODES, person_of, thing_of
+from goalmem_cli.lab.bench.tot.graphs import ALGORITHMS, MOST_NODES, RELATIONS, Span, edges, person_of, thing_of
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.datasets.tot import SEMANTIC
 from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set

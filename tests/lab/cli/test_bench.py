@@ -1,4 +1,4 @@
-"""`goalmem bench times` and `goalmem bench speed`."""
+"""`goalmem bench speed`, and what of `goalmem bench` was removed."""
 
 from __future__ import annotations
 
@@ -8,30 +8,8 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.lab.cli.retired import INSTEAD
+from goalmem_cli.lab.cli.retired import INSTEAD, SECTIONS
 from tests.invoking import Goalmem
-
-
-def test_bench_times_counts_and_shows_what_is_missed(goalmem: Goalmem, samples: Path, tmp_path: Path) -> None:
-    """The sample's temporal questions are all found; a wrong answer is not, and --verbose shows why, on stderr."""
-    path = samples / "momoco.json"
-    table = json.loads(goalmem("bench", "times", str(path), "--json").out)
-    assert table["temporal"] == table["dated"] == table["relative"] == table["found"] > 0
-    assert "100.0%" in goalmem("bench", "times", str(path)).out
-
-    content = json.loads(path.read_text("utf-8"))
-    samples_with_questions = content if isinstance(content, list) else [content]
-    for sample in samples_with_questions:
-        for question in sample["qa"]:
-            question["answer"] = "1 January 1999"
-    wrong = tmp_path / "wrong.json"
-    wrong.write_text(json.dumps(content), "utf-8")
-    outcome = goalmem("bench", "times", str(wrong), "--verbose")
-    assert "0 (0.0%)" in outcome.out
-    assert "1 January 1999" in outcome.err
-    assert '" = ' in outcome.err
-    assert goalmem("bench", "times", "/no/such/file").code == 5
-
 
 HARDER = "Which instrument does the uncle of Tom play in Bergen?"
 TALK: dict[str, Any] = {
@@ -71,15 +49,15 @@ def test_a_removed_measure_says_what_to_use(goalmem: Goalmem, name: str) -> None
 
 @pytest.mark.slow
 def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> None:
-    """One document with every question both ways, in one process and by itself, grammars, forms and batches."""
+    """One document with every question both ways, in one process and by itself, and what proofs cost."""
     path = tmp_path / "talk.json"
     harder = {"question": HARDER, "category": 5, "evidence": []}  # no reading is sure, so that a plan is made too
     path.write_text(json.dumps(TALK | {"qa": [*TALK["qa"], harder]}), "utf-8")
     bounds = ("--questions", "1", "--max-breadth", "1", "--max-depth", "1", "--threads", "1")
-    outcome = goalmem("bench", "speed", str(path), "--only", "calls,proofs,reply,batch", *bounds, "--json")
+    outcome = goalmem("bench", "speed", str(path), "--only", "calls,proofs", *bounds, "--json")
     assert outcome.code == 0, outcome.err
     document = json.loads(outcome.out)
-    assert list(document) == ["schema_version", "model", "calls", "proofs", "reply", "batch"]
+    assert list(document) == ["schema_version", "model", "calls", "proofs"]
     assert document["model"] == "smollm2-135m" and "the model is smollm2-135m" in outcome.err
 
     calls = document["calls"]
@@ -98,11 +76,6 @@ def test_bench_speed_measures_model_calls(goalmem: Goalmem, tmp_path: Path) -> N
     assert {name: cost["usage"]["calls"] for name, cost in proofs.items()} == {"together": 1, "paper": 3, "direct": 1}
     assert all(cost["right"] == cost["questions"] == 1 for cost in proofs.values())
     assert proofs["direct"]["usage"]["prompt_tokens"] < proofs["together"]["usage"]["prompt_tokens"]
-
-    steps = {cost["step"] for cost in document["reply"]["grammars"]}
-    assert {"decompose", "read"} <= steps
-    assert {"judge", "react"} <= {form["step"] for form in document["reply"]["forms"]}
-    assert {name: work["requests"] for name, work in document["batch"].items()} == {"extraction": 1, "reading": 2}
 
 
 @pytest.mark.slow
@@ -165,6 +138,14 @@ def test_bench_speed_refuses_what_it_cannot_measure(goalmem: Goalmem, words: tup
     outcome = goalmem("bench", "speed", *words)
     assert outcome.code == 2
     assert outcome.error_lines[0].startswith(message)
+
+
+@pytest.mark.parametrize("name", list(SECTIONS))
+def test_a_removed_section_says_what_to_use(goalmem: Goalmem, name: str) -> None:
+    """The hint names another section or command."""
+    outcome = goalmem("bench", "speed", "--only", name)
+    assert outcome.code == 2
+    assert outcome.err == f"error: --only {name!r} is no section\nhint: {SECTIONS[name]}\n"
 
 
 def test_bench_speed_without_questions(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -14,8 +14,14 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.metrics.agreement import agreement, cohens_kappa
 from goalmem_cli.lab.evaluation.runs.labels import read_labels
 from goalmem_cli.lab.evaluation.runs.run import Run, Verdict
-from goalmem_cli.lab.evaluation.summaries.agreeing import by_hand, compared, judges_of, other_answers
-from goalmem_cli.lab.evaluation.summaries.agreeing_formats import document, sheet_of
+from goalmem_cli.lab.evaluation.summaries.agreeing import (
+    by_hand,
+    compared,
+    document,
+    judges_of,
+    other_answers,
+    sheet_of,
+)
 from tests.lab.evaluation.made_runs import CASES, answered_run, forward, manifest, placed
 
 DIRECT, GOAL_MEM = ("direct", "hybrid"), ("goal-mem", "hybrid")

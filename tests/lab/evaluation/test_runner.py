@@ -16,7 +16,7 @@ from goalmem_cli.lab.evaluation.cases import Case, Dataset
 from goalmem_cli.lab.evaluation.queries import QueryKind, gold_queries, plain_words
 from goalmem_cli.lab.evaluation.runs.estimate import estimated, say_duration
 from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
-from goalmem_cli.lab.evaluation.runs.merging import merge
+from goalmem_cli.lab.evaluation.runs.matrix import merge
 from goalmem_cli.lab.evaluation.runs.run import Answered, Placed, Run
 from goalmem_cli.lab.evaluation.runs.runner import Memory, Row, answer, retrieve
 from goalmem_cli.lab.evaluation.runs.sampling import Sample, choose, shard

@@ -17,9 +17,8 @@ import pytest
 from goalmem_cli.lab.evaluation.runs.run import Run
 from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.lab.render import page as page_module
-from goalmem_cli.lab.render.charts import WIDTH, charts_of
+from goalmem_cli.lab.render.charts import WIDTH, charts_of, lines, width
 from goalmem_cli.lab.render.figures import sections
-from goalmem_cli.lab.render.labels import lines, width
 from goalmem_cli.lab.render.page import page
 from tests.conftest import CHECKOUT
 from tests.lab.evaluation.made_runs import CASES, HOSTILE, answered_run, manifest, placed, retrieved_run

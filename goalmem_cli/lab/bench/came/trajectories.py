@@ -8,9 +8,16 @@ from datetime import datetime, timedelta
 
 from goalmem_cli.lab.bench.came.came_questions import Domain, chosen
 from goalmem_cli.lab.bench.came.debate import DEBATE
-from goalmem_cli.lab.bench.came.discourse import Discourse
-from goalmem_cli.lab.bench.came.interleaving import interleave
-from goalmem_cli.lab.bench.came.records import FOCUS, Event, Shift, StoryTurn, Trajectory, TurnLabels
+from goalmem_cli.lab.bench.came.records import (
+    FOCUS,
+    Discourse,
+    Event,
+    Shift,
+    StoryTurn,
+    Trajectory,
+    TurnLabels,
+    interleave,
+)
 from goalmem_cli.lab.bench.came.travel import TRAVEL
 
 PER_TYPE = 25

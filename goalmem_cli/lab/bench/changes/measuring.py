@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.lab.bench.changes.replies import DecidingModel, stated_in
 from goalmem_cli.lab.bench.changes.story import Asked, History, Telling, questions_of
-from goalmem_cli.lab.bench.replayed import index_by
+from goalmem_cli.lab.bench.gathering import index_by
 from goalmem_cli.lab.bench.timing import Progress, unwatched
 from goalmem_cli.ports import Backbone
 from goalmem_cli.records import Hit, Query

@@ -13,9 +13,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.bench.sums.questions import Sum
 from goalmem_cli.lab.bench.sums.story import Story
 from goalmem_cli.lab.bench.tot.arithmetic import carried
-from goalmem_cli.lab.bench.tot.graphs import Span, timed_graphs
+from goalmem_cli.lab.bench.tot.graphs import MOST_NODES, NAMED, NAMELESS, Span, Told, timed_graphs
 from goalmem_cli.lab.bench.tot.questions import COMPLEX, SEMANTIC, chosen
-from goalmem_cli.lab.bench.tot.telling import MOST_NODES, NAMED, NAMELESS, Told
 from goalmem_cli.store.files import reporting
 from goalmem_cli.transcripts.readers.statements import EVIDENCE
 

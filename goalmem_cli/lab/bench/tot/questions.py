@@ -11,8 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from goalmem_cli.lab.bench.sums.questions import Gold, Sum
-from goalmem_cli.lab.bench.tot.graphs import Span
-from goalmem_cli.lab.bench.tot.telling import Told, done_by, kind_of, thing_of
+from goalmem_cli.lab.bench.tot.graphs import Span, Told, done_by, kind_of, thing_of
 
 TIME_TO_EVENT, EVENT_TO_EVENT = "L2", "L3"
 """The levels of Complex-TR's questions, with which the published ids begin."""
