@@ -17,7 +17,7 @@ def scope_of(question: Question, text: str = "") -> Query:
     """
     return Query(
         text, question.conversations, since=question.since, until=_earlier(question.until, question.as_of),
-        asked=question.asked,
+        asked=question.asked, question=question.text,
     )  # fmt: skip
 
 
