@@ -7,7 +7,7 @@ amount. `states` finds what was said about it. English only: a question in anoth
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from goalmem_cli.logic.normal import content_stems, stem, words
@@ -22,7 +22,8 @@ class Asked:
 
     `names` are the stems of the names in the question. `kin` is the stem of "sister" in "Ana's sister". `verb` is the
     stem of the verb, and `about` are the stems that a statement has to name: {rent}, or {best, drink} of "like best to
-    drink". `type` says which values answer: an amount, a time, a colour, a name, or anything.
+    drink"; a statement of a change need only name `head`, the class of "pottery class". `type` says which values
+    answer: an amount, a time, a colour, a name, or anything.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Asked:
     verb: str = ""
     about: frozenset[str] = frozenset()
     type: str = ""
+    head: str = ""
 
     @property
     def has_one_value(self) -> bool:
@@ -74,6 +76,13 @@ _IS = re.compile(
 _HIS = re.compile(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
 _OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
 _AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
+_MEETS = re.compile(
+    rf"^(?:(?:on|at|in) )?(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month) (?:do|does) "
+    rf"(?P<thing>.+?) (?:{_NOW} )*(?:meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together)"
+    rf"(?: {_NOW})*$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\bcolou?r\b", re.IGNORECASE)
 _NO_THING = frozenset("be do have say think know mean feel get seem happen look come remember mention plan want".split())
@@ -83,6 +92,7 @@ _EMPTY = frozenset(map(stem, (
     "now still currently presently nowadays today these days day moment present actually even usually in at on for to "
     "from with his her their my our your called named exactly right who what which where how much many"
 ).split()))  # fmt: skip
+_COLOURED = frozenset(("colour", "color"))
 _SETTLED = re.compile(r"\b(?:based|employed|living|working|residing|paying)\b", re.IGNORECASE)
 
 
@@ -95,21 +105,29 @@ def asked_in(question: str) -> Asked | None:
     """
     asker = re.search(r"\(([^()]+)\)\s*$", question)
     text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
+    text = _LEAD.sub("", text)
     if _PAST.search(text) or len(text) > 200:  # noqa: PLR2004 - no question of a person is as long
         return None
-    found = _price(text) or _verb(text) or _own(text)
+    found = _price(text) or _met(text) or _verb(text) or _own(text)
     if found is not None and asker is not None and not found.names:
-        return Asked(found.kind, _stems(asker[1]), found.kin, found.verb, found.about, found.type)
+        return replace(found, names=_stems(asker[1]))
     return found
 
 
 def _price(text: str) -> Asked | None:
     if found := _PAYS.match(text):
-        about = content_stems(f"{found['thing']} {found['rest']}") - _EMPTY - {"price"}
-        return Asked(OWN, _names(found["who"]), _kin(found), about=about, type="amount") if about else None
+        thing = f"{found['thing']} {found['rest']}"
+        about = content_stems(thing) - _EMPTY - {"price"}
+        head = next((stem(word) for word in reversed(words(thing)) if stem(word) in about), "")
+        return Asked(OWN, _names(found["who"]), _kin(found), about=about, type="amount", head=head) if about else None
     if found := _COSTS.match(text):
         return _thing(found["thing"], "amount")
     return None
+
+
+def _met(text: str) -> Asked | None:
+    found = _MEETS.match(text)
+    return _thing(found["thing"], "time") if found else None
 
 
 def _verb(text: str) -> Asked | None:
@@ -165,9 +183,10 @@ def _thing(text: str, type_: str) -> Asked | None:
     thing = of.get("own") or of["thing"] or ""
     if re.search(r"['’]|\b(?:who|that|which|where)\b", thing):  # "Ana's sister's dentist", "the man who ..."
         return None
-    about = frozenset(stem(word) for word in words(thing)) - _EMPTY - {"the", "a", "an", "colour", "color", "of"}
-    most = 3
-    return Asked(OWN, _names(of["who"] or ""), about=about, type=type_) if 0 < len(about) <= most else None
+    *_, last = words(thing.partition(" for ")[0]) or [""]
+    about = frozenset(stem(word) for word in words(thing)) - _EMPTY - {"the", "a", "an", "of", "new"} - _COLOURED
+    most, who = 3, _names(of["who"] or "")
+    return Asked(OWN, who, about=about, type=type_, head=stem(last)) if 0 < len(about) <= most else None
 
 
 def _kin(found: re.Match[str]) -> str:

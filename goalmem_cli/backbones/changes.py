@@ -45,7 +45,8 @@ _PLACE = (
 _ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
 _WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
 _HOMES = re.compile(
-    rf"{_WE}{_ADVERBS}(?:moved|moving|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?(?:to|in|into)\s+{_PLACE}",
+    rf"(?:{_WE}|^(?=(?:moved|back)\b)){_ADVERBS}(?:moved|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?"
+    rf"(?:to|in|into)\s+{_PLACE}(?P<within>(?:, (?-i:[A-Z][\w’'-]+))*)",
     re.IGNORECASE,
 )
 _WORKPLACES = re.compile(
@@ -144,26 +145,32 @@ def told_change(text: str) -> str:
 def _elsewhere(later: str, earlier: str) -> str:
     """Return the later text's words on where its speaker lives or works, if the earlier text names another place."""
     for now, before in zip(_places(later), _places(earlier), strict=True):
-        places = {place for _, place in before}
-        if places and now and now[-1][1] not in places:
+        places = frozenset[str]().union(*(named for _, named in before))
+        if places and now and not now[-1][1] & places:
             return now[-1][0]
     return ""
 
 
 @lru_cache(maxsize=1024)
-def _places(text: str) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return two tuples, for homes and for workplaces, of (matched words, place in lower case)."""
+def _places(text: str) -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
+    """Return two tuples, for homes and for workplaces, of (matched words, place and what it lies in, in lower case)."""
     sentences = real_sentences(text) if may_tell_change(text) else ()
     return tuple(
-        tuple((found[0], found["place"].casefold()) for each in sentences for found in pattern.finditer(each))
+        tuple((found[0], _named_in(found)) for each in sentences for found in pattern.finditer(each))
         for pattern in (_HOMES, _WORKPLACES)
     )
+
+
+def _named_in(found: re.Match[str]) -> frozenset[str]:
+    within = found.groupdict().get("within") or ""
+    return frozenset(each.strip().casefold() for each in (found["place"], *within.split(",")) if each.strip())
 
 
 @lru_cache(maxsize=1024)
 def changes_in(text: str) -> tuple[Change, ...]:
     """Return the changes that the text states, in the order of its sentences."""
-    return tuple(change for sentence in real_sentences(text) if not _NO_NEWS.search(sentence) for change in _changes(sentence))
+    told = (each for each in real_sentences(text) if not _NO_NEWS.search(each))
+    return tuple(change for sentence in told for change in _changes(sentence))
 
 
 @lru_cache(maxsize=1024)

@@ -60,7 +60,7 @@ class Holding:
             return hits
         with self._store.reading() as reader:
             told = _tellings(reader, hits, query, asked)
-            marked, there = _marked(hits, told, reader)
+            marked, there = _marked(hits, told, asked, reader)
             return _moved(marked, told, there)[:k] if self._moves else marked
 
 
@@ -86,8 +86,9 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """The turns that hold, by id, and for each that does not the turn that replaces it."""
+    """What the turns state, by id; those that hold; and for each that does not the turn that replaces it."""
 
+    stated: Mapping[str, State]
     holding: frozenset[str]
     replaced: Mapping[str, str]
 
@@ -143,14 +144,15 @@ def _tellings(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Aske
                 is_one = role_of(unit.author) == USER and unit.said is not None
                 talk = "" if is_one else unit.conversation
                 holders.setdefault((talk, unit.author, state.holder), []).append(Telling(unit, state))
-    holding, replaced = set[str](), dict[str, str]()
+    stated, holding, replaced = dict[str, State](), set[str](), dict[str, str]()
     for told in holders.values():
+        stated.update({each.unit.id: each.state for each in told})
         for unit_id, by in replaced_by(_in_time(told), asked).items():
             if by is None or by.unit.id == unit_id:
                 holding.add(unit_id)
             else:
                 replaced[unit_id] = by.unit.id
-    return _Told(frozenset(holding), {one: by for one, by in replaced.items() if one not in holding})
+    return _Told(stated, frozenset(holding), {one: by for one, by in replaced.items() if one not in holding})
 
 
 def _in_time(told: Iterable[Telling]) -> list[Telling]:
@@ -186,16 +188,21 @@ def _stems(name: str) -> frozenset[str]:
     return frozenset(map(stem, words(name)))
 
 
-def _marked(hits: Sequence[Hit], told: _Told, reader: OpenMemory) -> tuple[list[Hit], Mapping[str, Hit]]:
+def _is_from(unit: Unit, state: State, asked: Asked) -> bool:
+    """Say whether a unit says what was stated: of a single turn it does, of several its own words must."""
+    return len(unit.turns) == 1 or any(each.says_the_same(state) for each in states_in(unit.text, asked))
+
+
+def _marked(hits: Sequence[Hit], told: _Told, asked: Asked, reader: OpenMemory) -> tuple[list[Hit], Mapping[str, Hit]]:
     """Return the hits with marks, and the hits of the turns that replace them, by id.
 
-    What was derived from a single turn is replaced where that turn is.
+    What was derived from turns is replaced where the turn is that it states the value of.
     """
     by: dict[str, str] = {}
     for hit in hits:
-        turn = hit.unit.id if hit.unit.id in told.replaced or len(hit.unit.turns) != 1 else hit.unit.turns[0]
-        if turn in told.replaced:
-            by[hit.unit.id] = told.replaced[turn]
+        for turn in (hit.unit.id, *hit.unit.turns):
+            if turn in told.replaced and _is_from(hit.unit, told.stated[turn], asked):
+                by[hit.unit.id] = told.replaced[turn]
     wanted = [turn for each in by.values() for turn in (each, told.now(each))]
     later = reader.hits(list(dict.fromkeys(wanted))) if by else {}
     marked = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from goalmem_cli.backbones.asked import HOME, OWN, WORK, Asked
@@ -76,6 +76,7 @@ _NOW = re.compile(
     r"|\bsince (?!I\b|we\b|he\b|she\b|they\b|it\b|you\b|my\b)\w|\bnew\b|\b(?:switched|swapped|changed)\b",
     re.IGNORECASE,
 )
+_CHANGED = re.compile(r"\bnow\b|\b(?:has|have|was|were|got|been) (?:moved|changed|switched|shifted)\b|\bmoved to\b", re.IGNORECASE)
 _MENDED = re.compile(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
@@ -86,15 +87,16 @@ _BESIDE = re.compile(
 )
 _LATE = re.compile(
     r"\b(?:used to|when I was|as (?:a|an) (?:child|kid|boy|girl|teen\w*|student|baby)|years ago|back then|before that|"
-    r"at the time|originally|at first|earlier|previously|once|for (?:uni|college|school)|in (?:19|20)\d\d)\b",
+    r"at the time|originally|at first|earlier|previously|once|before[.!]?$|for (?:uni|college|school)|in (?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
 _NOT_YET = re.compile(
     r"\b(?:will|going to|gonna|want(?:s|ed)? to|hop(?:e|es|ing) to|love to|like to|next (?:year|month|week|spring|summer|"
-    r"autumn|fall|winter|\w+day)|tomorrow|soon|thinking (?:of|about)|looking (?:to|for)|considering|had|were|was|"
+    r"autumn|fall|winter|\w+day)|tomorrow|soon|thinking (?:of|about)|looking (?:to|for)|considering|"
     r"pretend\w*|wants?|if only|supposed to|about to|tried to|almost)\b|['’]ll\b",
     re.IGNORECASE,
 )
+_WAS = re.compile(r"\b(?:had|were|was)\b", re.IGNORECASE)
 _SAID = re.compile(
     r"(?<!\bI )\b(?:says?|said|told|tells|asked|wrote|according to|thinks?|claims?|heard)\b|[\"“”«»]", re.IGNORECASE
 )
@@ -119,7 +121,7 @@ _NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['�
 
 def states_in(text: str, asked: Asked) -> tuple[State, ...]:
     """Return what the text states of the kind that is asked for, in the order of its sentences, whoever holds it."""
-    return _states(text, Asked(asked.kind, frozenset(), "", asked.verb, asked.about, asked.type))
+    return _states(text, replace(asked, names=frozenset(), kin=""))
 
 
 @lru_cache(maxsize=4096)
@@ -144,17 +146,30 @@ def _done(sentence: str, asked: Asked) -> Iterator[State]:
     for clefted in _clefts(sentence, verbs, asked):
         yield State("", clefted, sentence, is_only=True, replaces=not is_late)
         return
+    if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not _WAS.search(sentence):
+        value, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
+        if value:
+            yield State("", frozenset(value), sentence, is_only=is_only, replaces=replaces)
+            return
     tokens = _TOKEN.findall(sentence)
     for at in range(len(tokens)):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
             before = " ".join(tokens[:at])
-            if _NOT_YET.search(before.rpartition(",")[2]) or _NOT_YET.search(f"{before[-12:]} {rest}".split(" , ")[0]):
+            around = (before.rpartition(",")[2], rest.split(" , ")[0])
+            if any(_NOT_YET.search(each) or _WAS.search(each) for each in around):
                 continue
             if asked.kind == HOME and _FOR_A_TIME.search(rest):
                 continue
             yield State(holder, value, sentence, is_end, is_only, replaces or is_end)
             return
+
+
+_HOUSE = re.compile(
+    r"\b(?:my|our) (?:new |own |little )*(?:flat|house|home|apartment|place|room|address)(?: is|['’]s) (?:now |still )*"
+    r"(?:in )?(?P<v>(?-i:[A-Z]).*)$",
+    re.IGNORECASE,
+)
 
 
 def _verbs(asked: Asked) -> Mapping[str, frozenset[str] | None]:
@@ -297,9 +312,10 @@ _CLEFT = re.compile(
     re.IGNORECASE,
 )
 _FOCUS = re.compile(r"\b(?:it['’]s|it is)\s+(?P<v>[^,;:.]+?)\s*$", re.IGNORECASE)
-_THAT = re.compile(r"^(?P<v>.*?)\s*[,;:]?\s*(?:and\s+)?\b(?:that|this|which)(?:['’]s|\s+is)?\s*$", re.IGNORECASE)
+_THAT = re.compile(r"^(?P<v>.*?)\s*[,;:]?\s*(?:(?:and|so)\s+)?\b(?:that|this|which)(?:['’]s|\s+is)?\s*$", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^.*\b(?:I|we)(?:['’]ve)?\s+(?:(?:just|have|finally|now|really|recently|only|\w+ly)\s+)*\w+\s+", re.IGNORECASE
+    r"^.*\b(?:I|we)(?:['’]ve)?\s+(?:(?:just|have|finally|now|really|recently|only|\w+ly)\s+)*\w+\s+(?:(?:to|for|into)\s+)?",
+    re.IGNORECASE,
 )
 
 
@@ -328,9 +344,12 @@ def _clefts(sentence: str, verbs: Mapping[str, frozenset[str] | None], asked: As
 
 
 def _owned(sentence: str, asked: Asked) -> Iterable[State]:
-    if not asked.about <= frozenset(map(stem, words(sentence))) or _OTHERS.search(sentence):
+    named = frozenset(map(stem, words(sentence)))
+    is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
+    if not is_named or _OTHERS.search(sentence):
         return
-    if _NAMED.search(sentence) or _NOT_YET.search(sentence):
+    clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
+    if _NAMED.search(sentence) or _NOT_YET.search(sentence) or any(map(_WAS.search, clauses)):
         return
     read = _READERS[asked.type]
     if value := read(sentence, asked):
@@ -353,13 +372,26 @@ def _colour(sentence: str, _: Asked) -> frozenset[str]:
     return _COLOURS & frozenset(words(clause))
 
 
+_IN_ANOTHER = re.compile(r"\b(?:at|in|on|of|for|with|from)\b")
+_IS_FROM = re.compile(
+    r"(?:an? )?(?:[A-Z]\w+(?:ish|ese)|German|French|Dutch|Greek|Swiss|(?:North |South )?(?:Americ|Afric|Kore|Itali|Indi|"
+    r"Russi|Canadi|Australi|Brazili|Norwegi|Austri|Hungari|Ukraini|Romani|Irani|Belgi)an|Czech|Arab|Thai)"
+)
+"""Where somebody is from, which is no name."""
+
+
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
     found = re.search(r"(?:\bis|['’]s)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
-    if found is None or not asked.about <= frozenset(map(stem, words(sentence[: found.start()]))):
+    if found is None:
+        coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if _NOW.search(sentence) and not asked.type else []
+        return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
+    *_, before = re.split("[,;:]", sentence[: found.start()])
+    _, is_there, behind = f" {' '.join(map(stem, words(before)))} ".rpartition(f" {asked.head} ")
+    if not is_there or (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
         return frozenset()
     text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", found["v"].strip())[0]
-    has_name = bool(re.search(r"[A-Z]|\d", text))
+    has_name = bool(re.search(r"[A-Z]|\d", text)) and not _IS_FROM.fullmatch(text)
     if not has_name and (asked.type == "name" or len(text.split()) > 1):
         return frozenset()
     return frozenset(stem(word) for word in words(text)) - {"dr", "mr", "mrs", "ms", "a", "the", "an"}
