@@ -208,7 +208,7 @@ def _marked(hits: Sequence[Hit], told: _Told, asked: Asked, reader: OpenMemory) 
     marked = []
     for hit in hits:
         moved_on = later.get(by.get(hit.unit.id, ""))
-        holds = hit.unit.id in told.holding
+        holds = hit.unit.id in told.holding and len(told.stated) > 1
         marked.append(replace(hit, moved_on=moved_on and moved_on.unit, holds=holds) if moved_on or holds else hit)
     return marked, later
 

@@ -111,7 +111,7 @@ _COLOURS = frozenset(
     "golden silver maroon lilac crimson olive mint".split()
 )
 _OTHERS = re.compile(
-    r"\b(?:he|she|they|his|her|their|your|you)\b|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?(?:son|daughter|sister|brother|mother|"
+    r"\b(?:he|she|they(?! (?:put|raised|lowered|changed|cut|set|moved|gave)\b)|his|her|their|your|you)\b|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?(?:son|daughter|sister|brother|mother|"
     r"mum|mom|father|dad|wife|husband|partner|boyfriend|girlfriend|friend|cousin|aunt|uncle|neighbou?r|boss|colleague|"
     r"flatmate|roommate|parents?|kids?|children)s?\b",
     re.IGNORECASE,
@@ -156,7 +156,7 @@ def _done(sentence: str, asked: Asked) -> Iterator[State]:
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
             before = " ".join(tokens[:at])
-            around = (before.rpartition(",")[2], rest.split(" , ")[0])
+            around = (before.rpartition(",")[2], rest.partition(",")[0])
             if any(_NOT_YET.search(each) or _WAS.search(each) for each in around):
                 continue
             if asked.kind == HOME and _FOR_A_TIME.search(rest):
@@ -206,7 +206,7 @@ def _clause(
     if value is None:
         return None
     rest = " ".join(tokens[end:])
-    own = rest.split(" , ")[0]
+    own = rest.partition(",")[0]
     is_not = bool(_NOT & between) or "n't" in " ".join(between)
     is_over = bool(re.search(r"\bany ?(?:more|longer)\b", own)) or {"no", "longer"} <= between
     return None if is_not and not is_over else (holder, value, is_not and is_over, rest)
@@ -346,10 +346,11 @@ def _clefts(sentence: str, verbs: Mapping[str, frozenset[str] | None], asked: As
 def _owned(sentence: str, asked: Asked) -> Iterable[State]:
     named = frozenset(map(stem, words(sentence)))
     is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
-    if not is_named or _OTHERS.search(sentence):
+    if not is_named:
         return
     clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
-    if _NAMED.search(sentence) or _NOT_YET.search(sentence) or any(map(_WAS.search, clauses)):
+    about = sentence if asked.type == "amount" else ",".join(clauses)
+    if _NAMED.search(sentence) or _NOT_YET.search(sentence) or _OTHERS.search(about) or any(map(_WAS.search, clauses)):
         return
     read = _READERS[asked.type]
     if value := read(sentence, asked):
