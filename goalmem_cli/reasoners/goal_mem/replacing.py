@@ -16,6 +16,8 @@ from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
+OUTDATED = "superseded now: "
+"""The beginning of the reason for refusing a fact that a later one replaces."""
 _QUOTED = 160
 """How many letters of a later fact a refusal quotes."""
 
@@ -97,7 +99,7 @@ def outdated(claim: Claim, bench: Bench) -> str:
     if not later or len(later) < len(telling):
         return ""
     number = next((fact.number for fact in bench.facts.values() if fact.unit == later[0].unit), "a turn out of view")
-    return f"superseded: {number} was said later: {in_one_line(later[0].text)[:_QUOTED]}"
+    return f"{OUTDATED}{number} was said later: {in_one_line(later[0].text)[:_QUOTED]}"
 
 
 def superseded_by(claim: Claim, bench: Bench) -> list[str]:
