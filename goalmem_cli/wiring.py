@@ -156,7 +156,7 @@ def open_backbone(
         BackboneMissing: it has no index yet.
         UsageError: there is no backbone of that name, or its settings are invalid.
     """
-    from goalmem_cli.backbones.holding import Holding
+    from goalmem_cli.backbones.now.holding import Holding
     from goalmem_cli.backbones.whole_scope import NAME
 
     check_backbone(settings, store, factories)

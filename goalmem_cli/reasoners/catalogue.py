@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
 from goalmem_cli.config import Parameters
-from goalmem_cli.backbones.holding import found_by
 from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import Reasoner

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.backbones.asked import asked_in
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.holding import Holding
-from goalmem_cli.backbones.states import states_in
+from goalmem_cli.backbones.now.asked import asked_in
+from goalmem_cli.backbones.now.holding import Holding
+from goalmem_cli.backbones.now.states import states_in
 from goalmem_cli.backbones.whole_scope import WholeScope
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.store import Store

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.holding import Holding
+from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.direct import STEPS, Direct
@@ -42,7 +42,9 @@ def why_not(trace: Trace) -> list[str]:
     return [each.why for attempt in trace.attempts for step in attempt.steps for each in step.rejected]
 
 
-@pytest.mark.parametrize("question", ["Where does Ana live now?", "Where does Ana live?", "Which city does Ana live in?"])
+@pytest.mark.parametrize(
+    "question", ["Where does Ana live now?", "Where does Ana live?", "Which city does Ana live in?"]
+)
 def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path, question: str) -> None:
     """The reason names the later fact and has its words; the later one grounds it, and says what it replaces."""
     trace = asked(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.backbones.asked import Asked, asked_in
-from goalmem_cli.backbones.states import states_in
+from goalmem_cli.backbones.now.asked import Asked, asked_in
+from goalmem_cli.backbones.now.states import states_in
 from goalmem_cli.logic.normal import normalise, stem, words
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
@@ -20,6 +20,7 @@ OUTDATED = "superseded now: "
 """The beginning of the reason for refusing a fact that a later one replaces."""
 _QUOTED = 160
 """How many letters of a later fact a refusal quotes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
@@ -105,7 +106,8 @@ def outdated(claim: Claim, bench: Bench) -> str:
 def superseded_by(claim: Claim, bench: Bench) -> list[str]:
     """Return a note on the facts in view that the claim's facts replace, if any."""
     units = {bench.facts[number].unit for number in claim.facts if number in bench.facts}
-    earlier = [fact.number for fact in bench.facts.values() if fact.moved_on is not None and fact.moved_on.unit in units]
+    replaced = [fact for fact in bench.facts.values() if fact.moved_on is not None]
+    earlier = [fact.number for fact in replaced if fact.moved_on is not None and fact.moved_on.unit in units]
     return [f"supersedes {', '.join(earlier)}"] if earlier else []
 
 

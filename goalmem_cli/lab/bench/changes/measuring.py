@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.backbones.flat import FlatBackbone
-from goalmem_cli.backbones.holding import Holding
 from goalmem_cli.backbones.later import marked
+from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.lab.bench.changes.replies import DecidingModel, stated_in
 from goalmem_cli.lab.bench.changes.story import Asked, History, Telling, questions_of
 from goalmem_cli.lab.bench.replayed import index_by
@@ -130,7 +130,8 @@ class _Asking:
                 if asked.as_of is None:
                     of_kind.setdefault(asked.told_as, []).append(is_right)
         count = max(1, len(self.questions))
-        (now, as_of), (latest_now, latest_as_of), (own_now, own_as_of) = ([share / count for share in row] for row in right)
+        shares = ([each / count for each in row] for row in right)
+        (now, as_of), (latest_now, latest_as_of), (own_now, own_as_of) = shares
         kinds = {kind: (len(found), sum(found) / len(found)) for kind, found in sorted(of_kind.items())}
         figures = ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
         return replace(figures, own_now=own_now, own_as_of=own_as_of, of_kind=kinds)

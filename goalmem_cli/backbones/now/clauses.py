@@ -1,41 +1,13 @@
-"""What a text states about a thing that has one value at a time, and whether that ends what was said before.
-
-"We are back in York" states a home, "that is what I drive now" a car and that there is no other. Only statements of the
-present count, and changes that happened: no plan, no wish, no past, nothing about somebody else. English only.
-"""
+"""Statements by a verb: "I live in York", "my sister works at Lidl", "that is what I drive"."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 
-from goalmem_cli.backbones.asked import HOME, OWN, WORK, Asked
-from goalmem_cli.backbones.changes import real_sentences, times_named
-from goalmem_cli.logic.normal import content_stems, numbers, stem, words
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A statement: the `value` that holds from then on, as stems, or what ended (`is_end`; no value: whatever it was).
-
-    `holder` is "" for the speaker, else the stem of "sister" in "my sister", or of a name. `is_only`: the words say
-    that it is the only value ("now", "that is what I drive"). `replaces` is False for what is said late or holds beside
-    another value ("I also work at the kiosk").
-    """
-
-    holder: str
-    value: frozenset[str]
-    words: str
-    is_end: bool = False
-    is_only: bool = False
-    replaces: bool = True
-
-    def says_the_same(self, other: State) -> bool:
-        """Say whether both name one value: "Leeds" and "Headingley, Leeds" do."""
-        return bool(self.value and other.value) and (self.value <= other.value or other.value <= self.value)
-
+from goalmem_cli.backbones.now.asked import HOME, WORK, Asked
+from goalmem_cli.backbones.now.state import LATE, NOT_YET, NOW, WAS, State
+from goalmem_cli.logic.normal import BASES, content_stems, stem, words
 
 _TOKEN = re.compile(r"[\w€$£#]+(?:['’.@&/+-]\w+)*|[^\w\s]")
 _WE = frozenset("i we i'm we're i've we've im ive".split())
@@ -71,12 +43,6 @@ _WORKING: Mapping[str, frozenset[str]] = {
 _CHANGES = frozenset(map(stem, "moved relocated returned started joined hired began".split()))
 _STANDING = frozenset(map(stem, "settled based employed hired".split())) | {"based", "back"}
 _NEW_JOB = frozenset("working work a my the new job".split())
-_NOW = re.compile(
-    r"\bnow(?! (?:that|and then)\b)|\b(?:these days|nowadays|currently|from now on|instead|any ?more|any longer|no longer)\b"
-    r"|\bsince (?!I\b|we\b|he\b|she\b|they\b|it\b|you\b|my\b)\w|\bnew\b|\b(?:switched|swapped|changed)\b",
-    re.IGNORECASE,
-)
-_CHANGED = re.compile(r"\bnow\b|\b(?:has|have|was|were|got|been) (?:moved|changed|switched|shifted)\b|\bmoved to\b", re.IGNORECASE)
 _MENDED = re.compile(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
@@ -85,68 +51,25 @@ _BESIDE = re.compile(
     r"on (?:mon|tues|wednes|thurs|fri|satur|sun)days|at weekends|half of|some(?:times)? |partly|used to)\b",
     re.IGNORECASE,
 )
-_LATE = re.compile(
-    r"\b(?:used to|when I was|as (?:a|an) (?:child|kid|boy|girl|teen\w*|student|baby)|years ago|back then|before that|"
-    r"at the time|originally|at first|earlier|previously|once|before[.!]?$|for (?:uni|college|school)|in (?:19|20)\d\d)\b",
-    re.IGNORECASE,
-)
-_NOT_YET = re.compile(
-    r"\b(?:will|going to|gonna|want(?:s|ed)? to|hop(?:e|es|ing) to|love to|like to|next (?:year|month|week|spring|summer|"
-    r"autumn|fall|winter|\w+day)|tomorrow|soon|thinking (?:of|about)|looking (?:to|for)|considering|"
-    r"pretend\w*|wants?|if only|supposed to|about to|tried to|almost)\b|['’]ll\b",
-    re.IGNORECASE,
-)
-_WAS = re.compile(r"\b(?:had|were|was)\b", re.IGNORECASE)
-_SAID = re.compile(
-    r"(?<!\bI )\b(?:says?|said|told|tells|asked|wrote|according to|thinks?|claims?|heard)\b|[\"“”«»]", re.IGNORECASE
-)
 _FOR_A_TIME = re.compile(
     r"\b(?:for (?:the|a|an|some|two|three|four|five|\d+) (?:night|day|weekend|week|fortnight|month|holiday|while|visit|"
     r"wedding|funeral|conference)s?|until|till|visiting|on (?:holiday|vacation|a trip)|for (?:work|now|today|christmas|"
     r"easter|lunch|dinner|the (?:night|day|weekend|week|holidays?)))\b",
     re.IGNORECASE,
 )
-_COLOURS = frozenset(
-    "red orange yellow green blue purple violet pink brown black white grey gray beige cream turquoise teal navy gold "
-    "golden silver maroon lilac crimson olive mint".split()
-)
-_OTHERS = re.compile(
-    r"\b(?:he|she|they(?! (?:put|raised|lowered|changed|cut|set|moved|gave)\b)|his|her|their|your|you)\b|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?(?:son|daughter|sister|brother|mother|"
-    r"mum|mom|father|dad|wife|husband|partner|boyfriend|girlfriend|friend|cousin|aunt|uncle|neighbou?r|boss|colleague|"
-    r"flatmate|roommate|parents?|kids?|children)s?\b",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['’]s (?=[a-z])")
 
 
-def states_in(text: str, asked: Asked) -> tuple[State, ...]:
-    """Return what the text states of the kind that is asked for, in the order of its sentences, whoever holds it."""
-    return _states(text, replace(asked, names=frozenset(), kin=""))
-
-
-@lru_cache(maxsize=4096)
-def _states(text: str, asked: Asked) -> tuple[State, ...]:
-    found: list[State] = []
-    for sentence in real_sentences(text):
-        if not _SAID.search(sentence):
-            found += _owned(sentence, asked) if asked.kind == OWN else _done(sentence, asked)
-    return tuple(found)
-
-
-# "I live in York", "my sister works at Lidl", "that is what I drive"
-
-
-def _done(sentence: str, asked: Asked) -> Iterator[State]:
+def done(sentence: str, asked: Asked) -> Iterator[State]:
     verbs = _verbs(asked)
     if asked.about and not asked.about <= content_stems(sentence) | frozenset(map(stem, words(sentence))):
         return
-    is_now, is_late = bool(_NOW.search(sentence)), bool(_LATE.search(sentence))
+    is_now, is_late = bool(NOW.search(sentence)), bool(LATE.search(sentence))
     replaces = not is_late and not _BESIDE.search(sentence)
     is_only = (is_now or bool(_MENDED.search(sentence))) and replaces
     for clefted in _clefts(sentence, verbs, asked):
         yield State("", clefted, sentence, is_only=True, replaces=not is_late)
         return
-    if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not _WAS.search(sentence):
+    if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
         value, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
         if value:
             yield State("", frozenset(value), sentence, is_only=is_only, replaces=replaces)
@@ -157,7 +80,7 @@ def _done(sentence: str, asked: Asked) -> Iterator[State]:
             holder, value, is_end, rest = read
             before = " ".join(tokens[:at])
             around = (before.rpartition(",")[2], rest.partition(",")[0])
-            if any(_NOT_YET.search(each) or _WAS.search(each) for each in around):
+            if any(NOT_YET.search(each) or WAS.search(each) for each in around):
                 continue
             if asked.kind == HOME and _FOR_A_TIME.search(rest):
                 continue
@@ -184,9 +107,7 @@ def _verbs(asked: Asked) -> Mapping[str, frozenset[str] | None]:
 _Read = tuple[str, frozenset[str], bool, str]
 
 
-def _clause(
-    tokens: Sequence[str], at: int, verbs: Mapping[str, frozenset[str] | None], asked: Asked
-) -> _Read | None:
+def _clause(tokens: Sequence[str], at: int, verbs: Mapping[str, frozenset[str] | None], asked: Asked) -> _Read | None:
     """Return (holder, value, whether it ended, the words after it) of a clause that begins with its subject."""
     subject = _subject(tokens, at, verbs)
     if subject is None:
@@ -212,9 +133,7 @@ def _clause(
     return None if is_not and not is_over else (holder, value, is_not and is_over, rest)
 
 
-def _subject(
-    tokens: Sequence[str], at: int, verbs: Mapping[str, frozenset[str] | None]
-) -> tuple[str, int] | None:
+def _subject(tokens: Sequence[str], at: int, verbs: Mapping[str, frozenset[str] | None]) -> tuple[str, int] | None:
     """Return the holder and where its verb may begin; a sentence may leave out "I" ("Back in York since June")."""
     token = tokens[at].lower().replace("’", "'")
     if token in _WE:
@@ -244,15 +163,13 @@ def _is_verb(token: str, verbs: Mapping[str, frozenset[str] | None], between: se
     has_be = bool(between & {"am", "are", "is", "'m", "m", "re", "'re", "been", "be", "s"})
     if root in _STANDING or lowered in ("based", "back"):
         return True
-    if lowered.endswith("ing") and not lowered == root:
+    if lowered.endswith("ing") and lowered != root:
         return has_be
     is_past = lowered.endswith("ed") and not lowered.endswith("eed")
     return not is_past and not (has_be and root == lowered) and stem(lowered) == root and not _is_irregular(lowered)
 
 
 def _is_irregular(token: str) -> bool:
-    from goalmem_cli.logic.normal import BASES
-
     return token in BASES and not token.endswith(("s", "es"))
 
 
@@ -282,7 +199,7 @@ def _name(tokens: Sequence[str], place: int, _: Asked) -> tuple[list[str], int]:
         is_name = token[:1].isupper() and token.lower() not in _TIMES
         if is_name:
             found.append(stem(token.lower()))
-        elif not (found and token == "," and place + 1 < len(tokens) and tokens[place + 1][:1].isupper()):
+        elif not (found and tokens[place] == "," and place + 1 < len(tokens) and tokens[place + 1][:1].isupper()):
             break
         place += 1
     return found, place
@@ -338,64 +255,3 @@ def _clefts(sentence: str, verbs: Mapping[str, frozenset[str] | None], asked: As
         value, end = _name(tokens, 0, asked)
     if value and end == len(tokens):
         yield frozenset(value)
-
-
-# "My dentist is Dr Walsh", "the rent is 640", "the kitchen is green now"
-
-
-def _owned(sentence: str, asked: Asked) -> Iterable[State]:
-    named = frozenset(map(stem, words(sentence)))
-    is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
-    if not is_named:
-        return
-    clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
-    about = sentence if asked.type == "amount" else ",".join(clauses)
-    if _NAMED.search(sentence) or _NOT_YET.search(sentence) or _OTHERS.search(about) or any(map(_WAS.search, clauses)):
-        return
-    read = _READERS[asked.type]
-    if value := read(sentence, asked):
-        replaces = not _LATE.search(sentence) and not re.search(r"\b(?:also|too|as well|another)\b", sentence, re.I)
-        yield State("", value, sentence, is_only=bool(_NOW.search(sentence)), replaces=replaces)
-
-
-def _amount(sentence: str, _: Asked) -> frozenset[str]:
-    found = numbers(re.sub(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b", "", sentence))
-    return frozenset(map(str, found)) if len(set(found)) == 1 else frozenset()
-
-
-def _time(sentence: str, _: Asked) -> frozenset[str]:
-    kinds = times_named(sentence)
-    return frozenset(value for _, values in kinds for value in values) if len(kinds) == 1 else frozenset()
-
-
-def _colour(sentence: str, _: Asked) -> frozenset[str]:
-    clause = re.split(r"[,;:]", sentence)[0]
-    return _COLOURS & frozenset(words(clause))
-
-
-_IN_ANOTHER = re.compile(r"\b(?:at|in|on|of|for|with|from)\b")
-_IS_FROM = re.compile(
-    r"(?:an? )?(?:[A-Z]\w+(?:ish|ese)|German|French|Dutch|Greek|Swiss|(?:North |South )?(?:Americ|Afric|Kore|Itali|Indi|"
-    r"Russi|Canadi|Australi|Brazili|Norwegi|Austri|Hungari|Ukraini|Romani|Irani|Belgi)an|Czech|Arab|Thai)"
-)
-"""Where somebody is from, which is no name."""
-
-
-def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
-    """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
-    found = re.search(r"(?:\bis|['’]s)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
-    if found is None:
-        coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if _NOW.search(sentence) and not asked.type else []
-        return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
-    *_, before = re.split("[,;:]", sentence[: found.start()])
-    _, is_there, behind = f" {' '.join(map(stem, words(before)))} ".rpartition(f" {asked.head} ")
-    if not is_there or (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
-        return frozenset()
-    text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", found["v"].strip())[0]
-    has_name = bool(re.search(r"[A-Z]|\d", text)) and not _IS_FROM.fullmatch(text)
-    if not has_name and (asked.type == "name" or len(text.split()) > 1):
-        return frozenset()
-    return frozenset(stem(word) for word in words(text)) - {"dr", "mr", "mrs", "ms", "a", "the", "an"}
-
-
-_READERS = {"amount": _amount, "time": _time, "colour": _colour, "name": _said_of, "": _said_of}

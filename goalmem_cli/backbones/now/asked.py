@@ -55,13 +55,16 @@ _WHO = (
     r"(?P<kin>[a-z]\w+))?)"
 )
 _WH = (
-    r"(?:(?:(?:in|at|on|for|to|from|with) )?(?:where|who|whom|how|what|which)(?: (?!is\b|are\b|do\b|does\b)[\w’'-]+){0,3})"
+    r"(?:(?:(?:in|at|on|for|to|from|with) )?(?:where|who|whom|how|what|which)"
+    r"(?: (?!is\b|are\b|do\b|does\b)[\w’'-]+){0,3})"
 )
 _DOES = re.compile(
     rf"^(?:{_WH} )?(?:do|does|is|are) {_WHO}(?: {_NOW})* (?:{_NOW} )*(?P<verb>[a-z]+)\b(?P<rest>.*)$", re.IGNORECASE
 )
 _IN = re.compile(rf"^(?:is|are) {_WHO} (?:{_NOW} )*(?:back )?in (?-i:[A-Z])[\w’' -]+$", re.IGNORECASE)
-_TELLS = re.compile(rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.I)
+_TELLS = re.compile(
+    rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.IGNORECASE
+)
 _PAYS = re.compile(
     rf"^(?:how much|what)(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
     rf"(?:{_NOW} )*(?:pay|paying|charge|spend)\b(?: (?:for|in|on))?(?P<rest>.*)$",
@@ -78,14 +81,17 @@ _OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|o
 _AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
 _MEETS = re.compile(
     rf"^(?:(?:on|at|in) )?(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month) (?:do|does) "
-    rf"(?P<thing>.+?) (?:{_NOW} )*(?:meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together)"
-    rf"(?: {_NOW})*$",
+    rf"(?P<thing>.+?) (?:{_NOW} )*"
+    rf"(?:meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together)(?: {_NOW})*$",
     re.IGNORECASE,
 )
 _LEAD = re.compile(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\bcolou?r\b", re.IGNORECASE)
-_NO_THING = frozenset("be do have say think know mean feel get seem happen look come remember mention plan want".split())
+_NO_THING = frozenset(
+    "be do have say think know mean feel get seem happen look come remember mention plan want".split()
+)
+"""Verbs whose object may be anything."""
 _HOMES = frozenset(map(stem, ("live", "reside", "living")))
 _WORKS = frozenset(map(stem, ("work", "employ")))
 _EMPTY = frozenset(map(stem, (
@@ -106,7 +112,7 @@ def asked_in(question: str) -> Asked | None:
     asker = re.search(r"\(([^()]+)\)\s*$", question)
     text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
     text = _LEAD.sub("", text)
-    if _PAST.search(text) or len(text) > 200:  # noqa: PLR2004 - no question of a person is as long
+    if _PAST.search(text) or len(text) > 200:
         return None
     found = _price(text) or _met(text) or _verb(text) or _own(text)
     if found is not None and asker is not None and not found.names:

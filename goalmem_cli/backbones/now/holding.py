@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.backbones.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.later import is_told
+from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
+from goalmem_cli.backbones.now.states import State, states_in
 from goalmem_cli.backbones.scope import hits_within
-from goalmem_cli.backbones.states import State, states_in
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.logic.roles import USER, role_of
@@ -160,7 +160,12 @@ def _in_time(told: Iterable[Telling]) -> list[Telling]:
     by_place = sorted(told, key=lambda each: each.unit.place)
     if len({each.unit.conversation for each in by_place}) == 1:
         return by_place
-    return sorted(by_place, key=lambda each: 0 if each.unit.said is None else Moment.from_datetime(each.unit.said).clock)
+    return sorted(by_place, key=_clock)
+
+
+def _clock(telling: Telling) -> int:
+    said = telling.unit.said
+    return 0 if said is None else Moment.from_datetime(said).clock
 
 
 def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Unit]:
