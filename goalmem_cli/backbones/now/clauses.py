@@ -70,9 +70,9 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
         yield State("", clefted, sentence, is_only=True, replaces=not is_late)
         return
     if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
-        value, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
-        if value:
-            yield State("", frozenset(value), sentence, is_only=is_only, replaces=replaces)
+        names, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
+        if names:
+            yield State("", frozenset(names), sentence, is_only=is_only, replaces=replaces)
             return
     tokens = _TOKEN.findall(sentence)
     for at in range(len(tokens)):

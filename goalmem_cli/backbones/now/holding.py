@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
-from goalmem_cli.backbones.now.states import State, states_in
+from goalmem_cli.backbones.now.state import State
+from goalmem_cli.backbones.now.states import states_in
 from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import stem, words
@@ -214,7 +215,9 @@ def _marked(hits: Sequence[Hit], told: _Told, asked: Asked, reader: OpenMemory) 
     for hit in hits:
         moved_on = later.get(by.get(hit.unit.id, ""))
         holds = hit.unit.id in told.holding and len(told.stated) > 1
-        marked.append(replace(hit, moved_on=moved_on and moved_on.unit, holds=holds) if moved_on or holds else hit)
+        if moved_on is not None:
+            hit = replace(hit, moved_on=moved_on.unit)
+        marked.append(replace(hit, holds=True) if holds else hit)
     return marked, later
 
 

@@ -29,7 +29,8 @@ class State:
 
 NOW = re.compile(
     r"\bnow(?! (?:that|and then)\b)|\b(?:these days|nowadays|currently|from now on|instead|any ?more)\b"
-    r"|\b(?:any|no) longer\b|\bsince (?!I\b|we\b|he\b|she\b|they\b|it\b|you\b|my\b)\w|\bnew\b|\b(?:switched|swapped|changed)\b",
+    r"|\b(?:any|no) longer\b|\bsince (?!I\b|we\b|he\b|she\b|they\b|it\b|you\b|my\b)\w|\bnew\b"
+    r"|\b(?:switched|swapped|changed)\b",
     re.IGNORECASE,
 )
 LATE = re.compile(

@@ -170,8 +170,10 @@ class AttemptRun:
             return True
         if state is None or state.is_settled:
             return False
-        return bool(state.undecided) or self._is_first_outdated() or (
-            self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked
+        return (
+            bool(state.undecided)
+            or self._is_first_outdated()
+            or (self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked)
         )
 
     def _is_first_outdated(self) -> bool:
