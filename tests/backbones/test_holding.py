@@ -22,7 +22,7 @@ CHATTER = ("The bus was late.", "Did you see the match?", "I burnt the soup agai
 
 def stored(folder: Path, *said: str, name: str = "talk") -> Store:
     """Return a store of one conversation: lines "Ana: ..." a month apart, with chatter between."""
-    turns = []
+    turns: list[Turn] = []
     for month, line in enumerate(said, 1):
         speaker, text = line.split(": ", 1)
         for day, each in enumerate((text, *CHATTER), 1):

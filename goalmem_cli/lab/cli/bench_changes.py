@@ -106,7 +106,7 @@ def _show(run: Invocation, found: Sequence[ChangeFigures]) -> None:
     rows = [(each.backbone, f"{each.wrong:.0%}", *(_share(each.of_kind.get(kind)) for kind in kinds)) for each in found]
     run.screen.show(plain_table(("backbone", "wrong", *kinds), rows, numbers=("wrong", *kinds)))
     run.screen.note(
-        "now, then: by the first hit that tells of it and is not marked as replaced; own: by the first hit of"
+        "now, then: by the first hit that tells of it, not marked as replaced; own: by the first hit of"
     )
     run.screen.note("the backbone alone; last: by the one of the ten hits that was said last")
     run.screen.note("below: now, by how the value was told last, with the number of questions")
