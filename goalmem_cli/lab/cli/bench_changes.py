@@ -105,9 +105,7 @@ def _show(run: Invocation, found: Sequence[ChangeFigures]) -> None:
     kinds = sorted({kind for each in found for kind in each.of_kind})
     rows = [(each.backbone, f"{each.wrong:.0%}", *(_share(each.of_kind.get(kind)) for kind in kinds)) for each in found]
     run.screen.show(plain_table(("backbone", "wrong", *kinds), rows, numbers=("wrong", *kinds)))
-    run.screen.note(
-        "now, then: by the first hit that tells of it, not marked as replaced; own: by the first hit of"
-    )
+    run.screen.note("now, then: by the first hit that tells of it, not marked as replaced; own: by the first hit of")
     run.screen.note("the backbone alone; last: by the one of the ten hits that was said last")
     run.screen.note("below: now, by how the value was told last, with the number of questions")
     late = found[-1].late_turns
