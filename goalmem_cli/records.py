@@ -308,6 +308,7 @@ class Hit:
     - `to`: the other person in a two-person chat.
     - `moved_on`: a later turn that replaces what it says, if marked.
     - `change`: its words that report a change, if marked.
+    - `holds`: it was found to state what holds now of what the query asks.
     """
 
     unit: Unit
@@ -317,6 +318,7 @@ class Hit:
     to: str = ""
     moved_on: Unit | None = None
     change: str = ""
+    holds: bool = False
 
     @property
     def before(self) -> tuple[tuple[str, str], ...]:
@@ -344,7 +346,7 @@ class Query:
     """What to retrieve, and from where. None means no restriction; times are inclusive.
 
     Relative times in the text ("last summer") count from `asked`. Without it, only dates with their year are
-    understood.
+    understood. `question` is the question that it serves, if the text is another.
     """
 
     text: str
@@ -353,6 +355,7 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
     asked: datetime | None = None
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,14 +156,20 @@ def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
 def open_backbone(
     settings: Settings, store: KeptMemory, factories: Factories, model: Callable[[], LoadedModel]
 ) -> Backbone:
-    """Return the backbone of the settings over the store; `model` is called only if the backbone needs a model.
+    """Return the backbone of the settings over the store, which shows what holds now.
+
+    `model` is called only if the backbone needs a model.
 
     Raises:
         BackboneMissing: it has no index yet.
         UsageError: there is no backbone of that name, or its settings are invalid.
     """
+    from goalmem_cli.backbones.now.holding import Holding
+    from goalmem_cli.backbones.whole_scope import NAME
+
     check_backbone(settings, store, factories)
-    return _built(settings, store, factories, model)
+    own = _built(settings, store, factories, model)
+    return Holding(own, store, moves=settings.backbone != NAME)
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:

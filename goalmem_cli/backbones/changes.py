@@ -45,7 +45,8 @@ _PLACE = (
 _ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
 _WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
 _HOMES = re.compile(
-    rf"{_WE}{_ADVERBS}(?:moved|moving|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?(?:to|in|into)\s+{_PLACE}",
+    rf"(?:{_WE}|^(?=(?:moved|back)\b)){_ADVERBS}(?:moved|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?"
+    rf"(?:to|in|into)\s+{_PLACE}(?P<within>(?:, (?-i:[A-Z][\w’'-]+))*)",
     re.IGNORECASE,
 )
 _WORKPLACES = re.compile(
@@ -144,30 +145,36 @@ def told_change(text: str) -> str:
 def _elsewhere(later: str, earlier: str) -> str:
     """Return the later text's words on where its speaker lives or works, if the earlier text names another place."""
     for now, before in zip(_places(later), _places(earlier), strict=True):
-        places = {place for _, place in before}
-        if places and now and now[-1][1] not in places:
+        places = frozenset[str]().union(*(named for _, named in before))
+        if places and now and not now[-1][1] & places:
             return now[-1][0]
     return ""
 
 
 @lru_cache(maxsize=1024)
-def _places(text: str) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """Return two tuples, for homes and for workplaces, of (matched words, place in lower case)."""
-    sentences = _real(text) if may_tell_change(text) else ()
+def _places(text: str) -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
+    """Return two tuples, for homes and for workplaces, of (matched words, place and what it lies in, in lower case)."""
+    sentences = real_sentences(text) if may_tell_change(text) else ()
     return tuple(
-        tuple((found[0], found["place"].casefold()) for each in sentences for found in pattern.finditer(each))
+        tuple((found[0], _named_in(found)) for each in sentences for found in pattern.finditer(each))
         for pattern in (_HOMES, _WORKPLACES)
     )
+
+
+def _named_in(found: re.Match[str]) -> frozenset[str]:
+    within = found.groupdict().get("within") or ""
+    return frozenset(each.strip().casefold() for each in (found["place"], *within.split(",")) if each.strip())
 
 
 @lru_cache(maxsize=1024)
 def changes_in(text: str) -> tuple[Change, ...]:
     """Return the changes that the text states, in the order of its sentences."""
-    return tuple(change for sentence in _real(text) if not _NO_NEWS.search(sentence) for change in _changes(sentence))
+    told = (each for each in real_sentences(text) if not _NO_NEWS.search(each))
+    return tuple(change for sentence in told for change in _changes(sentence))
 
 
 @lru_cache(maxsize=1024)
-def _real(text: str) -> tuple[str, ...]:
+def real_sentences(text: str) -> tuple[str, ...]:
     """Return the sentences that state a fact: no questions, nothing hypothetical."""
     return tuple(
         each
@@ -193,11 +200,11 @@ def _changes(sentence: str) -> Iterable[Change]:
                 yield Change(found["cue"], before, min(2, len(before)))  # "Tragfix had no van, so I cancelled them"
     if found := _SHIFTED.search(sentence):
         to = _CLAUSES.split(sentence[found.start() :])[0]
-        yield Change(found[0], topic(sentence[: found.start()]) or about, 2, _values(to))
+        yield Change(found[0], topic(sentence[: found.start()]) or about, 2, times_named(to))
     for clause in _CLAUSES.split(sentence):
         if found := _NOW.search(clause):
             thing = topic(_NAME.sub("", clause)) - _named_times(clause)  # people do more than one thing
-            yield Change(found[0], thing or about, 2, _values(clause), is_clear=False)
+            yield Change(found[0], thing or about, 2, times_named(clause), is_clear=False)
 
 
 def _doer(before: str) -> str:
@@ -212,14 +219,14 @@ def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
     shared = change.about & told
     if len(shared) >= change.least:
         return True
-    before = dict(_values(earlier))
+    before = dict(times_named(earlier))
     return bool(shared) and any(before.get(kind, values) - values for kind, values in change.values)
 
 
 @lru_cache(maxsize=1024)
 def _told(text: str) -> frozenset[str]:
     """Return the stems of the text's statements, without its questions and without what it says has ended."""
-    return frozenset().union(*(topic(each) for each in _real(text) if not _NO_MORE.search(each)))
+    return frozenset().union(*(topic(each) for each in real_sentences(text) if not _NO_MORE.search(each)))
 
 
 def topic(text: str) -> frozenset[str]:
@@ -231,7 +238,7 @@ def _named_times(text: str) -> frozenset[str]:
     return content_stems(" ".join(match[0] for pattern in _KINDS.values() for match in pattern.finditer(text)))
 
 
-def _values(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+def times_named(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Return the times that the text names as (kind, values); kinds without a value are left out."""
     found = {
         kind: frozenset(each.casefold() for match in pattern.finditer(text) for each in match.groups() if each)

@@ -1,7 +1,7 @@
 """Mark hits that are out of date because the same person later said otherwise.
 
-`changes` decides this from the words alone, without a model. The marks are for people who read the hits: they change
-neither the order of hits nor what a model sees.
+`changes` decides this from the words alone, without a model, whatever is asked. These marks are for people who read the
+hits: they change neither the order of hits nor what a model sees. What a question about now changes: `now/holding.py`.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ _SAID = ("turn", "passage")
 def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
     """Return the hits, each with `moved_on` and `change` set.
 
-    `moved_on` is the first later turn of the same author that makes the hit out of date. It is searched among the hits,
-    their neighbours and the `others` that were found. `change` is the words of the hit itself that state a change.
+    `moved_on` is the first later turn of the same author that makes the hit out of date, unless `now/holding.py` has
+    set it or found that the hit holds. It is searched among the hits, their neighbours and the `others` that were
+    found. `change` is the words of the hit itself that state a change.
     """
     whose = {(hit.unit.author, hit.unit.conversation) for hit in hits}
     near = [unit for hit in hits for unit in (hit.unit, *hit.beside)] + [hit.unit for hit in others]
     units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in whose}
-    later = [unit for unit in units.values() if may_tell_change(unit.text) and _is_told(unit)]
+    later = [unit for unit in units.values() if may_tell_change(unit.text) and is_told(unit)]
     later.sort(key=lambda unit: unit.place)
-    return [_marked(hit, later) if _is_told(hit.unit) else hit for hit in hits]
+    return [_marked(hit, () if hit.holds else later) if is_told(hit.unit) else hit for hit in hits]
 
 
 def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
@@ -50,8 +51,9 @@ def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list
 
 
 def _marked(hit: Hit, later: Sequence[Unit]) -> Hit:
-    unit = hit.unit
-    first = next((each for each in later if _follows(each, unit) and moves_on(each.text, unit.text)), None)
+    unit, first = hit.unit, hit.moved_on
+    if first is None:
+        first = next((each for each in later if _follows(each, unit) and moves_on(each.text, unit.text)), None)
     return replace(hit, moved_on=first, change=told_change(unit.text))
 
 
@@ -60,7 +62,7 @@ def _follows(one: Unit, other: Unit) -> bool:
     return is_same and one.ordinal > other.ordinal
 
 
-def _is_told(unit: Unit) -> bool:
+def is_told(unit: Unit) -> bool:
     """Say whether a known person states this: no assistant (it advises), no unknown author, no mere question."""
     is_said = (
         unit.kind in _SAID and role_of(unit.author) != ASSISTANT and unit.author.strip() not in ("", UNKNOWN_AUTHOR)

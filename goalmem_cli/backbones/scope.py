@@ -15,9 +15,10 @@ def scope_of(question: Question, text: str = "") -> Query:
 
     It ends at the earlier of the question's `until` and `as_of`.
     """
+    served = question.text if text and text != question.text else ""
     return Query(
         text, question.conversations, since=question.since, until=_earlier(question.until, question.as_of),
-        asked=question.asked,
+        asked=question.asked, question=served,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from goalmem_cli.ports import Observer
     from goalmem_cli.reasoners.goal_mem.records import Begun
     from goalmem_cli.records import Turn
-    from goalmem_cli.trace import Trace
+    from goalmem_cli.trace import Fact, Trace
     from goalmem_cli.wiring import Factories
 
 
@@ -254,26 +254,33 @@ def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
     from goalmem_cli.backbones.scope import scope_of
     from goalmem_cli.reasoners.facts import as_fact
 
+    seen = {fact.unit: number for number, fact in trace.facts.items()}
+    trace = replace(trace, facts={number: _numbered(fact, seen) for number, fact in trace.facts.items()})
     numbers = {trace.facts[each].unit: each for each in _evidence(trace) if each in trace.facts}
     if not numbers:
         return trace
-    seen = {fact.unit: number for number, fact in trace.facts.items()}
+    lasting = {fact.moved_on.unit for fact in trace.facts.values() if fact.moved_on is not None}
     try:
         with kept.reading() as reader:
-            hits = list(reader.hits(list(numbers)).values())
-        found = marked(hits, looked_up(kept, hits, scope_of(question)))
+            found = reader.hits(list(numbers)).values()
+        hits = [replace(hit, holds=hit.unit.id in lasting) for hit in found]
+        marks = marked(hits, looked_up(kept, hits, scope_of(question)))
     except StoreError:
         return trace
-    noted = {
-        numbers[hit.unit.id]: replace(
-            trace.facts[numbers[hit.unit.id]],
-            moved_on=None if (later := hit.moved_on) is None else as_fact(Hit(later, 0.0), seen.get(later.id, "")),
-            change=hit.change,
-        )
-        for hit in found
-        if hit.moved_on is not None or hit.change
-    }
+    noted = {}
+    for hit in marks:
+        fact, later = trace.facts[numbers[hit.unit.id]], hit.moved_on
+        moved_on = fact.moved_on
+        if moved_on is None and later is not None:
+            moved_on = as_fact(Hit(later, 0.0), seen.get(later.id, ""))
+        noted[fact.number] = replace(fact, moved_on=moved_on, change=hit.change)
     return replace(trace, facts={**trace.facts, **noted})
+
+
+def _numbered(fact: Fact, seen: Mapping[str, str]) -> Fact:
+    """Return the fact; the later turn that replaces it has its number, if it is a fact too."""
+    later = fact.moved_on
+    return fact if later is None else replace(fact, moved_on=replace(later, number=seen.get(later.unit, "")))
 
 
 def _evidence(trace: Trace) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
 from goalmem_cli.config import Parameters
 from goalmem_cli.errors import UsageError
@@ -136,19 +137,21 @@ def _oracle(tools: Tools, sources: Sources) -> Reasoner:
 def _episodic(tools: Tools) -> remem.Memory:
     from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
 
-    if not isinstance(tools.backbone, Remem):
+    backbone = found_by(tools.backbone)
+    if not isinstance(backbone, Remem):
         raise UsageError("the reasoner explores the graph of the backbone remem, and no other", "--backbone remem")
-    return tools.backbone
+    return backbone
 
 
 def _reporting(tools: Tools) -> graphrag_global.Reports:
     from goalmem_cli.backbones.graphrag.backbone import GraphRAG  # only here, as it loads the database
 
-    if not isinstance(tools.backbone, GraphRAG):
+    backbone = found_by(tools.backbone)
+    if not isinstance(backbone, GraphRAG):
         raise UsageError(
             "the reasoner reads the reports of the backbone graphrag, and no others", "--backbone graphrag"
         )
-    return tools.backbone
+    return backbone
 
 
 REASONERS: Mapping[str, ReasonerEntry] = {

@@ -273,6 +273,7 @@ def as_fact(hit: Hit, number: str, rank: int = 0) -> Fact:
         forwarded_by=unit.speaker if unit.is_passed_on and not unit.is_quoted else "",
         quoted_by=unit.speaker if unit.is_quoted else "",
         rank=rank,
+        moved_on=None if hit.moved_on is None else as_fact(Hit(hit.moved_on, 0.0), ""),
     )
 
 

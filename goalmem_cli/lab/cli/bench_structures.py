@@ -268,15 +268,20 @@ def _shares(text: str) -> list[float]:
     return shares
 
 
+def _share(found: tuple[int, float] | None) -> str:
+    return "" if found is None else f"{found[1]:.3f} ({found[0]})"
+
+
 def _show_changes(run: Invocation, found: Sequence[ChangeFigures]) -> None:
     from goalmem_cli.render.tables import plain_table
 
-    columns = ("wrong", "now", "then", "last now", "last then", "calls", "tokens", "late")
+    columns = ("wrong", "now", "then", "own now", "own then", "last now", "last then", "calls", "tokens", "late")
     rows = [
         (
             each.backbone,
             f"{each.wrong:.0%}",
-            *(f"{share:.3f}" for share in (each.now, each.as_of, each.latest_now, each.latest_as_of)),
+            *(f"{share:.3f}" for share in (each.now, each.as_of, each.own_now, each.own_as_of)),
+            *(f"{share:.3f}" for share in (each.latest_now, each.latest_as_of)),
             f"{each.calls:.2f}",
             f"{each.tokens:,.0f}",
             f"{each.late_calls:,}",
@@ -284,6 +289,11 @@ def _show_changes(run: Invocation, found: Sequence[ChangeFigures]) -> None:
         for each in found
     ]
     run.screen.show(plain_table(("backbone", *columns), rows, numbers=columns))
-    run.screen.note("now, then: by the first hit that tells of it; last: by the one of the ten hits that was said last")
+    kinds = sorted({kind for each in found for kind in each.of_kind})
+    rows = [(each.backbone, f"{each.wrong:.0%}", *(_share(each.of_kind.get(kind)) for kind in kinds)) for each in found]
+    run.screen.show(plain_table(("backbone", "wrong", *kinds), rows, numbers=("wrong", *kinds)))
+    run.screen.note("now, then: by the first hit that tells of it, not marked as replaced; own: by the first hit of")
+    run.screen.note("the backbone alone; last: by the one of the ten hits that was said last")
+    run.screen.note("below: now, by how the value was told last, with the number of questions")
     late = found[-1].late_turns
     run.screen.note(f"calls, tokens: of a turn; late: calls of indexing again with a session of {late} turns put in")

@@ -28,6 +28,7 @@ from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
+from goalmem_cli.reasoners.goal_mem.replacing import outdated, superseded_by
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Contradicted, Denied, Grounded, Rejected, Verdict
 
@@ -94,8 +95,10 @@ def _misfit(claim: Claim, bench: Bench) -> str:
     if bench.is_unchecked:
         return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
     if claim.is_contradiction:
-        return _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
-    return _unbound(claim, bench) or _wrong_type(claim, bench) or _nobody(claim, bench) or _foreign_anchor(claim, bench)
+        is_foreign = _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
+        return is_foreign or outdated(claim, bench)
+    unfit = _unbound(claim, bench) or _wrong_type(claim, bench) or _nobody(claim, bench)
+    return unfit or _foreign_anchor(claim, bench) or outdated(claim, bench)
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
@@ -227,6 +230,6 @@ def _grounded(claim: Claim, bench: Bench) -> Grounded:
         if check.verdict is Anchor.BRIDGED and constant.value in own
     ]
     certainty = [] if claim.grounding_certainty is None else [f"{claim.grounding_certainty:.0%} certain"]
-    notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *certainty)
+    notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *superseded_by(claim, bench), *certainty)
     blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.grounding_certainty)
     return replace(blank, support=supports(blank, bench))

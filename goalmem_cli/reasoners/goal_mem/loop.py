@@ -24,6 +24,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Task,
     Wish,
 )
+from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
 from goalmem_cli.records import Question, Usage
@@ -184,9 +185,16 @@ class AttemptRun:
             return True
         if state is None or state.is_settled:
             return False
-        return bool(state.undecided) or (
-            self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked
+        return (
+            bool(state.undecided)
+            or self._is_first_outdated()
+            or (self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked)
         )
+
+    def _is_first_outdated(self) -> bool:
+        """Say whether the last reply, and none before it, rested on a fact that a later one replaces."""
+        outdated = [any(item.why.startswith(OUTDATED) for item in step.rejected) for step in self._steps]
+        return outdated[-1:] == [True] and not any(outdated[:-1])
 
     @staticmethod
     def _open_texts(state: ProofState) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Replaces a settled value by one said later: an amount agreed after an offer, or a state that has changed.
+"""Replaces a value by one said later: an amount agreed after an offer, or a state that has changed.
 
 Only later statements replace earlier ones. A value that was given up never comes back, so values cannot alternate.
 """
@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from goalmem_cli.logic.normal import normalise
+from goalmem_cli.backbones.now.asked import Asked, asked_in
+from goalmem_cli.backbones.now.states import states_in
+from goalmem_cli.logic.normal import normalise, stem, words
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
-from goalmem_cli.reasoners.goal_mem.records import Claim
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
+
+OUTDATED = "superseded now: "
+"""The beginning of the reason for refusing a fact that a later one replaces."""
+_QUOTED = 160
+"""How many letters of a later fact a refusal quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,41 @@ def replacement(
         if n in claim.bindings
     }
     return Replacement(lost, frozenset(values - changed), claim)
+
+
+def outdated(claim: Claim, bench: Bench) -> str:
+    """Return why the claim may not rest on a fact that a later one replaces, or an empty text.
+
+    It may not if the question asks how things are now and the claim gives the value that was replaced.
+    """
+    asked = asked_in(bench.question)
+    cited = [bench.facts[number] for number in claim.facts]
+    if asked is None or not any(fact.moved_on for fact in cited):
+        return ""
+    telling = [fact for fact in cited if claim.is_contradiction or _tells(claim, fact, asked, bench)]
+    later = [fact.moved_on for fact in telling if fact.moved_on is not None]
+    if not later or len(later) < len(telling):
+        return ""
+    number = next((fact.number for fact in bench.facts.values() if fact.unit == later[0].unit), "a turn out of view")
+    return f"{OUTDATED}{number} was said later: {in_one_line(later[0].text)[:_QUOTED]}"
+
+
+def superseded_by(claim: Claim, bench: Bench) -> list[str]:
+    """Return a note on the facts in view that the claim's facts replace, if any."""
+    units = {bench.facts[number].unit for number in claim.facts if number in bench.facts}
+    replaced = [fact for fact in bench.facts.values() if fact.moved_on is not None]
+    earlier = [fact.number for fact in replaced if fact.moved_on is not None and fact.moved_on.unit in units]
+    return [f"supersedes {', '.join(earlier)}"] if earlier else []
+
+
+def _tells(claim: Claim, fact: Fact, asked: Asked, bench: Bench) -> bool:
+    """Say whether the claim gives a value that the fact states of what the question asks for."""
+    atom = bench.subgoals[claim.subgoal]
+    given = [value for values in claim.bindings.values() for value in values]
+    given += [constant.value for constant in atom.constants]
+    stems = [frozenset(map(stem, words(value))) for value in given]
+    told = [state.value for state in states_in(fact.text, asked) if state.value]
+    return any(value <= each or each <= value for value in told for each in stems if each)
 
 
 def _is_replaced(item: Grounded | Contradicted, claim: Claim, starred: Collection[str]) -> bool:

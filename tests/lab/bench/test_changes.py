@@ -127,14 +127,28 @@ def measured(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, 
 
 
 def test_gold_decisions_know_what_is_so(capsys: pytest.CaptureFixture[str]) -> None:
-    """More of it than the ranking of turns does, at any time; wrong decisions cost; wrong words are refused."""
+    """As turns do that are shown as replaced; without that ranking knows less, and wrong decisions cost."""
     turns, gold, half = measured(capsys, "--facts", "60", "--backbone", "mem0", "--wrong", "0,0.5")
     assert [turns["backbone"], gold["backbone"], half["wrong"]] == ["reranked", "mem0", 0.5]
     assert gold["now"] == gold["as_of"] == gold["latest_now"] == 1
-    assert max(turns["now"], half["now"], half["as_of"]) < 1
+    assert turns["now"] == turns["as_of"] == 1
+    assert max(turns["own_now"], turns["own_as_of"], half["own_now"], half["own_as_of"]) < 1
+    assert turns["own_now"] < 0.8
+    assert sum(number for number, _ in turns["of_kind"].values()) == turns["questions"]
     assert 0 < gold["late_calls"] < gold["calls"] * 100
     assert run(["bench", "changes", "--backbone", "nothing"]) == 2
     assert run(["bench", "changes", "--wrong", "2"]) == 2
+
+
+@pytest.mark.parametrize("seed", ["0", "7"])
+def test_turns_know_what_holds_now_however_it_was_told(capsys: pytest.CaptureFixture[str], seed: str) -> None:
+    """After a change, a correction, a repeat, an end and a return to what was so before; each is reported apart."""
+    (turns, _) = measured(capsys, "--facts", "400", "--backbone", "mem0", "--wrong", "0", "--seed", seed)
+    assert turns["backbone"] == "reranked"
+    assert turns["now"] >= 0.95
+    assert turns["as_of"] >= turns["own_as_of"]
+    assert {"change", "correction", "repeat", "end", "return"} <= set(turns["of_kind"])
+    assert min(share for _, share in turns["of_kind"].values()) >= 0.9
 
 
 @pytest.mark.slow
@@ -146,7 +160,7 @@ def test_each_backbone_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert turns["calls"] == 0
     assert [of[name]["now"] for name in ("mem0", "mem0-graph", "graphiti")] == [1, 1, 1]
     assert [of[name]["as_of"] for name in ("mem0", "mem0-graph", "graphiti")] == [1, 1, 1]
-    assert of["a-mem"]["now"] < 1  # it has no event that says what is not so any more
+    assert of["a-mem"]["own_now"] < 1  # it has no event that says what is not so any more
     assert of["a-mem"]["latest_now"] > 0.5
     assert of["magma"]["calls"] == 1
     assert 1.8 < of["a-mem"]["calls"] < 2  # the first of a conversation takes one

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.later import marked
+from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.lab.bench.changes.replies import DecidingModel, stated_in
 from goalmem_cli.lab.bench.changes.story import Asked, History, Telling, questions_of
 from goalmem_cli.lab.bench.gathering import index_by
@@ -29,7 +31,10 @@ class ChangeFigures:
     """The results of one backbone when the share `wrong` of the model's decisions is wrong.
 
     - `questions`: the number of questions of each kind.
-    - `now`, `as_of`: the shares for which the first of ten hits about the question has the answer.
+    - `now`, `as_of`: the shares for which the first of ten hits about the question has the answer, of those that are
+      not marked as replaced.
+    - `own_now`, `own_as_of`: the same of the backbone's own hits, which no statement of a later time is put before.
+    - `of_kind`: for each way in which the present value was told last, the number of questions and the share `now`.
     - `latest_now`, `latest_as_of`: the same for the hit that was said last.
     - `calls`, `tokens`: per indexed turn, with one call per item.
     - `late_calls`, `late_turns`: the calls of indexing again after a session was inserted between two indexed ones, and
@@ -47,6 +52,9 @@ class ChangeFigures:
     tokens: float = 0.0
     late_calls: int = 0
     late_turns: int = 0
+    own_now: float = 0.0
+    own_as_of: float = 0.0
+    of_kind: Mapping[str, tuple[int, float]] = field(default_factory=dict)
 
 
 def measure_changes(
@@ -68,7 +76,7 @@ def measure_changes(
     asking = _Asking(questions, of_turns)
     store = open_store(FLAT)
     store.add_all([history.conversation for history in histories])
-    yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT))
+    yield asking.figures(FLAT, 0.0, FlatBackbone(store, FLAT), store)
     runs = [(name, share) for name in backbones for share in wrong]
     for done, (name, share) in enumerate(runs, 1):
         yield _measured(open_store(f"{name}-{share}"), asking, histories, name, DecidingModel(histories, share, seed))
@@ -89,7 +97,7 @@ def _measured(
     backbone = index_by(name, store, model, {}, AT_ONCE).backbone
     late = model.asked - asked
     return replace(
-        asking.figures(name, model.wrong, backbone),
+        asking.figures(name, model.wrong, backbone, store),
         calls=asked / turns,
         tokens=(usage.prompt_tokens + usage.completion_tokens) / turns,
         late_calls=late,
@@ -104,19 +112,29 @@ class _Asking:
     questions: Sequence[tuple[Asked, Asked]]
     of_turns: dict[str, Telling]
 
-    def figures(self, name: str, wrong: float, backbone: Backbone) -> ChangeFigures:
+    def figures(self, name: str, wrong: float, backbone: Backbone, store: Store) -> ChangeFigures:
         """Ask every question and return the results."""
-        right = [[0, 0], [0, 0]]
+        holding = Holding(backbone, store)
+        right = [[0, 0], [0, 0], [0, 0]]
+        of_kind: dict[str, list[bool]] = {}
         for pair in self.questions:
             for when, asked in enumerate(pair):
-                found = self._found(asked, backbone.retrieve(_query(asked), DEPTH))
-                first = found[0][1] if found else None
+                own = self._found(asked, backbone.retrieve(_query(asked), DEPTH))
+                hits = marked(holding.retrieve(_query(asked), DEPTH))
+                found, shown = self._found(asked, hits), self._found(asked, [hit for hit in hits if not hit.moved_on])
                 latest = max(found, key=lambda each: each[0])[1] if found else None
-                right[0][when] += first == asked.answer
+                is_right = _first(shown) == asked.answer
+                right[0][when] += is_right
                 right[1][when] += latest == asked.answer
+                right[2][when] += _first(own) == asked.answer
+                if asked.as_of is None:
+                    of_kind.setdefault(asked.told_as, []).append(is_right)
         count = max(1, len(self.questions))
-        (now, as_of), (latest_now, latest_as_of) = ([share / count for share in row] for row in right)
-        return ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
+        shares = ([each / count for each in row] for row in right)
+        (now, as_of), (latest_now, latest_as_of), (own_now, own_as_of) = shares
+        kinds = {kind: (len(found), sum(found) / len(found)) for kind, found in sorted(of_kind.items())}
+        figures = ChangeFigures(name, wrong, len(self.questions), now, as_of, latest_now, latest_as_of)
+        return replace(figures, own_now=own_now, own_as_of=own_as_of, of_kind=kinds)
 
     def _found(self, asked: Asked, hits: Sequence[Hit]) -> list[tuple[str, str | None]]:
         """Return the time and the value of each hit about the question, best first.
@@ -132,6 +150,10 @@ class _Asking:
             stated = stated_in(hit.unit.text if told is None else told.statement)
             found += [(said, each.value) for each in stated if (each.person, each.slot) == (asked.person, asked.slot)]
         return found
+
+
+def _first(found: Sequence[tuple[str, str | None]]) -> str | None:
+    return found[0][1] if found else None
 
 
 def _is_over(hit: Hit, asked: Asked) -> bool:

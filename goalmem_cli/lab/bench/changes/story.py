@@ -83,6 +83,10 @@ class Kind(StrEnum):
     END = "end"
 
 
+RETURN = "return"
+"""How a value is told that was so before, with another value between."""
+
+
 @dataclass(frozen=True, slots=True)
 class Telling:
     """What a turn tells about a person; `value` holds from then on, or ends with `Kind.END`."""
@@ -107,7 +111,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the time that it asks about (None: now), and the right answer."""
+    """A question, the time that it asks about (None: now), the right answer, and how that was told last."""
 
     text: str
     person: str
@@ -115,6 +119,7 @@ class Asked:
     conversation: str
     as_of: datetime | None
     answer: str | None
+    told_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +168,20 @@ def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
             now, then = (
                 Asked(
                     slot.question.format(person=person), person, slot, history.conversation.name, at,
-                    history.state(person, slot, at),
+                    history.state(person, slot, at), _told_as(tellings),
                 )
                 for at in (None, ends[chance.choice(before)])
             )  # fmt: skip
             yield now, then
+
+
+def _told_as(tellings: Sequence[Telling]) -> str:
+    """Return how the value that holds was told last: as a correction, again, as an end, as a return or a change."""
+    *before, last = tellings
+    others = [place for place, each in enumerate(before) if each.holds != last.holds]
+    is_return = bool(others) and any(each.holds == last.holds for each in before[: others[-1]])
+    is_back = last.kind in (Kind.NEW, Kind.CHANGE) and is_return
+    return RETURN if is_back else last.kind.value
 
 
 def _history(name: str, facts: int, chance: random.Random) -> History:

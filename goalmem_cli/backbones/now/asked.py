@@ -1,0 +1,211 @@
+"""What a question in the present tense asks for, if it is a thing that has one value at a time.
+
+"Where does Ana live?" asks for her home, "Who is Jo's dentist?" for a dentist, "How much rent does Mina pay?" for an
+amount. `states` finds what was said about it. English only: a question in another language asks for nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from goalmem_cli.logic.normal import content_stems, stem, words
+
+HOME, WORK, OWN, DOING = "home", "work", "own", "doing"
+"""The kinds: where one lives; where one works; something of one's own, such as a rent; any other verb."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked for: its kind, and whose it is.
+
+    `names` are the stems of the names in the question. `kin` is the stem of "sister" in "Ana's sister". `verb` is the
+    stem of the verb, and `about` are the stems that a statement has to name: {rent}, or {best, drink} of "like best to
+    drink"; a statement of a change need only name `head`, the class of "pottery class". `type` says which values
+    answer: an amount, a time, a colour, a name, or anything.
+    """
+
+    kind: str
+    names: frozenset[str]
+    kin: str = ""
+    verb: str = ""
+    about: frozenset[str] = frozenset()
+    type: str = ""
+    head: str = ""
+
+    @property
+    def has_one_value(self) -> bool:
+        """Say whether it has one value whatever the words: two values cannot both be so."""
+        return self.kind != DOING or bool(self.about & _SUPERLATIVES)
+
+
+_SUPERLATIVES = frozenset(map(stem, ("best", "most", "least", "favourite", "favorite")))
+_PAST = re.compile(
+    r"\b(?:did|was|were|had|will|would|could|should|might|may|can|has|have|used to|before|after|when did|first|"
+    r"previous\w*|former\w*|original\w*|until|ago|last|next|back then|at the time|tomorrow|yesterday|(?:in|on|during) "
+    r"(?:(?:early|mid|late) )?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
+    r"(?:19|20)\d\d))\b",
+    re.IGNORECASE,
+)
+"""Words of a question that asks for another time than now, or for what might be."""
+_NOW = r"(?:now|still|currently|presently|nowadays|today|these days|at the moment|at present|actually|usually|even)"
+_WHO = (
+    r"(?P<who>(?:(?:my|our|your|the) )?[\w’'-]+?(?:['’]s? (?:(?:older|younger|elder|big|little) )?"
+    r"(?P<kin>[a-z]\w+))?)"
+)
+_WH = (
+    r"(?:(?:(?:in|at|on|for|to|from|with) )?(?:where|who|whom|how|what|which)"
+    r"(?: (?!is\b|are\b|do\b|does\b)[\w’'-]+){0,3})"
+)
+_DOES = re.compile(
+    rf"^(?:{_WH} )?(?:do|does|is|are) {_WHO}(?: {_NOW})* (?:{_NOW} )*(?P<verb>[a-z]+)\b(?P<rest>.*)$", re.IGNORECASE
+)
+_IN = re.compile(rf"^(?:is|are) {_WHO} (?:{_NOW} )*(?:back )?in (?-i:[A-Z])[\w’' -]+$", re.IGNORECASE)
+_TELLS = re.compile(
+    rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.IGNORECASE
+)
+_PAYS = re.compile(
+    rf"^(?:how much|what)(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
+    rf"(?:{_NOW} )*(?:pay|paying|charge|spend)\b(?: (?:for|in|on))?(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
+_IS = re.compile(
+    r"^(?P<ask>(?:(?:on|at|in) )?(?:who|what|which|when|how much|how high|how big)(?: (?!is\b|are\b)[\w’'-]+){0,2}?)"
+    r"(?: is|['’]s) (?P<thing>.+)$",
+    re.IGNORECASE,
+)
+_HIS = re.compile(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
+_OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
+_AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
+_MEETS = re.compile(
+    rf"^(?:(?:on|at|in) )?(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month) (?:do|does) "
+    rf"(?P<thing>.+?) (?:{_NOW} )*"
+    rf"(?:meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together)(?: {_NOW})*$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
+_WHEN = re.compile(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
+_COLOUR = re.compile(r"\bcolou?r\b", re.IGNORECASE)
+_NO_THING = frozenset(
+    "be do have say think know mean feel get seem happen look come remember mention plan want".split()
+)
+"""Verbs whose object may be anything."""
+_HOMES = frozenset(map(stem, ("live", "reside", "living")))
+_WORKS = frozenset(map(stem, ("work", "employ")))
+_EMPTY = frozenset(map(stem, (
+    "now still currently presently nowadays today these days day moment present actually even usually in at on for to "
+    "from with his her their my our your called named exactly right who what which where how much many"
+).split()))  # fmt: skip
+_COLOURED = frozenset(("colour", "color"))
+_SETTLED = re.compile(r"\b(?:based|employed|living|working|residing|paying)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def asked_in(question: str) -> Asked | None:
+    """Return what a question, or a statement to be proved ("Ana lives in city"), asks for; None if it is not so.
+
+    It is None for a question about another time than now, and for one that does not name whose it is in a way that is
+    understood here.
+    """
+    asker = re.search(r"\(([^()]+)\)\s*$", question)
+    text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
+    text = _LEAD.sub("", text)
+    if _PAST.search(text) or len(text) > 200:
+        return None
+    found = _price(text) or _met(text) or _verb(text) or _own(text)
+    if found is not None and asker is not None and not found.names:
+        return replace(found, names=_stems(asker[1]))
+    return found
+
+
+def _price(text: str) -> Asked | None:
+    if found := _PAYS.match(text):
+        thing = f"{found['thing']} {found['rest']}"
+        about = content_stems(thing) - _EMPTY - {"price"}
+        head = next((stem(word) for word in reversed(words(thing)) if stem(word) in about), "")
+        return Asked(OWN, _names(found["who"]), _kin(found), about=about, type="amount", head=head) if about else None
+    if found := _COSTS.match(text):
+        return _thing(found["thing"], "amount")
+    return None
+
+
+def _met(text: str) -> Asked | None:
+    found = _MEETS.match(text)
+    return _thing(found["thing"], "time") if found else None
+
+
+def _verb(text: str) -> Asked | None:
+    if found := _IN.match(text):
+        return Asked(HOME, _names(found["who"]), _kin(found), "liv")
+    found = _DOES.match(text) or _TELLS.match(text)
+    if found is None:
+        return None
+    verb = found["verb"].lower()
+    is_doing = not re.match(rf"^(?:{_WH} )?(?:is|are)\b", text, re.IGNORECASE)
+    if not is_doing and not (verb.endswith("ing") or _SETTLED.fullmatch(verb)):
+        return None
+    names, kin = _names(found["who"]), _kin(found)
+    root = stem(verb)
+    if root in _HOMES or verb == "based":
+        return Asked(HOME, names, kin, "liv")
+    if root in _WORKS:
+        return Asked(WORK, names, kin, "work")
+    if root in _NO_THING or not names | ({kin} - {""}):
+        return None
+    is_open = bool(re.match(rf"^{_WH} ", text, re.IGNORECASE))
+    about = frozenset(each for each in content_stems(found["rest"]) - _EMPTY) if is_open else frozenset[str]()
+    return Asked(DOING, names, kin, root, about)
+
+
+def _own(text: str) -> Asked | None:
+    found = _IS.match(text)
+    if found is None:
+        return None
+    ask = found["ask"]
+    if re.match(r"(?:what|which) colou?r\b", ask, re.IGNORECASE):
+        type_ = "colour"
+    elif _WHEN.search(ask):
+        type_ = "time"
+    elif _AMOUNT.search(text):
+        type_ = "amount"
+    elif re.match(r"who\b", ask, re.IGNORECASE):
+        type_ = "name"
+    elif ask.lower() == "what":
+        type_ = "colour" if _COLOUR.search(found["thing"]) else ""
+    else:
+        return None
+    return _thing(found["thing"], type_)
+
+
+def _thing(text: str, type_: str) -> Asked | None:
+    """Return what is asked for of "Jo's dentist", "my dentist" or "the password"; None if it is no such thing."""
+    text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
+    found = _HIS.match(text) or _OF.match(text)
+    if found is None:
+        return None
+    of = found.groupdict()
+    thing = of.get("own") or of["thing"] or ""
+    if re.search(r"['’]|\b(?:who|that|which|where)\b", thing):  # "Ana's sister's dentist", "the man who ..."
+        return None
+    *_, last = words(thing.partition(" for ")[0]) or [""]
+    about = frozenset(stem(word) for word in words(thing)) - _EMPTY - {"the", "a", "an", "of", "new"} - _COLOURED
+    most, who = 3, _names(of["who"] or "")
+    return Asked(OWN, who, about=about, type=type_, head=stem(last)) if 0 < len(about) <= most else None
+
+
+def _kin(found: re.Match[str]) -> str:
+    if found["kin"]:
+        return stem(found["kin"].lower())
+    mine = re.match(r"(?:my|our) (\w+)$", found["who"], re.IGNORECASE)
+    return stem(mine[1].lower()) if mine else ""
+
+
+def _names(who: str) -> frozenset[str]:
+    """Return the stems of the capitalised words; none for "I" and "my sister"."""
+    return _stems(" ".join(re.findall(r"\b[A-Z][\w-]+", who)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word.removesuffix("'s")) for word in words(text))

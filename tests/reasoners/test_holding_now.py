@@ -1,0 +1,95 @@
+"""A question about now is not answered by a fact that a later one replaces; one about the past may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.backbones.flat import FlatBackbone
+from goalmem_cli.backbones.now.holding import Holding
+from goalmem_cli.ports import Request
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.direct import STEPS, Direct
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.records import Question
+from goalmem_cli.store import Store
+from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
+from goalmem_cli.trace import Status, Trace
+from tests.reasoners.scripting import MOMENT, TOGETHER, chat, claims, plan, proved
+
+LEEDS, YORK = "We moved to Leeds in February.", "Back to York since June."
+LIVES = plan("(Ana) lives in (x:city)", "(Ana) lives in (x:city)")
+IN_LEEDS = plan("(Ana) lives in (Leeds)", "(Ana) lives in (Leeds)", answer=())
+
+
+def backbone(folder: Path) -> Holding:
+    """Return a backbone over a store in which Ana moved to Leeds and back."""
+    store = Store(folder / "store", HashEmbedder(), announce=lambda _: None)
+    store.add_turns(chat(f"Ana: {LEEDS}", "Ben: How is Leeds?", "--", f"Ana: {YORK}", "Ben: Welcome home then."))
+    return Holding(FlatBackbone(store), store)
+
+
+def asked(folder: Path, question: str, *replies: Reply) -> Trace:
+    """Return the trace of a question, answered from scripted replies."""
+    engine = GoalMem(backbone(folder), ScriptedModel(replies), TOGETHER, Limits(max_breadth=1), planning="together")
+    return engine.answer(Question(question, MOMENT))
+
+
+def why_not(trace: Trace) -> list[str]:
+    """Return why groundings were refused."""
+    return [each.why for attempt in trace.attempts for step in attempt.steps for each in step.rejected]
+
+
+@pytest.mark.parametrize(
+    "question", ["Where does Ana live now?", "Where does Ana live?", "Which city does Ana live in?"]
+)
+def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path, question: str) -> None:
+    """The reason names the later fact and has its words; the later one grounds it, and says what it replaces."""
+    trace = asked(
+        tmp_path, question,
+        proved(claims(1, "moved to Leeds", x="Leeds"), plan=LIVES, status="settled", wording="Leeds"),
+        proved(claims(1, "Back to York", x="York"), status="settled", wording="York"),
+    )  # fmt: skip
+    number = {fact.text: number for number, fact in trace.facts.items()}
+    assert why_not(trace) == [f"superseded now: {number[YORK]} was said later: {YORK}"]
+    assert trace.answer == "York"
+    (grounded,) = trace.attempts[0].steps[1].grounded
+    assert f"supersedes {number[LEEDS]}" in grounded.notes
+    later = trace.facts[number[LEEDS]].moved_on
+    assert later is not None
+    assert later.text == YORK
+
+
+def test_a_question_about_then_may_rest_on_it(tmp_path: Path) -> None:
+    """The same fact, and the same reply."""
+    told = plan("(Ana) lived in (x:city)", "(Ana) lived in (x:city)")
+    reply = proved(claims(1, "moved to Leeds", x="Leeds"), plan=told, status="settled", wording="Leeds")
+    trace = asked(tmp_path, "Where did Ana live in March?", reply)
+    assert (trace.answer, why_not(trace)) == ("Leeds", [])
+
+
+def test_yes_and_no_rest_on_what_holds(tmp_path: Path) -> None:
+    """ "Still in Leeds" is not so because she moved there once, and is denied by the later fact."""
+    yes = proved(claims(1, "moved to Leeds"), plan=IN_LEEDS, status="settled", wording="yes")
+    no = proved(claims(1, "Back to York", verdict="contradicted"), status="settled", wording="no")
+    trace = asked(tmp_path, "Does Ana still live in Leeds?", yes, no)
+    assert (trace.status, trace.answer) == (Status.ANSWERED, "no")
+    assert [why.partition(":")[0] for why in why_not(trace)] == ["superseded now"]
+
+
+def test_other_reasoners_see_what_holds_first(tmp_path: Path) -> None:
+    """One that only reads the facts has them from the same place."""
+    seen: list[str] = []
+
+    def reply(request: Request) -> str:
+        seen.append(request.growing)
+        return "York"
+
+    book = PromptBook.load(None, "compact", STEPS)
+    Direct(Tools(backbone(tmp_path), ScriptedModel(reply), book, Budget(2, 1000), "m")).answer(
+        Question("Where does Ana live now?", MOMENT)
+    )
+    assert f"F1. Ana: {YORK}" in seen[0]
+    assert f"F2. Ana: {LEEDS}" in seen[0]
