@@ -64,7 +64,7 @@ class QqReader(_TimedReader):
     """Reads what QQ's message manager writes."""
 
     name = "qq"
-    sign = "`消息对象:`, or a time and a name with a number, `2024-05-01 10:36:02 Mira(10001)`, and the text below (untested)"
+    sign = "`消息对象:`, or time and name with a number, `2024-05-01 10:36:02 Mira(10001)`, text below (untested)"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file says that it is an export of QQ, or two of its messages have numbers of QQ."""
