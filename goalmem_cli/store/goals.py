@@ -200,6 +200,11 @@ class GoalFolder:
             raise UsageError(f"there is no goal {name!r}", "goalmem goals lists them")
         return self._read(file)
 
+    def has_name(self, name: str) -> bool:
+        """Say whether there is a goal of that name; a fast look."""
+        with reporting(self.path):
+            return self._file(name).is_file()
+
     def has(self, goal: Goal) -> bool:
         """Say whether the goal is here just as it is; raises as `all`."""
         file = self._file(goal.name)
