@@ -9,6 +9,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import EXIT_CODES, drawn, hidden_after, open_for, show
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import GoalmemError, InputError
@@ -17,6 +18,7 @@ from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Asking
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.render.prompt import PipedLines, TypedLines
     from goalmem_cli.trace import Trace
 
@@ -96,7 +98,7 @@ def chat(
     with open_for(run) as memory:
         asking = memory.asking(terms)
         asking.statement("")  # reports a wrong name before anything is typed
-        return _Chat(run, asking, lines, is_traced=trace, is_remembered=remember).loop()
+        return _Chat(run, memory.kept, asking, lines, is_traced=trace, is_remembered=remember).loop()
 
 
 def _lines(run: Invocation) -> TypedLines | PipedLines:
@@ -116,9 +118,11 @@ class _Chat:
     """One session; an error ends only its line, not the session."""
 
     def __init__(
-        self, run: Invocation, asking: Asking, lines: TypedLines | PipedLines, *, is_traced: bool, is_remembered: bool
-    ) -> None:
+        self, run: Invocation, memory: KeptMemory, asking: Asking, lines: TypedLines | PipedLines, *,
+        is_traced: bool, is_remembered: bool,
+    ) -> None:  # fmt: skip
         self._run = run
+        self._memory = memory
         self._asking = asking
         self._is_traced = is_traced
         self._is_remembered = is_remembered
@@ -193,6 +197,7 @@ class _Chat:
             return
         self._asking.remember(self._asking.statement(line))
         self._run.screen.note("remembered")
+        may_have_changed(self._run, self._memory)
 
     def _leave_blank(self) -> None:
         """If lines are piped in, print an empty line, so that each question has one line of output."""

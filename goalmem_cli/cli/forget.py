@@ -16,8 +16,12 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.library.forgetting import forget as forget_for_good
 from goalmem_cli.library.forgetting import refuse_always
 from goalmem_cli.library.scope import selected
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
 
@@ -51,6 +55,9 @@ def forget(
         typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21."),
     ] = None,
     speaker: options.Speakers = None,
+    goal: Annotated[
+        list[str] | None, typer.Option("--goal", metavar="NAME", help="Also delete this goal, not only its answers.")
+    ] = None,
     always: Annotated[
         bool,
         typer.Option("--always", help="Also leave out what comes later of these conversations and speakers."),
@@ -75,7 +82,7 @@ def forget(
     Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
     when there is nothing of the kind.
     """
-    if listed and (conversation or before or speaker or always or leave_nothing or dry_run or yes):
+    if listed and (conversation or before or speaker or always or leave_nothing or dry_run or yes or goal):
         raise UsageError("--list forgets nothing", "give it alone")
     if listed:
         return _list(begin(context, quiet=quiet, store=store), is_json=json)
@@ -88,10 +95,13 @@ def forget(
     memory = open_stored(run.settings, run.factories, run.screen.note)
     time = None if before is None else earliest(before, "--before")
     selection = selected(memory, conversation, speaker, time, _NAMES)
+    for name in goal or ():
+        GoalFolder(memory.path / GOALS).get(name)  # refuse a wrong name before anything is deleted
     counts = _forgettable(run, memory, selection)
     if counts.turns and not dry_run:
         _confirm(run, counts, leaves_marks=not leave_nothing, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
+        _remove_goals(memory, goal or ())
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
     elif not counts.turns:
@@ -110,6 +120,12 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
         stay = counted(counts.without_time, "turn")
         run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
     return counts
+
+
+def _remove_goals(memory: KeptMemory, names: Iterable[str]) -> None:
+    for name in names:
+        with memory.keeping() as written:
+            GoalFolder(memory.path / GOALS, written).remove(name)
 
 
 def _list(run: Invocation, *, is_json: bool) -> int:

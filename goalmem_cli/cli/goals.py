@@ -12,17 +12,19 @@ from goalmem_cli.cli.ask import drawn_by, open_for
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.typed_times import stretch
-from goalmem_cli.errors import ModelError
+from goalmem_cli.errors import ModelError, StoreError
 from goalmem_cli.library.answering import Kind, Terms, local_now, refuse_empty
+from goalmem_cli.store.goals import GoalFolder, Outcome
+from goalmem_cli.store.privacy import GOALS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from goalmem_cli.cli.invocation import Invocation
-    from goalmem_cli.library.goals.keeping import CheckedGoal, Goals
+    from goalmem_cli.library.goals.keeping import Goals
     from goalmem_cli.library.goals.noticing import Touch
-    from goalmem_cli.store.goals import Goal
-    from goalmem_cli.trace import Fact
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.goals import CheckedGoal, Goal
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
@@ -49,13 +51,13 @@ def list_(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
     """List the goals and how each stands. Exits with 1 when there is none."""
-    from goalmem_cli.render.goals import line_of_goal
+    from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     run = begin(context, quiet=quiet, store=store)
     with open_for(run) as memory:
         goals = memory.goals.folder.all()
     if json:
-        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [_row(goal) for goal in goals]})
+        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal) for goal in goals]})
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
     if not goals:
@@ -88,7 +90,7 @@ def add(
     verbose: options.Verbose = False,
 ) -> int:
     """Ask a question and keep it, with its proof, answered or not."""
-    from goalmem_cli.render.goals import line_of_goal
+    from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     refuse_empty(question, Kind.QUESTION)
     begun, ended = stretch(since, until, None, local_now)
@@ -101,7 +103,7 @@ def add(
         chosen = memory.goals.free_name(question, name)  # before the model is loaded
         goal = drawn_by(run, question, partial(memory.goals.add, question, terms, chosen))
     if json:
-        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [_row(goal)]})
+        run.screen.document({"schema_version": SCHEMA_VERSION, "goals": [row_of_goal(goal)]})
     else:
         run.screen.text(line_of_goal(goal))
     return 0
@@ -157,6 +159,8 @@ def check(
 
     Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
     """
+    from goalmem_cli.render.goals import row_of_check
+
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty, keep_prompts=keep_prompts,
@@ -166,7 +170,7 @@ def check(
         found = goals.touched(names)
         checked = checked_with(run, goals, found, is_forced=every, is_traced=trace, is_shown=not json)
     if json:
-        rows = [_checked_row(each) for each in checked]
+        rows = [row_of_check(each) for each in checked]
         run.screen.document({"schema_version": SCHEMA_VERSION, "goals": rows})
     if not found:
         run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
@@ -181,6 +185,36 @@ def remove(context: typer.Context, name: Name, store: options.Store = None, quie
         memory.goals.remove(name)
     run.screen.report(f"removed the goal {name}")
     return 0
+
+
+def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
+    """Note how many goals the turns that were just added or removed can have changed; without goals, look at nothing.
+
+    A goal that cannot be read is no failure of the command that calls this: it warns.
+    """
+    from goalmem_cli.render.goals import touched_words
+
+    try:
+        if found := _touched(run, memory):
+            run.screen.note(touched_words(len(found)))
+    except StoreError as error:
+        run.screen.warn(error.message)
+
+
+def check_changed(run: Invocation, memory: KeptMemory, *, is_shown: bool) -> list[CheckedGoal]:
+    """Check the goals that the turns which were just added can have changed, as `goals check` does."""
+    found = _touched(run, memory)
+    if not found:
+        return []
+    with open_for(run) as opened:
+        return checked_with(run, opened.goals, found, is_shown=is_shown)
+
+
+def _touched(run: Invocation, memory: KeptMemory) -> list[tuple[Goal, Touch | None]]:
+    if not memory.exists or GoalFolder(memory.path / GOALS).is_empty:
+        return []
+    with open_for(run) as opened:
+        return [(goal, touch) for goal, touch in opened.goals.touched() if touch is not None]
 
 
 def checked_with(
@@ -204,7 +238,7 @@ def checked_with(
         else:
             checked = drawn_by(run, goal.question, partial(goals.check, goal, touch))
         state = checked.goal.state
-        if is_traced and checked.touch is not None and state.trace is not None:
+        if is_traced and checked.touched and state.trace is not None:
             run.screen.draw(proof_tree(state.trace, FULL if run.screen.is_verbose else BRIEF))
         if is_shown:
             run.screen.text(line_of_check(checked))
@@ -213,41 +247,7 @@ def checked_with(
 
 
 def code_of(checked: Sequence[CheckedGoal]) -> int:
-    """Return the exit code of a check: 4 where a goal could not be checked, 1 where one changed, else 0."""
-    from goalmem_cli.library.goals.outcomes import Outcome
-
+    """Return the exit code of checks: 4 where a goal could not be checked, 1 where one changed, else 0."""
     if any(each.outcome is Outcome.FAILED for each in checked):
         return ModelError.exit_code
     return CHANGED if any(each.outcome.is_change for each in checked) else 0
-
-
-def _row(goal: Goal) -> dict[str, object]:
-    state = goal.state
-    return {
-        "name": goal.name,
-        "question": goal.question,
-        "status": state.status.value,
-        "answer": state.answer,
-        "certainty": state.certainty,
-        "since": state.since.isoformat(),
-        "checked": state.checked.isoformat(),
-        "why": state.why,
-        "evidence": [fact.unit for fact in state.evidence],
-    }
-
-
-def _checked_row(checked: CheckedGoal) -> dict[str, object]:
-    state = checked.goal.state
-    return _row(checked.goal) | {
-        "outcome": checked.outcome.value,
-        "before": checked.before.answer,
-        "touched": checked.touch.why if checked.touch is not None else None,
-        "because": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.because],
-        "rival": state.rival,
-        "against": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.against],
-        "calls": checked.calls,
-    }
-
-
-def _iso(fact: Fact) -> str | None:
-    return fact.said.isoformat() if fact.said is not None else None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.goals import check_changed, code_of, may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.ingest_explained import explain_files
 from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
@@ -70,6 +71,9 @@ Apart = Annotated[
 Explain = Annotated[
     bool,
     typer.Option("--explain", help="Say which format each file is in, with its first turns, and store nothing."),
+]
+CheckGoals = Annotated[
+    bool, typer.Option("--check-goals", help="Prove again the goals that the new turns can have changed.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
 
@@ -138,11 +142,15 @@ def ingest(
     redact: Redact = None,
     timezone: Timezone = None,
     apart: Apart = False,
+    check_goals: CheckGoals = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new."""
+    """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new.
+
+    Exits with 5 when a file could not be read, with --check-goals else as `goalmem goals check` does.
+    """
     from goalmem_cli.wiring import open_store
 
     order = _order(day_first=day_first, month_first=month_first)
@@ -175,9 +183,15 @@ def ingest(
             if not json:
                 run.screen.report(line_of(report, is_dry=dry_run))
     reading.finish()
+    checked = check_changed(run, memory, is_shown=not json) if check_goals and not dry_run else []
+    if not check_goals and not dry_run:
+        may_have_changed(run, memory)
     if json:
-        run.screen.document(document_of(reading.taken(), reading.errors))
-    return InputError.exit_code if reading.errors else 0
+        from goalmem_cli.render.goals import row_of_check
+
+        rows = {"goals": [row_of_check(each) for each in checked]} if check_goals else {}
+        run.screen.document(document_of(reading.taken(), reading.errors) | rows)
+    return InputError.exit_code if reading.errors else code_of(checked)
 
 
 class _Heard:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.ingest_report import line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import Invocation, begin
@@ -154,4 +155,6 @@ def _read_new(run: Invocation, memory: KeptMemory, sources: list[str] | None, se
             for note in notes_of(report, is_restored=False, is_taken=False):
                 run.screen.note(f"{report.path}: {note}")
             run.screen.report(line_of(report, is_dry=False))
+    if any(report.new_turns or report.replaced for report in reading.taken()):
+        may_have_changed(run, memory)
     return bool(reading.errors)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from goalmem_cli.library.goals.outcomes import Outcome
 from goalmem_cli.render.text import counted, labels_of, safe, shortened
-from goalmem_cli.store.goals import GoalStatus
+from goalmem_cli.store.goals import GoalStatus, Outcome
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from goalmem_cli.library.goals.keeping import CheckedGoal
-    from goalmem_cli.store.goals import Goal, GoalState
+    from goalmem_cli.store.goals import CheckedGoal, Goal, GoalState
     from goalmem_cli.trace import Fact
 
 _QUOTED = 120
@@ -57,6 +55,40 @@ def lines_of_history(goal: Goal) -> Iterator[str]:
 def touched_words(count: int) -> str:
     """Return how many goals may have changed, and the command that checks them."""
     return f"{counted(count, 'goal')} may have changed: goalmem goals check"
+
+
+def row_of_goal(goal: Goal) -> dict[str, object]:
+    """Return a goal and its state as JSON data."""
+    state = goal.state
+    return {
+        "name": goal.name,
+        "question": goal.question,
+        "status": state.status.value,
+        "answer": state.answer,
+        "certainty": state.certainty,
+        "since": state.since.isoformat(),
+        "checked": state.checked.isoformat(),
+        "why": state.why,
+        "evidence": [fact.unit for fact in state.evidence],
+    }
+
+
+def row_of_check(checked: CheckedGoal) -> dict[str, object]:
+    """Return the result of a check as JSON data."""
+    state = checked.goal.state
+    return row_of_goal(checked.goal) | {
+        "outcome": checked.outcome.value,
+        "before": checked.before.answer,
+        "touched": checked.touched or None,
+        "because": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.because],
+        "rival": state.rival,
+        "against": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.against],
+        "calls": checked.calls,
+    }
+
+
+def _iso(fact: Fact) -> str | None:
+    return fact.said.isoformat() if fact.said is not None else None
 
 
 def _standing(state: GoalState) -> str:

@@ -167,6 +167,37 @@ class Goal:
         return goal
 
 
+class Outcome(StrEnum):
+    """What a check found."""
+
+    STILL = "still so"
+    ANSWERED = "now answered"
+    CHANGED = "changed"
+    LOST = "no longer answered"
+    UNDERMINED = "undermined"
+    IN_CONFLICT = "in conflict"
+    FAILED = "not checked"
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the goal stands otherwise than before."""
+        return self not in (Outcome.STILL, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGoal:
+    """The result of a check: the goal as it is now, its state before, the outcome, and why it was proved again.
+
+    `touched` is empty if nothing can have changed it, so that it was not proved. `calls` are the model calls.
+    """
+
+    goal: Goal
+    before: GoalState
+    outcome: Outcome
+    touched: str = ""
+    calls: int = 0
+
+
 class GoalFolder:
     """The kept goals of a memory."""
 

@@ -15,7 +15,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.cli.typed_times import earliest, latest, stretch
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.answering import Kind, local_now, one_line, refuse_empty
+from goalmem_cli.library.answering import Kind, Terms, local_now, one_line, refuse_empty
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.people import roster_of, shown_names
@@ -232,8 +232,29 @@ class Offers:
         """Store what was said as the next turn of the conversation `goalmem`."""
         refuse_empty(text, Kind.STATEMENT)  # before waiting for a question under way
         with self._at_work, self._reading:
-            turn = self._opened().remember(text, asker=speaker)
-        return {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
+            memory = self._opened()
+            turn = memory.remember(text, asker=speaker)
+            changed = [goal.name for goal, touch in memory.goals.touched() if touch is not None]
+        told = {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
+        return told | ({"goals_that_may_have_changed": changed[:MOST_CONVERSATIONS]} if changed else {})
+
+    def goals(self) -> dict[str, object]:
+        """Return the kept goals, and which of them new turns can have changed since they were proved."""
+        from goalmem_cli.render.goals import row_of_goal
+
+        with self._reading:
+            found = self._stored().goals.touched()
+        shown = [row_of_goal(goal) | {"may_have_changed": touch is not None} for goal, touch in found]
+        return {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
+
+    def keep_goal(self, question: str, name: str | None, watched: Watched) -> Answered:
+        """Ask a question, keep it as a goal, and return how it stands; raises as `ask`."""
+        from goalmem_cli.render.goals import line_of_goal, row_of_goal
+
+        refuse_empty(question, Kind.QUESTION)
+        with self._working(watched):
+            goal = self._opened().goals.add(question, Terms(), name, watched)
+        return Answered(line_of_goal(goal), row_of_goal(goal))
 
     def forget(
         self,
@@ -344,5 +365,6 @@ def _of_forgotten(counts: Forgotten) -> dict[str, object]:
         "conversations": list(counts.conversations[:MOST_CONVERSATIONS]),
         "units": dict(counts.units),
         "traces": counts.traces,
+        "goals": counts.goals,
         "without_time": counts.without_time,
     }

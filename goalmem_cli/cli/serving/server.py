@@ -25,6 +25,7 @@ from goalmem_cli.errors import GoalmemError
 T = TypeVar("T")
 
 SCHEME = "goalmem://conversation/"
+GOALS = "goalmem://goals"
 INSTRUCTIONS = (
     "A memory of the user's own conversations, kept on this machine. `search` finds turns; `ask` proves an answer from "
     "them, or says that memory does not tell. Everything that these tools return was said by people or models in those "
@@ -134,6 +135,16 @@ def _add_browsing(server: MemoryServer, offers: Offers) -> None:
         """Show a stretch of a conversation: around a turn, or from its beginning."""
         return await _tool(partial(offers.turns, conversation, turn, count))
 
+    @server.tool(annotations=_READS)
+    async def goals() -> dict[str, Any]:
+        """List the questions that the user keeps, how each stands, and whether new turns can have changed it."""
+        return await _tool(offers.goals)
+
+    @server.resource(GOALS, name="goals", mime_type="application/json")
+    async def kept_goals() -> dict[str, Any]:
+        """The questions that the user keeps, as the tool `goals` lists them."""
+        return await _resource(offers.goals)
+
     # A name is only ever looked up among the stored ones: it is no path, whatever it looks like.
     lookup = ResourceSecurity(exempt_params=frozenset({"name"}))
 
@@ -151,6 +162,16 @@ def _add_writing(server: MemoryServer, offers: Offers) -> None:
     ) -> dict[str, Any]:
         """Remember something that the user says, as a turn of the conversation `goalmem`."""
         return await _tool(partial(offers.remember, text, speaker))
+
+    @server.tool(annotations=_WRITES)
+    async def keep_goal(
+        question: Annotated[str, Field(description="The question to keep, as a person asks it", max_length=10_000)],
+        context: Context[Any, Any],
+        name: Annotated[str | None, Field(description="What to call it", max_length=80)] = None,
+    ) -> CallToolResult:
+        """Ask a question and keep it, so that the user hears when what is remembered gives another answer."""
+        kept = await _watched(context, partial(offers.keep_goal, question, name), offers.give_up)
+        return CallToolResult(content=[TextContent(text=kept.text)], structured_content=kept.document)
 
     @server.tool(annotations=_DELETES)
     async def forget(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of
-from goalmem_cli.library.goals.outcomes import Outcome, first_state, next_state, verdict
+from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.records import Question
-from goalmem_cli.store.goals import Goal, GoalFolder, GoalState, Watch
+from goalmem_cli.store.goals import CheckedGoal, Goal, GoalFolder, GoalState, Outcome, Watch
 
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Parts, Terms
@@ -24,20 +24,6 @@ _Watched: TypeAlias = "tuple[Observer | None, Callable[[], None]]"
 LONGEST_NAME = 80
 _WORDS_OF_NAME = 6
 ASKED_ANEW = "proved again on request"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedGoal:
-    """The result of a check: the goal as it is now, its state before, the outcome, and why it was checked.
-
-    `touch` is None if nothing can have changed it, so that nothing was proved again. `calls` are the model calls.
-    """
-
-    goal: Goal
-    before: GoalState
-    outcome: Outcome
-    touch: Touch | None = None
-    calls: int = 0
 
 
 class Goals:
@@ -157,7 +143,7 @@ class Goals:
         there = self._stored({fact.unit for fact in before.facts})
         trace, calls = self._proved(goal, asked, touch, there, (observer, loaded))
         if trace is None:
-            return CheckedGoal(goal, before, Outcome.FAILED, touch, calls)
+            return CheckedGoal(goal, before, Outcome.FAILED, touch.why, calls)
         told = verdict(before, trace, touch, frozenset(there))
         state = replace(next_state(goal, _bare(trace), told, _now()), generation=generation)
         after = goal.with_state(self._watched(state, trace, asked, generation))
@@ -166,7 +152,7 @@ class Goals:
             if folder.has(goal):
                 folder.save(after)
         self._undermine_lost(after)
-        return CheckedGoal(after, before, told.outcome, touch, calls)
+        return CheckedGoal(after, before, told.outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
         """Delete a goal.

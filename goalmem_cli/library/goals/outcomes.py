@@ -5,33 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.store.goals import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan
+from goalmem_cli.store.goals import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.noticing import Touch
     from goalmem_cli.trace import Fact, Trace
-
-
-class Outcome(StrEnum):
-    """What a check found."""
-
-    STILL = "still so"
-    ANSWERED = "now answered"
-    CHANGED = "changed"
-    LOST = "no longer answered"
-    UNDERMINED = "undermined"
-    IN_CONFLICT = "in conflict"
-    FAILED = "not checked"
-
-    @property
-    def is_change(self) -> bool:
-        """Whether the goal stands otherwise than before."""
-        return self not in (Outcome.STILL, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
