@@ -7,11 +7,12 @@ or after.
 from __future__ import annotations
 
 import json
-from collections.abc import Set
+from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, TypeVar
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
 from goalmem_cli.json_records import plain, rebuild
@@ -20,9 +21,12 @@ from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.store.privacy import make_private
 from goalmem_cli.store.traces import is_about, shown_by
-from goalmem_cli.trace import Fact, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Step, Trace
 
+_Settles = TypeVar("_Settles", Grounded, Contradicted)
 SCHEMA_VERSION = 1
+NEAR = 3
+"""So many first hits of an open query count as what an unknown answer rests on."""
 FORGOTTEN = "what it rested on was forgotten"
 """Why a goal is undermined."""
 
@@ -106,6 +110,32 @@ class GoalState:
         """Say whether the state shows a unit or text that a key of `TraceFolder.about` means."""
         return is_about(self.facts, "", keys)
 
+    def rests_on(self, keys: Set[str]) -> bool:
+        """Say whether the answer rests on what a key means; of an unknown one, whether it was near to what is open."""
+        if self.answer is not None:
+            return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
+        first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
+        return self.trace is not None and is_about(map(_alone, _near(self.trace, first)), "", keys)
+
+    def without(self, keys: Set[str], question: str) -> GoalState:
+        """Return the state without quotes, bindings and answers of what the keys mean.
+
+        If it does not rest on that, it stands, but shows no more than the facts that it rests on.
+        """
+        if not self.is_about(keys):
+            return self
+        if self.rests_on(keys) or self.trace is None:
+            return self.undermined(question)
+        return replace(self, trace=_pared(self.trace), **self._stripped(question))
+
+    def _stripped(self, question: str) -> dict[str, Any]:
+        """Return the other fields, without what may quote facts that the state does not rest on."""
+        if self.answer is not None:
+            alone = {name: tuple(map(_alone, facts)) for name, facts in (("because", self.because), ("against", self.against))}
+            return alone
+        bare = self.undermined(question)
+        return {"plan": bare.plan, "watches": bare.watches, "because": (), "why": ""}
+
     def undermined(self, question: str) -> GoalState:
         """Return the state without anything that was said, after its facts were forgotten."""
         plan = self.plan if self.plan is not None and self.plan.is_of(question) else None
@@ -141,9 +171,7 @@ class Goal:
 
     def undermined(self, keys: Set[str]) -> Goal:
         """Return the goal without quotes, bindings and answers of what the keys mean."""
-        return replace(
-            self, states=tuple(each.undermined(self.question) if each.is_about(keys) else each for each in self.states)
-        )
+        return replace(self, states=tuple(each.without(keys, self.question) for each in self.states))
 
     def document(self) -> dict[str, object]:
         """Return the goal as a JSON object."""
@@ -307,6 +335,45 @@ class GoalFolder:
             return Goal.from_document(document)
         except (ValueError, RecursionError) as error:
             raise StoreDamaged(f"{file}: {error}", "delete that file, and add the goal again") from error
+
+
+def _alone(fact: Fact) -> Fact:
+    """Return the fact without what stands beside it and what changed it."""
+    return replace(fact, before=(), after=(), moved_on=None)
+
+
+def _near(trace: Trace, units: Set[str]) -> Iterator[Fact]:
+    """Yield the facts that speak against an open subgoal or are nearest to it, and those of the units."""
+    steps = [step for attempt in trace.attempts for step in attempt.steps]
+    named = {number for step in steps for each in (*step.denied, *step.rejected) for number in each.facts}
+    named |= {number for step in steps for each in step.unresolved for number in each.nearest}
+    yield from (fact for number, fact in trace.facts.items() if number in named or fact.unit in units)
+
+
+def _pared(trace: Trace) -> Trace:
+    """Return the trace with nothing but the answer's proof, or of a failed search with nothing that was found."""
+    cited = dict.fromkeys(trace.evidence)
+    return replace(
+        trace,
+        facts={number: _alone(trace.facts[number]) for number in cited if number in trace.facts},
+        substitution=trace.substitution if trace.evidence else {},
+        attempts=tuple(_pared_attempt(each, cited) for each in trace.attempts if each.ending is Ending.GROUNDED),
+        actions=(), notes=(), failure=None, check=None, guess=None, stages=(), exchanges=(),
+    )  # fmt: skip
+
+
+def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
+    def own(items: Iterable[_Settles]) -> tuple[_Settles, ...]:
+        return tuple(item for item in items if all(number in cited for number in item.facts))
+
+    steps = (
+        Step(
+            step.depth, usage=step.usage, contradicted=own(step.contradicted),
+            grounded=tuple(replace(item, notes=()) for item in own(step.grounded)),
+        )
+        for step in attempt.steps
+    )  # fmt: skip
+    return replace(attempt, steps=tuple(steps), failure=None)
 
 
 def _types(plan: KeptPlan) -> str:

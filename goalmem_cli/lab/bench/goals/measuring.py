@@ -12,8 +12,8 @@ from goalmem_cli.logic.normal import normalise
 from goalmem_cli.memory_records import Selection
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.goals.keeping import CheckedGoal
     from goalmem_cli.library.memory import Memory
+    from goalmem_cli.store.goals import CheckedGoal
 
 KINDS = (SINGLE, CLOSED, TWO_STEPS)
 ALL = "all"
@@ -96,6 +96,7 @@ class _Run:
         self._told = Told(list(story.before.tellings))
         self._by_name: dict[str, Standing] = {}
         self._figures = {kind: GoalFigures(kind) for kind in KINDS}
+        self._kept: dict[str, str | None] = {}  # the answers after the last check, which forgetting takes out
         self._seconds = 0.0
         self._missed: list[str] = []
 
@@ -107,7 +108,7 @@ class _Run:
         memory.kept.add_all(story.before.chats)
         for number, goal in enumerate(story.goals):
             kept = memory.goals.add(goal.question, Terms(), f"{goal.kind} {number}")
-            self._by_name[kept.name] = goal
+            self._by_name[kept.name], self._kept[goal.question] = goal, kept.state.answer
             self._count(goal.kind, goals=1)
         for number, step in enumerate(story.steps, 1):
             self._take(number, step)
@@ -142,7 +143,7 @@ class _Run:
 
     def _compare(self, number: int, step: Step, before: _So, checked: CheckedGoal) -> None:
         """Count what a check found of a goal, beside what was so before the step and is so now."""
-        goal, answer, is_proved = self._by_name[checked.goal.name], checked.goal.state.answer, checked.touch is not None
+        goal, answer, is_proved = self._by_name[checked.goal.name], checked.goal.state.answer, bool(checked.touched)
         now = self._so(goal)
         is_told = bool((before.matters | now.matters) & step.matters)
         is_beside = not is_told and goal.chat in step.grown
@@ -152,8 +153,9 @@ class _Run:
             checks=1, changes=is_changed, noticed=is_changed and is_proved, caught=is_changed and is_right,
             told=is_told, repeats=is_told and not is_changed, untouched=not is_told,
             false_alarms=is_proved and not is_told, beside=is_beside, false_beside=is_proved and is_beside,
-            proved=is_proved, in_vain=is_proved and _is_same(answer, checked.before.answer), calls=checked.calls,
+            proved=is_proved, in_vain=is_proved and _is_same(answer, self._kept[goal.question]), calls=checked.calls,
         )  # fmt: skip
+        self._kept[goal.question] = answer
         if is_changed and not is_right:
             how = "proved again" if is_proved else "not noticed"
             found, right = answer or "unknown", now.answer or "unknown"
