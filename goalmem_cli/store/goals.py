@@ -368,7 +368,7 @@ def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
 
     steps = (
         Step(
-            step.depth, usage=step.usage, contradicted=own(step.contradicted),
+            step.depth, usage=step.usage, several=step.several, contradicted=own(step.contradicted),
             grounded=tuple(replace(item, notes=()) for item in own(step.grounded)),
         )
         for step in attempt.steps

@@ -13,6 +13,7 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.lab.cli import (
     bench_came,
     bench_changes,
+    bench_goals,
     bench_size,
     bench_speed,
     bench_structures,
@@ -101,6 +102,7 @@ group.command(
 group.command("changes", epilog=examples("goalmem bench changes --facts 200 --wrong 0,0.1", guide="measuring"))(
     bench_changes.changes
 )
+group.command("goals", epilog=examples("goalmem bench goals --goals 40 --steps 4", guide="measuring"))(bench_goals.goals)
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
     bench_sums.sums
 )

@@ -58,13 +58,15 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
 def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], new: Sequence[Hit]) -> Begun | None:
     """Return the proof to begin with: the plan, and the claims on subgoals that are not touched and are still stored.
 
+    A subgoal after a touched one is touched too if it shares a variable with that, as its values came from there.
     `hits` are the units of the trace that are still stored, by id; `new` are hits that were not known. Returns None if
     the question was not planned, or an older version planned it.
     """
     attempt = decisive(trace)
     if attempt is None or not attempt.breadth or (not attempt.answers and trace.substitution):
         return None
-    claims = list[Claim]()
+    subgoals, claims = _starred(attempt), list[Claim]()
+    touched = _with_later(touched, subgoals)
     for item in _standing(trace, attempt):
         units = tuple(trace.facts[each].unit for each in item.facts if each in trace.facts)
         if item.subgoal not in touched and units and all(unit in hits for unit in units):
@@ -72,14 +74,46 @@ def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], ne
     shown = dict.fromkeys(unit for units in _cited(trace, attempt).values() for unit in units)
     first = {unit: hits[unit] for unit in shown if unit in hits} | {hit.unit.id: hit for hit in new}
     return Begun(
-        attempt.goal, attempt.subgoals, attempt.answers, attempt.is_current, tuple(claims), tuple(first.values())
+        attempt.goal, tuple(map(str, subgoals)) or attempt.subgoals, attempt.answers, attempt.is_current, tuple(claims), tuple(first.values())
     )
 
 
 def _standing(trace: Trace, attempt: Attempt) -> Iterator[Grounded]:
-    """Yield the last grounding of each of the plan's subgoals that agrees with the substitution."""
-    last = {item.subgoal: item for step in attempt.steps for item in step.grounded if _agrees(item, trace)}
-    yield from (item for number, item in sorted(last.items()) if number < len(attempt.subgoals))
+    """Yield the groundings of the plan's subgoals that agree with the substitution: of lists, those of all values."""
+    found = {
+        (item.subgoal, item.facts, tuple(sorted(item.bindings.items()))): item
+        for step in attempt.steps
+        for item in step.grounded
+        if item.subgoal < len(attempt.subgoals) and _agrees(item, trace)
+    }
+    yield from sorted(found.values(), key=lambda item: item.subgoal)
+
+
+def _starred(attempt: Attempt) -> tuple[Atom, ...]:
+    """Return the plan's subgoals, with stars on the variables that turned out to have several values."""
+    several = {name for step in attempt.steps for name in step.several}
+    return tuple(atom.starring(several) for atom in _atoms(attempt))
+
+
+def _with_later(touched: Collection[int], subgoals: Sequence[Atom]) -> set[int]:
+    """Return the touched subgoals and those after them that use a variable whose values came from them."""
+    found, names, held = set(touched), set[str](), set[str]()
+    for number, atom in enumerate(subgoals):
+        own = {variable.name for variable in atom.variables}
+        if number in found or own & names:
+            found.add(number)
+            names |= own - held
+        else:
+            held |= own
+    return found
+
+
+def _atoms(attempt: Attempt) -> list[Atom]:
+    """Return the plan's subgoals; none if this version cannot read one."""
+    try:
+        return [parse_atom(text) for text in attempt.subgoals]
+    except NotationError:
+        return []
 
 
 def _agrees(item: Grounded, trace: Trace) -> bool:
@@ -100,12 +134,8 @@ def _cited(trace: Trace, attempt: Attempt) -> dict[int, tuple[str, ...]]:
 
 def _queries(trace: Trace, attempt: Attempt) -> list[str]:
     """Return each subgoal as a query, with the values that earlier subgoals bound."""
-    try:
-        atoms: list[Atom] = [parse_atom(text) for text in attempt.subgoals]
-    except NotationError:
-        return []
     known, queries = dict[str, tuple[str, ...]](), list[str]()
-    for atom in atoms:
+    for atom in _atoms(attempt):
         queries.append(phrase_of(atom, known))
         known |= {
             each.name: trace.substitution[each.name]
