@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
 from goalmem_cli.json_records import plain, rebuild
@@ -21,7 +21,7 @@ from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.store.privacy import make_private
 from goalmem_cli.store.traces import is_about, shown_by
-from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Step, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
 SCHEMA_VERSION = 1
@@ -51,8 +51,14 @@ class KeptPlan:
 
     def is_of(self, question: str) -> bool:
         """Say whether the plan has no constant or predicate but the question's own words."""
-        told = content_stems(" ".join((self.goal, *self.subgoals)))
-        return told <= content_stems(question) | frozenset(content_stems(_types(self)))
+        from goalmem_cli.logic import NotationError, Variable, parse_atom
+
+        try:
+            parts = [part for text in (self.goal, *self.subgoals) for part in parse_atom(text).parts]
+        except NotationError:
+            return False
+        said = " ".join("" if isinstance(part, Variable) else str(part) for part in parts)
+        return content_stems(said) <= content_stems(question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,26 +121,27 @@ class GoalState:
         if self.answer is not None:
             return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
         first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
-        return self.trace is not None and is_about(map(_alone, _near(self.trace, first)), "", keys)
+        return self.trace is None or is_about(map(_alone, _near(self.trace, first)), "", keys)
 
     def without(self, keys: Set[str], question: str) -> GoalState:
         """Return the state without quotes, bindings and answers of what the keys mean.
 
         If it does not rest on that, it stands, but shows no more than the facts that it rests on.
         """
+        trace = self.trace
         if not self.is_about(keys):
             return self
-        if self.rests_on(keys) or self.trace is None:
+        if trace is None or self.rests_on(keys):
             return self.undermined(question)
-        return replace(self, trace=_pared(self.trace), **self._stripped(question))
-
-    def _stripped(self, question: str) -> dict[str, Any]:
-        """Return the other fields, without what may quote facts that the state does not rest on."""
+        pared = replace(self, trace=_pared(trace), because=tuple(map(_alone, self.because)))
         if self.answer is not None:
-            alone = {name: tuple(map(_alone, facts)) for name, facts in (("because", self.because), ("against", self.against))}
-            return alone
-        bare = self.undermined(question)
-        return {"plan": bare.plan, "watches": bare.watches, "because": (), "why": ""}
+            return replace(pared, against=tuple(map(_alone, self.against)))
+        if self.plan is None or not self.plan.is_of(question):
+            return self.undermined(question)
+        values = [value for item in _grounded(trace) for each in item.bindings.values() for value in each]
+        told = content_stems(" ".join((question, *self.plan.subgoals, *values)))
+        own = tuple(watch for watch in self.watches if content_stems(watch.query) <= told)
+        return replace(pared, because=(), why="", watches=own)
 
     def undermined(self, question: str) -> GoalState:
         """Return the state without anything that was said, after its facts were forgotten."""
@@ -343,21 +350,28 @@ def _alone(fact: Fact) -> Fact:
 
 
 def _near(trace: Trace, units: Set[str]) -> Iterator[Fact]:
-    """Yield the facts that speak against an open subgoal or are nearest to it, and those of the units."""
+    """Yield the facts that settle a subgoal, speak against it or are nearest to it, and those of the units."""
     steps = [step for attempt in trace.attempts for step in attempt.steps]
     named = {number for step in steps for each in (*step.denied, *step.rejected) for number in each.facts}
     named |= {number for step in steps for each in step.unresolved for number in each.nearest}
+    named |= {number for item in _grounded(trace) for number in item.facts}
     yield from (fact for number, fact in trace.facts.items() if number in named or fact.unit in units)
 
 
+def _grounded(trace: Trace) -> list[Grounded]:
+    return [item for attempt in trace.attempts for step in attempt.steps for item in step.grounded]
+
+
 def _pared(trace: Trace) -> Trace:
-    """Return the trace with nothing but the answer's proof, or of a failed search with nothing that was found."""
-    cited = dict.fromkeys(trace.evidence)
+    """Return the trace with nothing but the answer's proof, or of a failed search with the steps that were settled."""
+    is_proved = trace.status is Status.ANSWERED
+    cited = dict.fromkeys(trace.evidence if is_proved else (each for item in _grounded(trace) for each in item.facts))
+    endings = {Ending.GROUNDED} if is_proved else set(Ending)
     return replace(
         trace,
         facts={number: _alone(trace.facts[number]) for number in cited if number in trace.facts},
-        substitution=trace.substitution if trace.evidence else {},
-        attempts=tuple(_pared_attempt(each, cited) for each in trace.attempts if each.ending is Ending.GROUNDED),
+        substitution=trace.substitution if is_proved else {},
+        attempts=tuple(_pared_attempt(each, cited) for each in trace.attempts if each.ending in endings),
         actions=(), notes=(), failure=None, check=None, guess=None, stages=(), exchanges=(),
     )  # fmt: skip
 
@@ -374,14 +388,3 @@ def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
         for step in attempt.steps
     )  # fmt: skip
     return replace(attempt, steps=tuple(steps), failure=None)
-
-
-def _types(plan: KeptPlan) -> str:
-    """Return the type words of a plan's variables."""
-    from goalmem_cli.logic import NotationError, parse_atom
-
-    try:
-        atoms = [parse_atom(text) for text in (plan.goal, *plan.subgoals)]
-    except NotationError:
-        return ""
-    return " ".join(variable.type for atom in atoms for variable in atom.variables)

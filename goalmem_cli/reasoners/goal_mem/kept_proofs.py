@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.logic import Atom, NotationError, parse_atom
+from goalmem_cli.logic import Atom, Constant, NotationError, Substitution, Variable, parse_atom
+from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.reasoners.goal_mem.queries import phrase_of
 from goalmem_cli.reasoners.goal_mem.records import Begun, Claim
 from goalmem_cli.records import Hit
@@ -37,21 +38,19 @@ def decisive(trace: Trace) -> Attempt | None:
 def depends_on(trace: Trace) -> tuple[Depends, ...]:
     """Return the queries that the outcome depends on.
 
-    A subgoal's query has the values of earlier subgoals put in, but not its own, as another value may be told later. Of
-    open subgoals, the queries that the model asked for come too. An outcome without a plan of several subgoals, and
-    every failure, depends on the question itself.
+    A subgoal's query has the values of earlier subgoals put in, but not its own, as another value may be told later. So
+    a closed question's query comes also without its last constant: not only "Ana lives in Leeds", but "Ana lives in".
+    Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
-    is_planned = attempt is not None and bool(attempt.breadth)
-    if attempt is not None and is_planned:
-        cited = _cited(trace, attempt)
-        for number, query in enumerate(_queries(trace, attempt)):
-            found.append(Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))))
-            if number not in cited:
-                found += [Depends(number, each) for each in _asked_for(attempt, number)]
-    if not is_planned or trace.status is not Status.ANSWERED:
+    if attempt is None or not attempt.breadth or not _atoms(attempt):
         units = tuple(trace.facts[each].unit for each in trace.evidence if each in trace.facts)
-        found.insert(0, Depends(WHOLE, trace.question, units if trace.status is Status.ANSWERED else ()))
+        return (Depends(WHOLE, trace.question, units if trace.status is Status.ANSWERED else ()),)
+    cited = _cited(trace, attempt)
+    for number, queries in enumerate(_queries(trace, attempt)):
+        found += [Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))) for query in queries]
+        if number not in cited:
+            found += [Depends(number, each) for each in _asked_for(attempt, number)]
     return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
 
 
@@ -132,17 +131,34 @@ def _cited(trace: Trace, attempt: Attempt) -> dict[int, tuple[str, ...]]:
     return cited
 
 
-def _queries(trace: Trace, attempt: Attempt) -> list[str]:
-    """Return each subgoal as a query, with the values that earlier subgoals bound."""
-    known, queries = dict[str, tuple[str, ...]](), list[str]()
+def _queries(trace: Trace, attempt: Attempt) -> Iterator[tuple[str, ...]]:
+    """Yield each subgoal's queries, with the values that earlier subgoals bound."""
+    bound = dict(trace.substitution)
+    for item in _standing(trace, attempt):
+        bound |= {name: values for name, values in item.bindings.items() if name not in bound}
+    asked, known = content_stems(trace.question), dict[str, tuple[str, ...]]()
+    speakers = [content_stems(fact.speaker) for fact in trace.facts.values()]
     for atom in _atoms(attempt):
-        queries.append(phrase_of(atom, known))
-        known |= {
-            each.name: trace.substitution[each.name]
-            for each in atom.variables
-            if len(trace.substitution.get(each.name, ())) == 1
-        }
-    return queries
+        put_in = Substitution(known).apply(atom)
+        queries = [_said(put_in, asked)]
+        last = len(put_in.constants) - 1
+        if not attempt.answers and last > 0 and content_stems(put_in.constants[last].value) not in speakers:
+            queries.append(_said(put_in, asked, without=put_in.constants[last]))
+        yield tuple(query for query in queries if content_stems(query))
+        known |= {each.name: bound[each.name] for each in atom.variables if len(bound.get(each.name, ())) == 1}
+
+
+def _said(atom: Atom, asked: Collection[str], without: Constant | None = None) -> str:
+    """Return a statement as a query. A variable becomes its type if the question names that; others are left out.
+
+    Turns seldom say a type ("company"), and as a rare word it would count most.
+    """
+    parts = tuple(
+        part if not isinstance(part, Variable) else Constant(part.type) if content_stems(part.type) & asked else ""
+        for part in atom.parts
+        if part is not without
+    )
+    return phrase_of(Atom(tuple(part for part in parts if part != "")), {})
 
 
 def _asked_for(attempt: Attempt, number: int) -> Iterator[str]:
