@@ -1,16 +1,21 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
 A goal is touched if a unit that its proof cites is gone, if a later turn makes a cited one out of date, or if a new
-turn is among the first hits of a query that the proof depends on. Queries are ranked by `reranked`, whatever the
+turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by `reranked`, whatever the
 backbone of the answers, as it needs no index of its own.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goalmem_cli.backbones.small_talk import may_be_evidence
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.store.goals import FORGOTTEN, Goal, GoalStatus, Watch
 
 if TYPE_CHECKING:
@@ -21,8 +26,15 @@ if TYPE_CHECKING:
 
 DEPTH = 20
 """How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
-FIRST = 3
-"""A new turn among so many first hits of a query touches the goal."""
+FIRST, LEAST = 3, 0.07
+"""A new turn among so many first hits of a query touches the goal, if it is at least so likely evidence for it."""
+NEARLY = 0.8
+"""So does one that is so likely evidence as a cited turn, times this: earlier tellings may stand before it."""
+_NAME = re.compile(r"\b[A-Z]\w+")
+_OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
+_OTHERS = re.compile(
+    r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
+)
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
 
 
@@ -99,9 +111,14 @@ class _Found:
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
-            places = [place for place, hit in enumerate(hits) if hit.unit.id in watch.cited]
-            first = max(FIRST, places[0] if places else 0)
-            if new := [hit for hit in hits[:first] if hit.unit.id not in self._known]:
+            best = max((hit.score for hit in hits if hit.unit.id in watch.cited), default=math.inf)
+            least = [max(LEAST, 0.0 if place < FIRST else NEARLY * best) for place in range(len(hits))]
+            asked = _Asked.of(facts.naming_asker(watch.query), hits)
+            if new := [
+                hit
+                for hit, enough in zip(hits, least, strict=True)
+                if hit.unit.id not in self._known and hit.score >= enough and asked.may_be_told_by(hit)
+            ]:
                 self._add(NEW, new, watch.subgoal)
 
     def outdated(self, cited: Sequence[Hit], subgoals: dict[str, int]) -> None:
@@ -122,6 +139,31 @@ class _Found:
         self._reasons.append(reason)
         self._subgoals.add(subgoal)
         self._new |= {hit.unit.id: hit for hit in new}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The people whom a query names and who speak themselves, as stems of their names."""
+
+    people: frozenset[str]
+
+    @classmethod
+    def of(cls, query: str, hits: Iterable[Hit]) -> _Asked:
+        """Return those of the query who say one of the hits."""
+        said = frozenset[str]().union(*(content_stems(hit.unit.speaker) for hit in hits))
+        return cls(frozenset(content_stems(" ".join(_NAME.findall(query)))) & said)
+
+    def may_be_told_by(self, hit: Hit) -> bool:
+        """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and is not on itself.
+
+        "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").
+        """
+        text = hit.unit.text
+        if only_asks(text) or not may_be_evidence(hit):
+            return False
+        if not self.people or self.people & (content_stems(text) | content_stems(hit.unit.speaker)):
+            return True
+        return not _OWN.search(text) or bool(_OTHERS.search(text))
 
 
 def _known(goal: Goal) -> frozenset[str]:

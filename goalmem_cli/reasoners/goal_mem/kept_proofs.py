@@ -38,8 +38,8 @@ def decisive(trace: Trace) -> Attempt | None:
 def depends_on(trace: Trace) -> tuple[Depends, ...]:
     """Return the queries that the outcome depends on.
 
-    A subgoal's query has the values of earlier subgoals put in, but not its own, as another value may be told later. So
-    a closed question's query comes also without its last constant: not only "Ana lives in Leeds", but "Ana lives in".
+    A subgoal has two queries, with its own values and without: "Ana lives in", as another value may be told later, and
+    "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last constant.
     Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
@@ -140,12 +140,13 @@ def _queries(trace: Trace, attempt: Attempt) -> Iterator[tuple[str, ...]]:
     speakers = [content_stems(fact.speaker) for fact in trace.facts.values()]
     for atom in _atoms(attempt):
         put_in = Substitution(known).apply(atom)
-        queries = [_said(put_in, asked)]
+        own = {each.name: bound[each.name] for each in atom.variables if len(bound.get(each.name, ())) == 1}
+        queries = [_said(put_in, asked), _said(Substitution(known | own).apply(atom), asked)]
         last = len(put_in.constants) - 1
         if not attempt.answers and last > 0 and content_stems(put_in.constants[last].value) not in speakers:
             queries.append(_said(put_in, asked, without=put_in.constants[last]))
         yield tuple(query for query in queries if content_stems(query))
-        known |= {each.name: bound[each.name] for each in atom.variables if len(bound.get(each.name, ())) == 1}
+        known |= own
 
 
 def _said(atom: Atom, asked: Collection[str], without: Constant | None = None) -> str:
