@@ -25,7 +25,7 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Sta
 
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
 SCHEMA_VERSION = 1
-NEAR = 3
+NEAR = 10
 """So many first hits of an open query count as what an unknown answer rests on."""
 FORGOTTEN = "what it rested on was forgotten"
 """Why a goal is undermined."""

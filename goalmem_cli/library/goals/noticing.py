@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,17 +24,25 @@ if TYPE_CHECKING:
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.trace import Trace
 
-DEPTH = 20
+DEPTH = 30
 """How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
 FIRST, LEAST = 3, 0.07
 """A new turn among so many first hits of a query touches the goal, if it is at least so likely evidence for it."""
-NEARLY = 0.8
-"""So does one that is so likely evidence as a cited turn, times this: earlier tellings may stand before it."""
+NEARLY = 0.6
+"""So does one that speaks of a change and is so likely evidence as a cited turn, times this. Where a matter was told of
+often, earlier tellings stand before it."""
 _NAME = re.compile(r"\b[A-Z]\w+")
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
 )
+_CHANGE = re.compile(
+    r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+|stopp?\w*"
+    r"|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up|actually"
+    r"|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words with which people tell of a change, or correct themselves."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
 
 
@@ -111,13 +119,11 @@ class _Found:
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
-            best = max((hit.score for hit in hits if hit.unit.id in watch.cited), default=math.inf)
-            least = [max(LEAST, 0.0 if place < FIRST else NEARLY * best) for place in range(len(hits))]
-            asked = _Asked.of(facts.naming_asker(watch.query), hits)
+            asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
             if new := [
                 hit
-                for hit, enough in zip(hits, least, strict=True)
-                if hit.unit.id not in self._known and hit.score >= enough and asked.may_be_told_by(hit)
+                for place, hit in enumerate(hits)
+                if hit.unit.id not in self._known and asked.is_told_by(hit, is_first=place < FIRST)
             ]:
                 self._add(NEW, new, watch.subgoal)
 
@@ -143,17 +149,36 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The people whom a query names and who speak themselves, as stems of their names."""
+    """What a query asks: the people whom it names and who speak themselves, its other words, as stems.
+
+    `best` is how likely evidence the best of the cited turns is; infinite if none is cited.
+    """
 
     people: frozenset[str]
+    words: frozenset[str]
+    best: float
 
     @classmethod
-    def of(cls, query: str, hits: Iterable[Hit]) -> _Asked:
-        """Return those of the query who say one of the hits."""
+    def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str]) -> _Asked:
+        """Return it, by the query and its hits."""
         said = frozenset[str]().union(*(content_stems(hit.unit.speaker) for hit in hits))
-        return cls(frozenset(content_stems(" ".join(_NAME.findall(query)))) & said)
+        people = content_stems(" ".join(_NAME.findall(query))) & said
+        best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
+        return cls(frozenset(people), frozenset(content_stems(query) - people), best)
 
-    def may_be_told_by(self, hit: Hit) -> bool:
+    def is_told_by(self, hit: Hit, *, is_first: bool) -> bool:
+        """Say whether a new hit may change what is so; `is_first` if it is among the first hits."""
+        if hit.score < LEAST or not self._may_be_told_by(hit):
+            return False
+        text = hit.unit.text
+        if self.best == math.inf:
+            return is_first
+        is_change = bool(_CHANGE.search(text))
+        if not is_change and not self.words & content_stems(text):
+            return False
+        return is_first or hit.score >= self.best * (NEARLY if is_change else 1)
+
+    def _may_be_told_by(self, hit: Hit) -> bool:
         """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and is not on itself.
 
         "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").

@@ -16,7 +16,7 @@ from goalmem_cli.reasoners.showing import lines_shown
 _HEADING = re.compile(r"^\[.*?(\d{1,2} [A-Z][a-z]+ \d{4})\]$")
 _QUESTION = re.compile(r"^Question: (.*?)$", re.MULTILINE)
 _SETTLED = re.compile(r"^(S\d+)\. .* -- settled: (.*)$", re.MULTILINE)
-_VALUE = re.compile(r"\bx = (.+?)(?:;| \[|$)")
+_VALUE = re.compile(r"^[xy] = (.+?)(?:;| \(F\d)")
 
 
 class GoldModel:
@@ -78,18 +78,21 @@ class GoldModel:
         groundings, wanted = [], list[dict[str, object]]()
         person: str | None = goal.person
         value: str | None = None
+        is_denied = False
         for place, slot in enumerate(goal.slots, 1):
             label, name = f"S{place}", "xy"[place - 1]
             number, last = _last(shown, person, slot)
             if label in settled:
                 bound = _VALUE.search(settled[label])
-                value = person = bound[1].strip() if bound is not None else None
+                value = person = bound[1] if bound is not None else None
+                is_denied = settled[label].startswith("contradicted")
                 continue
             if last is None or (last.holds is None and goal.value is None):
                 wanted.append({"subgoal": label, "why": "no turn tells it", "queries": [], "needs": []})
                 value = person = None
                 continue
-            value, verdict = last.holds, "entailed" if goal.value in (None, last.holds) else "contradicted"
+            is_denied = goal.value not in (None, last.holds)
+            value, verdict = last.holds, "contradicted" if is_denied else "entailed"
             bindings = [{"variable": name, "value": value}] if goal.value is None else []
             bindings += [{"variable": "x", "value": person}] if place > 1 else []
             groundings.append(
@@ -99,9 +102,7 @@ class GoldModel:
         reply: dict[str, object] = {"groundings": groundings, "several": [], "same": [], "next": []}
         if wanted:
             return reply | {"open": [], "status": "look", "wording": "unknown"}
-        word = value or "unknown"
-        if goal.value is not None:
-            word = "no" if any(each["verdict"] == "contradicted" for each in groundings) else "yes"
+        word = (value or "unknown") if goal.value is None else "no" if is_denied else "yes"
         return reply | {"open": [], "status": "settled", "wording": word}
 
 
