@@ -113,15 +113,15 @@ class GoalState:
         return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
 
     def is_about(self, keys: Set[str]) -> bool:
-        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means."""
-        return is_about(self.facts, "", keys)
+        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means, or rests on it."""
+        return is_about(self.facts, "", keys) or self.rests_on(keys)
 
     def rests_on(self, keys: Set[str]) -> bool:
         """Say whether the answer rests on what a key means; of an unknown one, whether it was near to what is open."""
         if self.answer is not None:
             return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
         first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
-        return self.trace is None or is_about(map(_alone, _near(self.trace, first)), "", keys)
+        return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
 
     def without(self, keys: Set[str], question: str) -> GoalState:
         """Return the state without quotes, bindings and answers of what the keys mean.
@@ -349,13 +349,13 @@ def _alone(fact: Fact) -> Fact:
     return replace(fact, before=(), after=(), moved_on=None)
 
 
-def _near(trace: Trace, units: Set[str]) -> Iterator[Fact]:
-    """Yield the facts that settle a subgoal, speak against it or are nearest to it, and those of the units."""
+def _near(trace: Trace) -> Iterator[Fact]:
+    """Yield the facts that settle a subgoal, speak against it or are nearest to it."""
     steps = [step for attempt in trace.attempts for step in attempt.steps]
     named = {number for step in steps for each in (*step.denied, *step.rejected) for number in each.facts}
     named |= {number for step in steps for each in step.unresolved for number in each.nearest}
     named |= {number for item in _grounded(trace) for number in item.facts}
-    yield from (fact for number, fact in trace.facts.items() if number in named or fact.unit in units)
+    yield from (_alone(fact) for number, fact in trace.facts.items() if number in named)
 
 
 def _grounded(trace: Trace) -> list[Grounded]:

@@ -51,5 +51,5 @@ def test_turns_that_change_an_answer_touch_its_goal(found: list[tuple[dict[str, 
 def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str, Any], bool]]) -> None:
     """All but one in ten."""
     others = [(case, is_touched) for case, is_touched in found if not case["touches"]]
-    assert len(others) >= 25
+    assert len(others) >= 24
     assert sum(is_touched for _, is_touched in others) <= 0.1 * len(others)

@@ -36,6 +36,15 @@ _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
 )
+_SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_SELF = re.compile(r"\b(?:I|we|me|us)\b")
+_RELATIVE = re.compile(
+    r"(?:(?:and|but|so|oh|well),? )?(?:my|our|his|her|their|a|an|the|one of my|one of our) (?:\w+ ){0,2}?(?P<who>"
+    r"(?:grand|step)?(?:mother|father|son|daughter)|(?:step)?(?:brother|sister)s?|mum|mom|dad|parents?|grandma|grandpa"
+    r"|aunt|uncle|cousins?|niece|nephew|friends?|neighbou?rs?|colleagues?"
+    r")(?:-in-law)?(?: of (?:mine|ours))?\b",
+    re.IGNORECASE,
+)
 _CHANGE = re.compile(
     r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+|stopp?\w*"
     r"|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up|actually"
@@ -179,16 +188,27 @@ class _Asked:
         return is_first or hit.score >= self.best * (NEARLY if is_change else 1)
 
     def _may_be_told_by(self, hit: Hit) -> bool:
-        """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and is not on itself.
+        """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
 
         "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").
         """
         text = hit.unit.text
         if only_asks(text) or not may_be_evidence(hit):
             return False
+        if self.people and self._is_on_another(text):
+            return False
         if not self.people or self.people & (content_stems(text) | content_stems(hit.unit.speaker)):
             return True
         return not _OWN.search(text) or bool(_OTHERS.search(text))
+
+    def _is_on_another(self, text: str) -> bool:
+        """Say whether what a text says of this is on somebody's relative: "my brother lives in Leeds"."""
+        sentences = _SENTENCES.split(text)
+        told = [each for each in sentences if self.words & content_stems(each)] or sentences
+        others = [_RELATIVE.match(each) for each in told if not _SELF.search(each)]
+        return len(others) == len(told) and all(
+            found is not None and not content_stems(found["who"]) & self.words for found in others
+        )
 
 
 def _known(goal: Goal) -> frozenset[str]:
