@@ -144,7 +144,11 @@ def hits() -> dict[str, Hit]:
 def test_a_proof_begins_with_the_steps_that_are_not_touched(touched: set[int], kept_steps: list[int]) -> None:
     """A step goes with the one that its value came from, but not with one that came later."""
     subgoals = ("the flatmate of (Rosa) is (x:person)", "(x:person) works at (y:firm)", "(y:firm) is in (z:town)")
-    found = (grounding(0, "F1", x="Emil"), grounding(1, "F2", x="Emil", y="Castor"), grounding(2, "F3", y="Castor", z="Ghent"))
+    found = (
+        grounding(0, "F1", x="Emil"),
+        grounding(1, "F2", x="Emil", y="Castor"),
+        grounding(2, "F3", y="Castor", z="Ghent"),
+    )
     begun = begun_of(traced(subgoals, ("z",), *found), touched, hits(), ())
     assert begun is not None
     assert [claim.subgoal for claim in begun.claims] == kept_steps

@@ -16,6 +16,7 @@ from tests.library.keeping import chat, replies
 
 CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "noticing_cases.yaml").read_text("utf-8"))
 
+
 def touched(memory: Memory, case: dict[str, Any]) -> bool:
     """Keep the case's goal, tell the new turn, and say whether that touches the goal."""
     goal = memory.goals.add(case["goal"], Terms())

@@ -102,7 +102,9 @@ group.command(
 group.command("changes", epilog=examples("goalmem bench changes --facts 200 --wrong 0,0.1", guide="measuring"))(
     bench_changes.changes
 )
-group.command("goals", epilog=examples("goalmem bench goals --goals 40 --steps 4", guide="measuring"))(bench_goals.goals)
+group.command("goals", epilog=examples("goalmem bench goals --goals 40 --steps 4", guide="measuring"))(
+    bench_goals.goals
+)
 group.command("sums", epilog=examples("goalmem bench sums made-up --turns 400 --replay", guide="measuring"))(
     bench_sums.sums
 )

@@ -82,9 +82,9 @@ def _show(run: Invocation, found: Measured) -> None:
     ]
     run.screen.show(plain_table(("kind", *columns), rows, numbers=columns))
     whole = found.figures[-1]
-    run.screen.note(f"noticing a goal: {found.milliseconds:.1f} ms; false, of goals whose chat went on: "
-                    f"{whole.false_beside:,} of {whole.beside:,} ({_share(whole.false_beside, whole.beside)})")  # fmt: skip
-    run.screen.note("noticed: proved again; caught: with the new answer; false: proved again, though nothing told of it")
+    beside = f"{whole.false_beside:,} of {whole.beside:,} ({_share(whole.false_beside, whole.beside)})"
+    run.screen.note(f"noticing a goal: {found.milliseconds:.1f} ms; false, of goals whose chat went on: {beside}")
+    run.screen.note("noticed: proved again; caught: with the new answer; false: proved again, but nothing told of it")
     run.screen.note("anew: model calls of asking every goal at each step; right: answers at the end")
 
 

@@ -1,8 +1,8 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
 A goal is touched if a unit that its proof cites is gone, if a later turn makes a cited one out of date, or if a new
-turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by `reranked`, whatever the
-backbone of the answers, as it needs no index of its own.
+turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by `reranked`,
+whatever the backbone of the answers, as it needs no index of its own.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _CHANGE = re.compile(
-    r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+|stopp?\w*"
-    r"|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up|actually"
+    r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
+    r"|stopp?\w*|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up|actually"
     r"|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
     re.IGNORECASE,
 )

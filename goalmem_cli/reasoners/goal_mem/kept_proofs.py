@@ -39,7 +39,8 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     """Return the queries that the outcome depends on.
 
     A subgoal has two queries, with its own values and without: "Ana lives in", as another value may be told later, and
-    "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last constant.
+    "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last
+    constant.
     Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
@@ -73,7 +74,12 @@ def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], ne
     shown = dict.fromkeys(unit for units in _cited(trace, attempt).values() for unit in units)
     first = {unit: hits[unit] for unit in shown if unit in hits} | {hit.unit.id: hit for hit in new}
     return Begun(
-        attempt.goal, tuple(map(str, subgoals)) or attempt.subgoals, attempt.answers, attempt.is_current, tuple(claims), tuple(first.values())
+        attempt.goal,
+        tuple(map(str, subgoals)) or attempt.subgoals,
+        attempt.answers,
+        attempt.is_current,
+        tuple(claims),
+        tuple(first.values()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Replies of a good model to standing goals: it plans as told, and settles steps by the latest turn that it is shown."""
+"""Replies of a good model to standing goals: it settles each step by the latest turn that it is shown."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ class GoldModel:
             bindings = [{"variable": name, "value": value}] if goal.value is None else []
             bindings += [{"variable": "x", "value": person}] if place > 1 else []
             groundings.append(
-                {"subgoal": label, "facts": [number], "verdict": verdict, "bindings": bindings, "why": "", "instead": False}
+                {"subgoal": label, "facts": [number], "verdict": verdict, "bindings": bindings, "why": "",
+                 "instead": False}
             )  # fmt: skip
             person = value
         reply: dict[str, object] = {"groundings": groundings, "several": [], "same": [], "next": []}
@@ -114,4 +115,4 @@ def _last(shown: Sequence[tuple[str, Telling]], person: str | None, slot: Slot) 
 
 def _settled(tail: str) -> dict[str, str]:
     """Return the steps that the prompt calls settled, with their values as it writes them."""
-    return {label: said for label, said in _SETTLED.findall(tail)}
+    return dict(_SETTLED.findall(tail))

@@ -236,9 +236,14 @@ class _Chat:
         made = []
         for person in self._people:
             one, other, asked = self._chance.sample(SLOTS, 3)
-            made += [Standing(self._name, SINGLE, each.question.format(person=person), person, (each,)) for each in (one, other)]
+            made += [
+                Standing(self._name, SINGLE, each.question.format(person=person), person, (each,))
+                for each in (one, other)
+            ]
             value = self._now.get((person, asked.name)) or self._chance.choice(asked.values)
-            made.append(Standing(self._name, CLOSED, _CLOSED[asked.name].format(person, value), person, (asked,), value))
+            made.append(
+                Standing(self._name, CLOSED, _CLOSED[asked.name].format(person, value), person, (asked,), value)
+            )
             question = f"Where does {person}'s flatmate work?"
             made.append(Standing(self._name, TWO_STEPS, question, person, (FLATMATE, THEIR_WORK)))
         return made
