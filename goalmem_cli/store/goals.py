@@ -352,7 +352,8 @@ def _alone(fact: Fact) -> Fact:
 def _near(trace: Trace) -> Iterator[Fact]:
     """Yield the facts that settle a subgoal, speak against it or are nearest to it."""
     steps = [step for attempt in trace.attempts for step in attempt.steps]
-    named = {number for step in steps for each in (*step.denied, *step.rejected) for number in each.facts}
+    named = {number for step in steps for each in step.denied for number in each.facts}
+    named |= {number for step in steps for each in step.rejected for number in each.facts}
     named |= {number for step in steps for each in step.unresolved for number in each.nearest}
     named |= {number for item in _grounded(trace) for number in item.facts}
     yield from (_alone(fact) for number, fact in trace.facts.items() if number in named)

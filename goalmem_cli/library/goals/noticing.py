@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEPTH = 30
 """How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
 FIRST, LEAST = 3, 0.07
-"""A new turn among so many first hits of a query touches the goal, if it is at least so likely evidence for it."""
+"""A new turn among so many first hits of a query that may tell of it touches the goal, if it is so likely evidence."""
 NEARLY = 0.6
 """So does one that speaks of a change and is so likely evidence as a cited turn, times this. Where a matter was told of
 often, earlier tellings stand before it."""
@@ -47,8 +47,8 @@ _RELATIVE = re.compile(
 )
 _CHANGE = re.compile(
     r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
-    r"|stopp?\w*|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up|actually"
-    r"|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
+    r"|stopp?\w*|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up"
+    r"|actually|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
     re.IGNORECASE,
 )
 """Words with which people tell of a change, or correct themselves."""
@@ -129,9 +129,10 @@ class _Found:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
             asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
+            telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             if new := [
                 hit
-                for place, hit in enumerate(hits)
+                for place, hit in enumerate(telling)
                 if hit.unit.id not in self._known and asked.is_told_by(hit, is_first=place < FIRST)
             ]:
                 self._add(NEW, new, watch.subgoal)
@@ -176,8 +177,8 @@ class _Asked:
         return cls(frozenset(people), frozenset(content_stems(query) - people), best)
 
     def is_told_by(self, hit: Hit, *, is_first: bool) -> bool:
-        """Say whether a new hit may change what is so; `is_first` if it is among the first hits."""
-        if hit.score < LEAST or not self._may_be_told_by(hit):
+        """Say whether a new hit may change what is so; `is_first` if it is among the first that may tell of it."""
+        if hit.score < LEAST:
             return False
         text = hit.unit.text
         if self.best == math.inf:
@@ -187,7 +188,7 @@ class _Asked:
             return False
         return is_first or hit.score >= self.best * (NEARLY if is_change else 1)
 
-    def _may_be_told_by(self, hit: Hit) -> bool:
+    def may_be_told_by(self, hit: Hit) -> bool:
         """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
 
         "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").

@@ -155,7 +155,7 @@ def _queries(trace: Trace, attempt: Attempt) -> Iterator[tuple[str, ...]]:
         known |= own
 
 
-def _said(atom: Atom, asked: Collection[str], without: Constant | None = None) -> str:
+def _said(atom: Atom, asked: frozenset[str], without: Constant | None = None) -> str:
     """Return a statement as a query. A variable becomes its type if the question names that; others are left out.
 
     Turns seldom say a type ("company"), and as a rare word it would count most.

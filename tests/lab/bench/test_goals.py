@@ -17,7 +17,7 @@ from goalmem_cli.lab.bench.goals.replies import GoldModel
 from goalmem_cli.lab.bench.goals.story import CLOSED, TWO_STEPS, Told, made_up_story
 from goalmem_cli.library.memory import opened
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.ports import Request
+from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.testing import HashEmbedder, faked
 
 
@@ -55,7 +55,9 @@ def test_goals_have_plans_that_the_engine_reads() -> None:
 def test_the_gold_model_knows_only_its_goals() -> None:
     """Asked anything else, it says so."""
     with pytest.raises(ModelError, match="no gold reply"):
-        GoldModel([], []).complete([Request("plan_and_prove", "", (), "Question: Who?\n", "Plan: to be written\n")])
+        GoldModel([], []).complete(
+            [Request("plan_and_prove", "", (), "Question: Who?\n", "Plan: to be written\n", JsonShape({}))]
+        )
 
 
 def test_changes_are_caught_and_little_else_is_proved_again(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class GoldModel:
             "answer": list(goal.answers), "subgoals": list(goal.subgoals),
         }  # fmt: skip
         proof = self._proof(goal, self._shown(request.growing), _settled(request.tail))
-        return plan | proof if is_new else proof | {"status": "stop" if proof["status"] == "look" else "settled"}
+        if is_new or proof["status"] == "settled":
+            return plan | proof if is_new else proof
+        return proof | {"status": "look" if proof["groundings"] else "stop"}  # what was just settled leads on
 
     def _shown(self, prompt: str) -> list[tuple[str, Telling]]:
         """Return the facts in the prompt that tell something, each with its number, in the order of time."""
