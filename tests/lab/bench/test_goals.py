@@ -69,7 +69,7 @@ def test_changes_are_caught_and_little_else_is_proved_again(tmp_path: Path) -> N
     whole = found.figures[-1]
     assert whole.goals == 16
     assert whole.checks == 64 == whole.told + whole.untouched
-    assert whole.changes > 4
+    assert whole.changes > 2
     assert whole.caught == whole.noticed == whole.changes, found.missed
     assert whole.false_alarms <= 0.1 * whole.untouched
     assert whole.right == whole.right_anew == 16
@@ -77,12 +77,12 @@ def test_changes_are_caught_and_little_else_is_proved_again(tmp_path: Path) -> N
     assert 0 < whole.calls < whole.anew / 3
 
 
-def test_the_command_prints_figures(goalmem: Callable[..., Any], tmp_path: Path) -> None:
+def test_the_command_prints_figures(goalmem: Callable[..., Any]) -> None:
     """A row for each kind of goals and one for all; `--json` has every count."""
-    del tmp_path
     ran = goalmem("bench", "goals", "--goals", "8", "--steps", "1", "--json")
-    (*rows, whole) = json.loads(ran.stdout)["figures"]
+    (*rows, whole) = json.loads(ran.out)["figures"]
     assert [row["kind"] for row in rows] == list(KINDS)
     assert whole["goals"] == whole["checks"] == 8 == sum(row["goals"] for row in rows)
     shown = goalmem("bench", "goals", "--goals", "8", "--steps", "1")
-    assert shown.stdout.split("\n")[0].split()[:3] == ["kind", "goals", "changes"]
+    assert shown.code == 0
+    assert all(word in shown.out for word in ("noticed", "in vain", *KINDS))
