@@ -66,26 +66,24 @@ def goals(
 def _show(run: Invocation, found: Measured) -> None:
     from goalmem_cli.render.tables import plain_table
 
-    columns = (
-        "goals", "changes", "noticed", "caught", "untouched", "false", "proved", "in vain", "calls", "anew", "right",
-    )  # fmt: skip
+    columns = ("goals", "changes", "noticed", "caught", "untouched", "false", "calls", "anew")
     rows = [
         (
             each.kind,
             *(f"{count:,}" for count in (each.goals, each.changes, each.noticed, each.caught, each.untouched)),
-            f"{each.false_alarms:,} ({_share(each.false_alarms, each.untouched)})",
-            *(f"{count:,}" for count in (each.proved, each.in_vain)),
-            f"{each.calls:,} ({_share(each.calls, each.anew)})",
-            *(f"{count:,}" for count in (each.anew, each.right)),
+            *(f"{count:,}" for count in (each.false_alarms, each.calls, each.anew)),
         )
         for each in found.figures
     ]
     run.screen.show(plain_table(("kind", *columns), rows, numbers=columns))
-    whole = found.figures[-1]
-    beside = f"{whole.false_beside:,} of {whole.beside:,} ({_share(whole.false_beside, whole.beside)})"
-    run.screen.note(f"noticing a goal: {found.milliseconds:.1f} ms; false, of goals whose chat went on: {beside}")
-    run.screen.note("noticed: proved again; caught: with the new answer; false: proved again, but nothing told of it")
-    run.screen.note("anew: model calls of asking every goal at each step; right: answers at the end")
+    whole, note = found.figures[-1], run.screen.note
+    note("noticed: proved again; caught: with the new answer; false: proved again, but nothing told of it")
+    note("anew: model calls of asking every goal at each step")
+    beside = f"{_share(whole.false_beside, whole.beside)} where their chat went on"
+    note(f"false alarms: {_share(whole.false_alarms, whole.untouched)} of the untouched, {beside}")
+    note(f"calls: {_share(whole.calls, whole.anew)}; a step tells of {_share(whole.told, whole.checks)} of the goals")
+    note(f"proved again: {whole.proved:,}, in vain {whole.in_vain:,}; right at the end: {whole.right:,}")
+    note(f"asked anew, right: {whole.right_anew:,}; noticing a goal: {found.milliseconds:.1f} ms")
 
 
 def _share(part: int, whole: int) -> str:
