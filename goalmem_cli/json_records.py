@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -42,7 +43,7 @@ def rebuild(kind: Any, value: Any) -> Any:
     if origin is Mapping:
         return {key: rebuild(get_args(kind)[1], item) for key, item in value.items()}
     if isinstance(kind, type) and is_dataclass(kind):
-        hints, renamed = get_type_hints(kind), getattr(kind, "RENAMED", {})
+        hints, renamed = _hints(kind), getattr(kind, "RENAMED", {})
         named = {renamed.get(name, name): item for name, item in value.items()}
         return kind(**{name: rebuild(hints[name], item) for name, item in named.items()})
     if kind is datetime:
@@ -54,3 +55,8 @@ def rebuild(kind: Any, value: Any) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is not of the kind {kind.__name__}")
     return value
+
+
+@cache  # evaluating the annotations takes longer than all else
+def _hints(kind: type) -> Mapping[str, Any]:
+    return get_type_hints(kind)

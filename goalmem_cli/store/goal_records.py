@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Container, Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeVar
 
 from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.store.traces import is_about, shown_by
-from goalmem_cli.trace import Fact, Trace
+from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
+_Settles = TypeVar("_Settles", Grounded, Contradicted)
 SCHEMA_VERSION = 1
+NEAR = 10
+"""So many first hits of an open query count as what an unknown answer rests on."""
 FORGOTTEN = "what it rested on was forgotten"
 """Why a goal is undermined."""
 
@@ -37,8 +41,14 @@ class KeptPlan:
 
     def is_of(self, question: str) -> bool:
         """Say whether the plan has no constant or predicate but the question's own words."""
-        told = content_stems(" ".join((self.goal, *self.subgoals)))
-        return told <= content_stems(question) | frozenset(content_stems(_types(self)))
+        from goalmem_cli.logic import NotationError, Variable, parse_atom
+
+        try:
+            parts = [part for text in (self.goal, *self.subgoals) for part in parse_atom(text).parts]
+        except NotationError:
+            return False
+        said = " ".join("" if isinstance(part, Variable) else str(part) for part in parts)
+        return content_stems(said) <= content_stems(question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +103,35 @@ class GoalState:
         return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
 
     def is_about(self, keys: Set[str]) -> bool:
-        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means."""
-        return is_about(self.facts, "", keys)
+        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means, or rests on it."""
+        return is_about(self.facts, "", keys) or self.rests_on(keys)
+
+    def rests_on(self, keys: Set[str]) -> bool:
+        """Say whether the answer rests on what a key means; of an unknown one, whether it was near to what is open."""
+        if self.answer is not None:
+            return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
+        first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
+        return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
+
+    def without(self, keys: Set[str], question: str) -> GoalState:
+        """Return the state without quotes, bindings and answers of what the keys mean.
+
+        If it does not rest on that, it stands, but shows no more than the facts that it rests on.
+        """
+        trace = self.trace
+        if not self.is_about(keys):
+            return self
+        if trace is None or self.rests_on(keys):
+            return self.undermined(question)
+        pared = replace(self, trace=_pared(trace), because=tuple(map(_alone, self.because)))
+        if self.answer is not None:
+            return replace(pared, against=tuple(map(_alone, self.against)))
+        if self.plan is None or not self.plan.is_of(question):
+            return self.undermined(question)
+        values = [value for item in _grounded(trace) for each in item.bindings.values() for value in each]
+        told = content_stems(" ".join((question, *self.plan.subgoals, *values)))
+        own = tuple(watch for watch in self.watches if content_stems(watch.query) <= told)
+        return replace(pared, because=(), why="", watches=own)
 
     def undermined(self, question: str) -> GoalState:
         """Return the state without anything that was said, after its facts were forgotten."""
@@ -131,9 +168,7 @@ class Goal:
 
     def undermined(self, keys: Set[str]) -> Goal:
         """Return the goal without quotes, bindings and answers of what the keys mean."""
-        return replace(
-            self, states=tuple(each.undermined(self.question) if each.is_about(keys) else each for each in self.states)
-        )
+        return replace(self, states=tuple(each.without(keys, self.question) for each in self.states))
 
     def document(self) -> dict[str, object]:
         """Return the goal as a JSON object."""
@@ -193,12 +228,48 @@ class CheckedGoal:
     calls: int = 0
 
 
-def _types(plan: KeptPlan) -> str:
-    """Return the type words of a plan's variables."""
-    from goalmem_cli.logic import NotationError, parse_atom
+def _alone(fact: Fact) -> Fact:
+    """Return the fact without what stands beside it and what changed it."""
+    return replace(fact, before=(), after=(), moved_on=None)
 
-    try:
-        atoms = [parse_atom(text) for text in (plan.goal, *plan.subgoals)]
-    except NotationError:
-        return ""
-    return " ".join(variable.type for atom in atoms for variable in atom.variables)
+
+def _near(trace: Trace) -> Iterator[Fact]:
+    """Yield the facts that settle a subgoal, speak against it or are nearest to it."""
+    steps = [step for attempt in trace.attempts for step in attempt.steps]
+    named = {number for step in steps for each in step.denied for number in each.facts}
+    named |= {number for step in steps for each in step.rejected for number in each.facts}
+    named |= {number for step in steps for each in step.unresolved for number in each.nearest}
+    named |= {number for item in _grounded(trace) for number in item.facts}
+    yield from (_alone(fact) for number, fact in trace.facts.items() if number in named)
+
+
+def _grounded(trace: Trace) -> list[Grounded]:
+    return [item for attempt in trace.attempts for step in attempt.steps for item in step.grounded]
+
+
+def _pared(trace: Trace) -> Trace:
+    """Return the trace with nothing but the answer's proof, or of a failed search with the steps that were settled."""
+    is_proved = trace.status is Status.ANSWERED
+    cited = dict.fromkeys(trace.evidence if is_proved else (each for item in _grounded(trace) for each in item.facts))
+    endings = {Ending.GROUNDED} if is_proved else set(Ending)
+    return replace(
+        trace,
+        facts={number: _alone(trace.facts[number]) for number in cited if number in trace.facts},
+        substitution=trace.substitution if is_proved else {},
+        attempts=tuple(_pared_attempt(each, cited) for each in trace.attempts if each.ending in endings),
+        actions=(), notes=(), failure=None, check=None, guess=None, stages=(), exchanges=(),
+    )  # fmt: skip
+
+
+def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
+    def own(items: Iterable[_Settles]) -> tuple[_Settles, ...]:
+        return tuple(item for item in items if all(number in cited for number in item.facts))
+
+    steps = (
+        Step(
+            step.depth, usage=step.usage, several=step.several, contradicted=own(step.contradicted),
+            grounded=tuple(replace(item, notes=()) for item in own(step.grounded)),
+        )
+        for step in attempt.steps
+    )  # fmt: skip
+    return replace(attempt, steps=tuple(steps), failure=None)

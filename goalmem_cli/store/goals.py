@@ -41,6 +41,11 @@ class GoalFolder:
         """Whether there is no goal; a fast look."""
         return not self._files()
 
+    def has_name(self, name: str) -> bool:
+        """Say whether there is a goal of that name; a fast look."""
+        with reporting(self.path):
+            return self._file(name).is_file()
+
     def get(self, name: str) -> Goal:
         """Return the goal of that name.
 

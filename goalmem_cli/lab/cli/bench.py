@@ -9,6 +9,7 @@ import typer
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.lab.cli import (
     bench_came,
+    bench_goals,
     bench_languages,
     bench_made_up,
     bench_size,
@@ -22,6 +23,7 @@ COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
     bench_size.size: ("bench size --only whatsapp,telegram --turns 100000",),
     bench_came.came: ("bench came made-up --domain debate --turns 1000 --trajectories 2",),
     bench_made_up.tot: ("bench tot made-up --questions 40 --algorithms er,star --replay",),
+    bench_goals.goals: ("bench goals --goals 40 --steps 4",),
     bench_structures.changes: ("bench changes --facts 200 --wrong 0,0.1",),
     bench_made_up.sums: ("bench sums made-up --turns 400 --replay",),
     bench_languages.languages: ("bench languages talks", "eval talks"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
 from goalmem_cli.errors import UsageError
@@ -73,21 +74,20 @@ class Goals:
         """
         from goalmem_cli.library.answering import one_line
 
-        taken = {goal.name for goal in self.folder.all()}
+        folder = self.folder
         if name is not None:
             chosen = one_line(name)
             if not chosen or len(chosen) > LONGEST_NAME:
                 raise UsageError(
                     f"the name {chosen[:20]!r} is empty or too long", f"give at most {LONGEST_NAME} letters"
                 )
-            if chosen in taken:
+            if folder.has_name(chosen):
                 raise UsageError(f"there is a goal {chosen!r} already", "goalmem goals lists them")
             return chosen
         words = "".join(each if each.isalnum() else " " for each in one_line(question).casefold()).split()
         stem = "-".join(words[:_WORDS_OF_NAME])[: LONGEST_NAME - 10] or "goal"
-        return next(
-            each for each in (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))) if each not in taken
-        )
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        return next(each for each in names if not folder.has_name(each))
 
     def keep(self, asked: Question, trace: Trace, name: str) -> Goal:
         """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`."""

@@ -1,16 +1,21 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
 A goal is touched if a unit that its proof cites is gone, if a later turn makes a cited one out of date, or if a new
-turn is among the first hits of a query that the proof depends on. Queries are ranked by `reranked`, whatever the
-backbone of the answers, as it needs no index of its own.
+turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by `reranked`,
+whatever the backbone of the answers, as it needs no index of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goalmem_cli.backbones.small_talk import may_be_evidence
+from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
 
 if TYPE_CHECKING:
@@ -19,10 +24,34 @@ if TYPE_CHECKING:
     from goalmem_cli.records import Hit, Question
     from goalmem_cli.trace import Trace
 
-DEPTH = 20
+DEPTH = 30
 """How many hits of a query are remembered, so that a hit which only moved up is not taken for a new turn."""
-FIRST = 3
-"""A new turn among so many first hits of a query touches the goal."""
+FIRST, LEAST = 3, 0.07
+"""A new turn among so many first hits of a query that may tell of it touches the goal, if it is so likely evidence."""
+NEARLY = 0.6
+"""So does one that speaks of a change and is so likely evidence as a cited turn, times this. Where a matter was told of
+often, earlier tellings stand before it."""
+_NAME = re.compile(r"\b[A-Z]\w+")
+_OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
+_OTHERS = re.compile(
+    r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
+)
+_SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
+_SELF = re.compile(r"\b(?:I|we|me|us)\b")
+_RELATIVE = re.compile(
+    r"(?:(?:and|but|so|oh|well),? )?(?:my|our|his|her|their|a|an|the|one of my|one of our) (?:\w+ ){0,2}?(?P<who>"
+    r"(?:grand|step)?(?:mother|father|son|daughter)|(?:step)?(?:brother|sister)s?|mum|mom|dad|parents?|grandma|grandpa"
+    r"|aunt|uncle|cousins?|niece|nephew|friends?|neighbou?rs?|colleagues?"
+    r")(?:-in-law)?(?: of (?:mine|ours))?\b",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
+    r"|stopp?\w*|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up"
+    r"|actually|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Words with which people tell of a change, or correct themselves."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
 
 
@@ -99,9 +128,13 @@ class _Found:
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
-            places = [place for place, hit in enumerate(hits) if hit.unit.id in watch.cited]
-            first = max(FIRST, places[0] if places else 0)
-            if new := [hit for hit in hits[:first] if hit.unit.id not in self._known]:
+            asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
+            telling = [hit for hit in hits if asked.may_be_told_by(hit)]
+            if new := [
+                hit
+                for place, hit in enumerate(telling)
+                if hit.unit.id not in self._known and asked.is_told_by(hit, is_first=place < FIRST)
+            ]:
                 self._add(NEW, new, watch.subgoal)
 
     def outdated(self, cited: Sequence[Hit], subgoals: dict[str, int]) -> None:
@@ -122,6 +155,61 @@ class _Found:
         self._reasons.append(reason)
         self._subgoals.add(subgoal)
         self._new |= {hit.unit.id: hit for hit in new}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a query asks: the people whom it names and who speak themselves, its other words, as stems.
+
+    `best` is how likely evidence the best of the cited turns is; infinite if none is cited.
+    """
+
+    people: frozenset[str]
+    words: frozenset[str]
+    best: float
+
+    @classmethod
+    def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str]) -> _Asked:
+        """Return it, by the query and its hits."""
+        said = frozenset[str]().union(*(content_stems(hit.unit.speaker) for hit in hits))
+        people = content_stems(" ".join(_NAME.findall(query))) & said
+        best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
+        return cls(frozenset(people), frozenset(content_stems(query) - people), best)
+
+    def is_told_by(self, hit: Hit, *, is_first: bool) -> bool:
+        """Say whether a new hit may change what is so; `is_first` if it is among the first that may tell of it."""
+        if hit.score < LEAST:
+            return False
+        text = hit.unit.text
+        if self.best == math.inf:
+            return is_first
+        is_change = bool(_CHANGE.search(text))
+        if not is_change and not self.words & content_stems(text):
+            return False
+        return is_first or hit.score >= self.best * (NEARLY if is_change else 1)
+
+    def may_be_told_by(self, hit: Hit) -> bool:
+        """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
+
+        "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").
+        """
+        text = hit.unit.text
+        if only_asks(text) or not may_be_evidence(hit):
+            return False
+        if self.people and self._is_on_another(text):
+            return False
+        if not self.people or self.people & (content_stems(text) | content_stems(hit.unit.speaker)):
+            return True
+        return not _OWN.search(text) or bool(_OTHERS.search(text))
+
+    def _is_on_another(self, text: str) -> bool:
+        """Say whether what a text says of this is on somebody's relative: "my brother lives in Leeds"."""
+        sentences = _SENTENCES.split(text)
+        told = [each for each in sentences if self.words & content_stems(each)] or sentences
+        others = [_RELATIVE.match(each) for each in told if not _SELF.search(each)]
+        return len(others) == len(told) and all(
+            found is not None and not content_stems(found["who"]) & self.words for found in others
+        )
 
 
 def _known(goal: Goal) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,11 +10,16 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.normal import words
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.noticing import Touch
     from goalmem_cli.trace import Fact, Trace
+
+_ITEMS = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
+_TURNS = frozenset("not no never nor neither without except likely probably perhaps".split())
+"""Words that turn an answer into another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +105,17 @@ def is_same(before: GoalState, trace: Trace) -> bool:
 
 
 def _agree(left: str, right: str) -> bool:
-    """Say whether two answers are the same: each part of one, between commas, equals a part of the other."""
-    if compare(left, right) in (Equality.EQUAL, Equality.ALIAS):
-        return True
-    lefts, rights = left.split(", "), right.split(", ")
-    return len(lefts) == len(rights) > 1 and all(
-        any(compare(one, other) in (Equality.EQUAL, Equality.ALIAS) for other in rights) for one in lefts
-    )
+    """Say whether two answers are the same in any wording: each item of one is an item of the other.
+
+    "Leeds" is not "Leeds and York", "yes" not "likely yes", and "blue" not "not blue".
+    """
+    lefts, rights = (_ITEMS.split(text) for text in (left, right))
+    return len(lefts) == len(rights) and all(any(_is_item(one, other) for other in rights) for one in lefts)
+
+
+def _is_item(one: str, other: str) -> bool:
+    turns = [_TURNS & set(words(text)) for text in (one, other)]
+    return turns[0] == turns[1] and compare(one, other) in (Equality.EQUAL, Equality.ALIAS)
 
 
 def _is_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:

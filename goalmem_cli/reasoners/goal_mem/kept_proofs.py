@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.logic import Atom, NotationError, parse_atom
+from goalmem_cli.logic import Atom, Constant, NotationError, Substitution, Variable, parse_atom
+from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.reasoners.goal_mem.queries import phrase_of
 from goalmem_cli.reasoners.goal_mem.records import Begun, Claim
 from goalmem_cli.records import Hit
@@ -37,34 +38,35 @@ def decisive(trace: Trace) -> Attempt | None:
 def depends_on(trace: Trace) -> tuple[Depends, ...]:
     """Return the queries that the outcome depends on.
 
-    A subgoal's query has the values of earlier subgoals put in, but not its own, as another value may be told later. Of
-    open subgoals, the queries that the model asked for come too. An outcome without a plan of several subgoals, and
-    every failure, depends on the question itself.
+    A subgoal has two queries, with its own values and without: "Ana lives in", as another value may be told later, and
+    "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last
+    constant.
+    Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
-    is_planned = attempt is not None and bool(attempt.breadth)
-    if attempt is not None and is_planned:
-        cited = _cited(trace, attempt)
-        for number, query in enumerate(_queries(trace, attempt)):
-            found.append(Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))))
-            if number not in cited:
-                found += [Depends(number, each) for each in _asked_for(attempt, number)]
-    if not is_planned or trace.status is not Status.ANSWERED:
+    if attempt is None or not attempt.breadth or not _atoms(attempt):
         units = tuple(trace.facts[each].unit for each in trace.evidence if each in trace.facts)
-        found.insert(0, Depends(WHOLE, trace.question, units if trace.status is Status.ANSWERED else ()))
+        return (Depends(WHOLE, trace.question, units if trace.status is Status.ANSWERED else ()),)
+    cited = _cited(trace, attempt)
+    for number, queries in enumerate(_queries(trace, attempt)):
+        found += [Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))) for query in queries]
+        if number not in cited:
+            found += [Depends(number, each) for each in _asked_for(attempt, number)]
     return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
 
 
 def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], new: Sequence[Hit]) -> Begun | None:
     """Return the proof to begin with: the plan, and the claims on subgoals that are not touched and are still stored.
 
+    A subgoal after a touched one is touched too if it shares a variable with that, as its values came from there.
     `hits` are the units of the trace that are still stored, by id; `new` are hits that were not known. Returns None if
     the question was not planned, or an older version planned it.
     """
     attempt = decisive(trace)
     if attempt is None or not attempt.breadth or (not attempt.answers and trace.substitution):
         return None
-    claims = list[Claim]()
+    subgoals, claims = _starred(attempt), list[Claim]()
+    touched = _with_later(touched, subgoals)
     for item in _standing(trace, attempt):
         units = tuple(trace.facts[each].unit for each in item.facts if each in trace.facts)
         if item.subgoal not in touched and units and all(unit in hits for unit in units):
@@ -72,14 +74,51 @@ def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], ne
     shown = dict.fromkeys(unit for units in _cited(trace, attempt).values() for unit in units)
     first = {unit: hits[unit] for unit in shown if unit in hits} | {hit.unit.id: hit for hit in new}
     return Begun(
-        attempt.goal, attempt.subgoals, attempt.answers, attempt.is_current, tuple(claims), tuple(first.values())
+        attempt.goal,
+        tuple(map(str, subgoals)) or attempt.subgoals,
+        attempt.answers,
+        attempt.is_current,
+        tuple(claims),
+        tuple(first.values()),
     )
 
 
 def _standing(trace: Trace, attempt: Attempt) -> Iterator[Grounded]:
-    """Yield the last grounding of each of the plan's subgoals that agrees with the substitution."""
-    last = {item.subgoal: item for step in attempt.steps for item in step.grounded if _agrees(item, trace)}
-    yield from (item for number, item in sorted(last.items()) if number < len(attempt.subgoals))
+    """Yield the groundings of the plan's subgoals that agree with the substitution: of lists, those of all values."""
+    found = {
+        (item.subgoal, item.facts, tuple(sorted(item.bindings.items()))): item
+        for step in attempt.steps
+        for item in step.grounded
+        if item.subgoal < len(attempt.subgoals) and _agrees(item, trace)
+    }
+    yield from sorted(found.values(), key=lambda item: item.subgoal)
+
+
+def _starred(attempt: Attempt) -> tuple[Atom, ...]:
+    """Return the plan's subgoals, with stars on the variables that turned out to have several values."""
+    several = {name for step in attempt.steps for name in step.several}
+    return tuple(atom.starring(several) for atom in _atoms(attempt))
+
+
+def _with_later(touched: Collection[int], subgoals: Sequence[Atom]) -> set[int]:
+    """Return the touched subgoals and those after them that use a variable whose values came from them."""
+    found, names, held = set(touched), set[str](), set[str]()
+    for number, atom in enumerate(subgoals):
+        own = {variable.name for variable in atom.variables}
+        if number in found or own & names:
+            found.add(number)
+            names |= own - held
+        else:
+            held |= own
+    return found
+
+
+def _atoms(attempt: Attempt) -> list[Atom]:
+    """Return the plan's subgoals; none if this version cannot read one."""
+    try:
+        return [parse_atom(text) for text in attempt.subgoals]
+    except NotationError:
+        return []
 
 
 def _agrees(item: Grounded, trace: Trace) -> bool:
@@ -98,21 +137,35 @@ def _cited(trace: Trace, attempt: Attempt) -> dict[int, tuple[str, ...]]:
     return cited
 
 
-def _queries(trace: Trace, attempt: Attempt) -> list[str]:
-    """Return each subgoal as a query, with the values that earlier subgoals bound."""
-    try:
-        atoms: list[Atom] = [parse_atom(text) for text in attempt.subgoals]
-    except NotationError:
-        return []
-    known, queries = dict[str, tuple[str, ...]](), list[str]()
-    for atom in atoms:
-        queries.append(phrase_of(atom, known))
-        known |= {
-            each.name: trace.substitution[each.name]
-            for each in atom.variables
-            if len(trace.substitution.get(each.name, ())) == 1
-        }
-    return queries
+def _queries(trace: Trace, attempt: Attempt) -> Iterator[tuple[str, ...]]:
+    """Yield each subgoal's queries, with the values that earlier subgoals bound."""
+    bound = dict(trace.substitution)
+    for item in _standing(trace, attempt):
+        bound |= {name: values for name, values in item.bindings.items() if name not in bound}
+    asked, known = content_stems(trace.question), dict[str, tuple[str, ...]]()
+    speakers = [content_stems(fact.speaker) for fact in trace.facts.values()]
+    for atom in _atoms(attempt):
+        put_in = Substitution(known).apply(atom)
+        own = {each.name: bound[each.name] for each in atom.variables if len(bound.get(each.name, ())) == 1}
+        queries = [_said(put_in, asked), _said(Substitution(known | own).apply(atom), asked)]
+        last = len(put_in.constants) - 1
+        if not attempt.answers and last > 0 and content_stems(put_in.constants[last].value) not in speakers:
+            queries.append(_said(put_in, asked, without=put_in.constants[last]))
+        yield tuple(query for query in queries if content_stems(query))
+        known |= own
+
+
+def _said(atom: Atom, asked: frozenset[str], without: Constant | None = None) -> str:
+    """Return a statement as a query. A variable becomes its type if the question names that; others are left out.
+
+    Turns seldom say a type ("company"), and as a rare word it would count most.
+    """
+    parts = tuple(
+        part if not isinstance(part, Variable) else Constant(part.type) if content_stems(part.type) & asked else ""
+        for part in atom.parts
+        if part is not without
+    )
+    return phrase_of(Atom(tuple(part for part in parts if part != "")), {})
 
 
 def _asked_for(attempt: Attempt, number: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ PEOPLE = (
 )  # fmt: skip
 FACTS_A_CONVERSATION = 100
 _A_SESSION = 10
-_CHATTER = (
+CHATTER = (
     "It rained the whole day here.", "My knee is much better, thanks.", "Shall we talk again at the weekend?",
     "The bus was late again.", "I am reading a long novel.", "Work is busy.", "Tell me more!", "I burnt the soup.",
 )  # fmt: skip
@@ -196,7 +196,7 @@ def _history(name: str, facts: int, chance: random.Random) -> History:
             moment += timedelta(days=chance.randint(2, 9))
         said, speaker = moment + timedelta(minutes=3 * place), people[len(turns) % 2]
         turn = Turn(
-            name, session, len(turns), speaker, chance.choice(_CHATTER), said, own_id=f"D{session + 1}:{place + 1}"
+            name, session, len(turns), speaker, chance.choice(CHATTER), said, own_id=f"D{session + 1}:{place + 1}"
         )
         if chance.random() < 0.75:  # the rest is chatter
             told = _told(speaker, now, turn, chance)

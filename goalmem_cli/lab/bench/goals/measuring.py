@@ -1,0 +1,189 @@
+"""Keep goals over a made-up story, check them after each step, and compare them with what is so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from goalmem_cli.lab.bench.goals.story import CLOSED, SINGLE, TWO_STEPS, Matter, Standing, Step, Story, Told
+from goalmem_cli.lab.bench.timing import Progress, unwatched
+from goalmem_cli.logic.normal import normalise
+from goalmem_cli.memory_records import Selection
+
+if TYPE_CHECKING:
+    from goalmem_cli.library.memory import Memory
+    from goalmem_cli.store.goal_records import CheckedGoal
+
+KINDS = (SINGLE, CLOSED, TWO_STEPS)
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFigures:
+    """The results of all steps for one kind of goals.
+
+    - `goals`: the number of goals. `checks`: goals times steps.
+    - `changes`: how often the right answer changed; `noticed`, those found without a model; `caught`, those after whose
+      check the goal had the new answer.
+    - `told`: how often a step told of a goal's matter, or made it forgotten; `repeats`, those without another answer.
+    - `untouched`: how often nothing told of it; `false_alarms`, those of them that were proved again. `beside` and
+      `false_beside` are those of them whose chat went on.
+    - `proved`: the goals proved again; `in_vain`, those whose answer stayed the same.
+    - `calls`: the model calls of the checks. `anew`: the calls of asking every goal anew at each step, from asking each
+      once at the end.
+    - `right`, `right_anew`: the goals whose answers are right at the end, as kept and asked anew.
+    """
+
+    kind: str
+    goals: int = 0
+    checks: int = 0
+    changes: int = 0
+    noticed: int = 0
+    caught: int = 0
+    told: int = 0
+    repeats: int = 0
+    untouched: int = 0
+    false_alarms: int = 0
+    beside: int = 0
+    false_beside: int = 0
+    proved: int = 0
+    in_vain: int = 0
+    calls: int = 0
+    anew: int = 0
+    right: int = 0
+    right_anew: int = 0
+
+    def plus(self, other: GoalFigures) -> GoalFigures:
+        """Return the sums of both, under this one's kind."""
+        named = [each.name for each in fields(self)][1:]
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in named})
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The figures by kind and of all goals, the milliseconds of noticing per goal, and what was missed in words."""
+
+    figures: tuple[GoalFigures, ...]
+    milliseconds: float
+    missed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _So:
+    """What is so of a goal's question: the right answer, and what that depends on."""
+
+    answer: str | None
+    matters: frozenset[Matter]
+
+
+def measure_goals(memory: Memory, story: Story, report: Progress = unwatched) -> Measured:
+    """Keep the story's goals in a new memory, let the steps happen, and check the goals after each.
+
+    Raises:
+        ModelError: the model has no reply.
+        StoreError: the store cannot be used.
+    """
+    return _Run(memory, story).measured(report)
+
+
+class _Run:
+    """A run over a story. An object runs once."""
+
+    def __init__(self, memory: Memory, story: Story) -> None:
+        self._memory = memory
+        self._story = story
+        self._told = Told(list(story.before.tellings))
+        self._by_name: dict[str, Standing] = {}
+        self._figures = {kind: GoalFigures(kind) for kind in KINDS}
+        self._kept: dict[str, str | None] = {}  # the answers after the last check, which forgetting takes out
+        self._seconds = 0.0
+        self._missed: list[str] = []
+
+    def measured(self, report: Progress) -> Measured:
+        """Keep the goals, let the steps happen, and return the results."""
+        from goalmem_cli.library.answering import Terms
+
+        memory, story = self._memory, self._story
+        memory.kept.add_all(story.before.chats)
+        for number, goal in enumerate(story.goals):
+            kept = memory.goals.add(goal.question, Terms(), f"{goal.kind} {number}")
+            self._by_name[kept.name], self._kept[goal.question] = goal, kept.state.answer
+            self._count(goal.kind, goals=1)
+        for number, step in enumerate(story.steps, 1):
+            self._take(number, step)
+            report(number, len(story.steps))
+        self._end()
+        rows = tuple(self._figures.values())
+        whole = GoalFigures(ALL)
+        for row in rows:
+            whole = whole.plus(row)
+        return Measured((*rows, whole), 1000 * self._seconds / max(1, whole.checks), tuple(self._missed))
+
+    def _take(self, number: int, step: Step) -> None:
+        """Let a step happen, and check the goals."""
+        before = {name: self._so(goal) for name, goal in self._by_name.items()}
+        self._told.tellings[:] = [each for each in self._told.tellings if each not in step.forgotten]
+        self._told.tellings += step.tellings
+        kept = self._memory.kept
+        if step.chats:
+            kept.add_all(step.chats)
+        if step.forgotten:
+            _forget(self._memory, step)
+        goals = self._memory.goals
+        started = perf_counter()
+        found = goals.touched()
+        self._seconds += perf_counter() - started
+        for goal, touch in found:
+            checked = goals.untouched(goal) if touch is None else goals.check(goal, touch)
+            self._compare(number, step, before[goal.name], checked)
+
+    def _so(self, goal: Standing) -> _So:
+        return _So(goal.answer(self._told), frozenset(goal.matters(self._told)))
+
+    def _compare(self, number: int, step: Step, before: _So, checked: CheckedGoal) -> None:
+        """Count what a check found of a goal, beside what was so before the step and is so now."""
+        goal, answer, is_proved = self._by_name[checked.goal.name], checked.goal.state.answer, bool(checked.touched)
+        now = self._so(goal)
+        is_told = bool((before.matters | now.matters) & step.matters)
+        is_beside = not is_told and goal.chat in step.grown
+        is_changed, is_right = now.answer != before.answer, _is_same(answer, now.answer)
+        self._count(
+            goal.kind,
+            checks=1, changes=is_changed, noticed=is_changed and is_proved, caught=is_changed and is_right,
+            told=is_told, repeats=is_told and not is_changed, untouched=not is_told,
+            false_alarms=is_proved and not is_told, beside=is_beside, false_beside=is_proved and is_beside,
+            proved=is_proved, in_vain=is_proved and _is_same(answer, self._kept[goal.question]), calls=checked.calls,
+        )  # fmt: skip
+        self._kept[goal.question] = answer
+        if is_changed and not is_right:
+            how = "proved again" if is_proved else "not noticed"
+            found, right = answer or "unknown", now.answer or "unknown"
+            self._missed.append(f"step {number}: {goal.question} ({how}) {found}, not {right}")
+
+    def _end(self) -> None:
+        """Ask each goal anew, and count what is right."""
+        from goalmem_cli.library.answering import Terms
+
+        asking, steps = self._memory.asking(Terms()), len(self._story.steps)
+        for name, goal in self._by_name.items():
+            right, kept = goal.answer(self._told), self._memory.goals.folder.get(name).state
+            anew = asking.answer(asking.question(goal.question))
+            self._count(
+                goal.kind,
+                anew=anew.usage.calls * steps,
+                right=_is_same(kept.answer, right), right_anew=_is_same(anew.answer, right),
+            )  # fmt: skip
+
+    def _count(self, kind: str, **told: int) -> None:
+        self._figures[kind] = self._figures[kind].plus(GoalFigures(kind, **told))
+
+
+def _forget(memory: Memory, step: Step) -> None:
+    from goalmem_cli.library.forgetting import forget
+
+    forget(memory.kept, Selection(content_keys=frozenset(each.turn.content_key for each in step.forgotten)))
+
+
+def _is_same(one: str | None, other: str | None) -> bool:
+    return one == other or (one is not None and other is not None and normalise(one) == normalise(other))

@@ -1,0 +1,197 @@
+"""What forgetting takes out of kept goals, and how a kept proof begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goalmem_cli.library.answering import Terms
+from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.outcomes import is_same
+from goalmem_cli.library.memory import Memory, opened
+from goalmem_cli.logic.support import Support
+from goalmem_cli.memory_records import Selection
+from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
+from goalmem_cli.records import Hit, Unit
+from goalmem_cli.store.goal_records import FORGOTTEN, GoalState, GoalStatus, KeptPlan, Outcome
+from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
+from goalmem_cli.trace import Attempt, Ending, Fact, Grounded, Status, Step, Trace
+from tests.library.keeping import FIRST_DAY, chat, replies
+
+LINES = [
+    "Rosa: I work at Halden, in the archive.", "Bruno: I bought a Saab in Ghent.", "Rosa: Emil is my flatmate.",
+    "Bruno: Is he nice?", "Rosa: Emil works at Castor.", "Bruno: The kettle broke.",
+    *(f"Bruno: I saw a {bird} in the {place}." for bird in ("heron", "finch", "swan", "crane", "gull", "rook")
+      for place in ("park", "garden", "marsh")),
+]  # fmt: skip
+SINGLE = {
+    "plan": ["(Rosa) works at (x:company)"], "told": ["I work at Halden"], "is": {"x": "Halden"},
+    "goal": "Where does Rosa work?",
+}  # fmt: skip
+UNKNOWN = SINGLE | {"told": [], "is": {}}
+TWO: dict[str, Any] = {
+    "plan": ["the flatmate of (Rosa) is (x:person)", "(x:person) works at (y:company)"],
+    "told": ["Emil is my flatmate.", "Emil works at Castor."], "is": {"x": "Emil", "y": "Castor"},
+    "goal": "Where does Rosa's flatmate work?",
+}  # fmt: skip
+Kept = Callable[[dict[str, Any]], Memory]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    """A function that returns a memory of the chat with the case's goal; the model goes on to reply as the case says."""
+    memories = []
+
+    def keep(case: dict[str, Any]) -> Memory:
+        model = ScriptedModel(lambda request: replies(case)(request))
+        memory = opened(tmp_path / "store", factories=faked(model, HashEmbedder()), certainty=0)
+        memories.append(memory)
+        memory.kept.add_all([chat("c", [LINES])])
+        memory.goals.add(case["goal"], Terms(), "goal")
+        return memory
+
+    yield keep
+    for memory in memories:
+        memory.close()
+
+
+def forgotten(memory: Memory, text: str) -> GoalState:
+    """Forget the turn with this text, and return the goal's state after that; nothing of the text is in its file."""
+    (turn,) = [turn for turn in memory.turns("c") if turn.text == text]
+    forget(memory.kept, Selection(content_keys=frozenset({turn.content_key})))
+    (file,) = (memory.kept.path / "goals").glob("*.json")
+    assert text not in file.read_text("utf-8")
+    return memory.goals.folder.get("goal").state
+
+
+def test_forgetting_what_a_proof_only_saw_leaves_the_answer(kept: Kept) -> None:
+    """The goal stands without being proved again; forgetting what it rests on undermines it."""
+    memory = kept(SINGLE)
+    state = forgotten(memory, "I bought a Saab in Ghent.")
+    assert (state.status, state.answer) == (GoalStatus.ANSWERED, "Halden")
+    assert [fact.text for fact in state.evidence] == ["I work at Halden, in the archive."]
+    ((_, touch),) = memory.goals.touched()
+    assert touch is None
+    state = forgotten(memory, "I work at Halden, in the archive.")
+    assert (state.status, state.answer, state.why) == (GoalStatus.UNDERMINED, None, FORGOTTEN)
+
+
+def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> None:
+    """It goes on to be touched by what would answer it."""
+    memory = kept(UNKNOWN)
+    last = memory.goals.folder.get("goal").state.watches[0].found[-1]
+    state = forgotten(memory, next(turn.text for turn in memory.turns("c") if turn.id == last))
+    assert (state.status, state.trace is not None) == (GoalStatus.UNKNOWN, True)
+    ((_, touch),) = memory.goals.touched()
+    assert touch is None
+    memory.kept.add_all([chat("c", [LINES, ["Rosa: I have a new job, I work at Merrin now."]])])
+    ((_, touch),) = memory.goals.touched()
+    assert touch is not None
+    assert forgotten(memory, "I work at Halden, in the archive.").status is GoalStatus.UNDERMINED
+
+
+def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
+    """The value of the first step does not hold it back, and the answer follows."""
+    case = dict(TWO)
+    memory = kept(case)
+    assert memory.goals.folder.get("goal").state.answer == "Castor"
+    case |= {"told": ["Wanda is my flatmate now", "Wanda works at Redfern"], "is": {"x": "Wanda", "y": "Redfern"}}
+    more = ["Rosa: Emil has moved out, Wanda is my flatmate now.", "Rosa: Wanda works at Redfern."]
+    memory.kept.add_all([chat("c", [LINES, more])])
+    ((goal, touch),) = memory.goals.touched()
+    checked = memory.goals.check(goal, touch)
+    assert checked.outcome is Outcome.CHANGED
+    assert checked.goal.state.answer == "Redfern"
+    assert checked.calls == 1  # nothing is asked anew
+
+
+def fact(number: str, text: str) -> Fact:
+    """Return a fact of Rosa's."""
+    return Fact(number, f"unit {number}", (number,), "c", "Rosa", FIRST_DAY, text)
+
+
+def grounding(subgoal: int, number: str, **values: str) -> Grounded:
+    """Return a grounding by one fact."""
+    bindings = {name: (value,) for name, value in values.items()}
+    return Grounded(subgoal, (number,), bindings, dict.fromkeys(values, Support.STATED))
+
+
+def traced(subgoals: tuple[str, ...], answers: tuple[str, ...], *found: Grounded, several: str = "") -> Trace:
+    """Return the trace of a proof in one round, which the facts F1 to F3 settled."""
+    facts = {each: fact(each, f"Told by {each}.") for each in ("F1", "F2", "F3")}
+    step = Step(0, grounded=found, several=tuple(several))
+    attempt = Attempt(1, subgoals[-1], subgoals, (step,), Ending.GROUNDED, answers=answers)
+    bound: dict[str, tuple[str, ...]] = {}
+    for item in found:
+        bound |= {name: tuple(dict.fromkeys((*bound.get(name, ()), *of))) for name, of in item.bindings.items()}
+    evidence = tuple(dict.fromkeys(number for item in found for number in item.facts))
+    return Trace(
+        Status.ANSWERED, "goal-mem", "Where?", FIRST_DAY, "so", None, bound, facts, evidence, (attempt,)
+    )  # fmt: skip
+
+
+def hits() -> dict[str, Hit]:
+    """Return the units of the facts as hits."""
+    units = [Unit(f"unit {n}", "turn", f"Told by {n}.", "c", "Rosa", FIRST_DAY, (n,), (n,)) for n in ("F1", "F2", "F3")]
+    return {unit.id: Hit(unit, 1.0) for unit in units}
+
+
+@pytest.mark.parametrize(("touched", "kept_steps"), [({0}, []), ({1}, [0]), ({2}, [0, 1]), (set(), [0, 1, 2])])
+def test_a_proof_begins_with_the_steps_that_are_not_touched(touched: set[int], kept_steps: list[int]) -> None:
+    """A step goes with the one that its value came from, but not with one that came later."""
+    subgoals = ("the flatmate of (Rosa) is (x:person)", "(x:person) works at (y:firm)", "(y:firm) is in (z:town)")
+    found = (
+        grounding(0, "F1", x="Emil"),
+        grounding(1, "F2", x="Emil", y="Castor"),
+        grounding(2, "F3", y="Castor", z="Ghent"),
+    )
+    begun = begun_of(traced(subgoals, ("z",), *found), touched, hits(), ())
+    assert begun is not None
+    assert [claim.subgoal for claim in begun.claims] == kept_steps
+
+
+def test_a_kept_list_has_all_its_values() -> None:
+    """Its variable keeps its star, and every turn of it is watched."""
+    found = (grounding(0, "F1", x="Ghent"), grounding(0, "F2", x="Lyon"))
+    trace = traced(("(Rosa) was in (x:town)",), ("count(x)",), *found, several="x")
+    begun = begun_of(trace, set(), hits(), ())
+    assert begun is not None
+    assert begun.subgoals == ("(Rosa) was in (x:town*)",)
+    assert [claim.bindings["x"] for claim in begun.claims] == [("Ghent",), ("Lyon",)]
+    assert {unit for each in depends_on(trace) for unit in each.cited} == {"unit F1", "unit F2"}
+
+
+def test_a_step_is_watched_with_its_value_and_without() -> None:
+    """Types that the question does not name are left out; so is what a closed question asks about, once."""
+    open_ = traced(("(Rosa) lives in (x:place)",), ("x",), grounding(0, "F1", x="Leeds"))
+    assert [each.query for each in depends_on(open_)] == ["Rosa lives in", "Rosa lives in Leeds"]
+    closed = traced(("(Rosa) lives in (Leeds)",), (), grounding(0, "F1"))
+    assert [each.query for each in depends_on(closed)] == ["Rosa lives in Leeds", "Rosa lives in"]
+    typed = replace(open_, question="Which place does Rosa live in?")
+    assert depends_on(typed)[0].query == "Rosa lives in place"
+
+
+def test_a_plan_is_the_questions_own_if_it_adds_no_word() -> None:
+    """Types may be any words."""
+    plan = KeptPlan("(Rosa) lives in (x:place)", ("(Rosa) lives in (x:place)",), ("x",))
+    assert plan.is_of("Where does Rosa live?")
+    assert not plan.is_of("Where does she live?")
+    assert not replace(plan, goal="not ( a plan").is_of("Where does Rosa live?")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_so"),
+    [
+        ("York, Leeds", "Leeds and York", True), ("Ana", "Ana Smith", True), ("No", "no", True),
+        ("Leeds", "Leeds, York", False), ("yes", "likely yes", False), ("blue", "not blue", False), ("yes", "no", False),
+    ],
+)  # fmt: skip
+def test_answers_are_the_same_in_any_wording(before: str, now: str, is_so: bool) -> None:
+    """But a longer list is another answer, and so are doubt and denial."""
+    trace = replace(traced(("(Rosa) is (x:word)",), ("x",), grounding(0, "F1", x=now)), answer=now)
+    state = GoalState(GoalStatus.ANSWERED, FIRST_DAY, FIRST_DAY, answer=before)
+    assert is_same(state, trace) is is_so

@@ -1,0 +1,56 @@
+"""Which new turns touch a kept goal, over small chats in everyday words, by the real store and ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from goalmem_cli.library.answering import Terms
+from goalmem_cli.library.memory import Memory, opened
+from goalmem_cli.testing import ScriptedModel, faked
+from tests.library.keeping import chat, replies
+
+CASES: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "noticing_cases.yaml").read_text("utf-8"))
+
+
+def touched(memory: Memory, case: dict[str, Any]) -> bool:
+    """Keep the case's goal, tell the new turn, and say whether that touches the goal."""
+    goal = memory.goals.add(case["goal"], Terms())
+    assert (goal.state.answer is None) == (not case["told"]), goal.state.trace
+    ((_, before),) = memory.goals.touched([goal.name])
+    assert before is None
+    speaker = case["new"].partition(":")[0]
+    name, sessions = next((name, told) for name, told in CASES["chats"].items() if f"{speaker}: " in str(told))
+    memory.kept.add_all([chat(name, [*sessions, [case["new"]]])])
+    ((_, touch),) = memory.goals.touched([goal.name])
+    return touch is not None
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[dict[str, Any], bool]]]:
+    """Each case with whether its new turn touches its goal."""
+    results = []
+    for case in CASES["cases"]:
+        place = tmp_path_factory.mktemp("goals")
+        with opened(place / "store", factories=faked(ScriptedModel(replies(case))), certainty=0) as memory:
+            memory.kept.add_all([chat(name, told) for name, told in CASES["chats"].items()])
+            results.append((case, touched(memory, case)))
+    yield results
+
+
+def test_turns_that_change_an_answer_touch_its_goal(found: list[tuple[dict[str, Any], bool]]) -> None:
+    """In whatever words; but not where the turn shares no word with goal, plan or answer ("kick-off", "quits")."""
+    missed = [case["new"] for case, is_touched in found if case["touches"] and not is_touched]
+    assert [new for new in missed if "kick-off" not in new and "quits" not in new] == []
+    assert sum(case["touches"] for case, _ in found) >= 25
+
+
+def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str, Any], bool]]) -> None:
+    """All but one in ten."""
+    others = [(case, is_touched) for case, is_touched in found if not case["touches"]]
+    assert len(others) >= 24
+    assert sum(is_touched for _, is_touched in others) <= 0.1 * len(others)
