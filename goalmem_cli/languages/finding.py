@@ -88,8 +88,9 @@ def _is_told(sample: str, code: str, likely: float) -> bool:
 def language_asked(question: str) -> str:
     """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
 
-    Names are no evidence, since they are of any language, nor is what is quoted in other words. A question in another script than the Latin one is not
-    English, however short it is. Else its own common words have to say so too, more of them than of English ones.
+    Names are no evidence, since they are of any language, nor is what is quoted in other words. A question in another
+    script than the Latin one is not English, however short it is. Else its own common words have to say so too, more of
+    them than of English ones.
     """
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question

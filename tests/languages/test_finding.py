@@ -28,8 +28,8 @@ def test_a_text_of_too_few_words_has_none(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Giovanni, Francesca, Alessandro, Giulia and Matteo. Chiara? Lorenzo? ok Giuseppe too", "e4 e5 Nf3 Nc6 Bb5 a6 "
-        "Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O", "Lisbon, Porto, Coimbra, Braga, Faro, Evora, Sintra, Cascais, Setubal",
+        "Giovanni, Francesca, Alessandro, Giulia and Matteo. Chiara? Lorenzo? ok Giuseppe too",
+        "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O", "Lisbon, Porto, Coimbra, Braga, Faro, Evora, Sintra, Cascais, Setubal",
         "Flight AA123 JFK LAX, PNR XKJDLS, Gate B22, Seat 14C, Dep 0930", "HELLO TOM WHERE ARE YOU MOVED TO BOSTON RENT",
         "pasta carbonara, lasagne al forno, tiramisu, risotto, gnocchi, pesto, prosciutto crudo, panna cotta",
     ],
