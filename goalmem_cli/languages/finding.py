@@ -19,6 +19,9 @@ _LEAST_LETTERS = 24
 _LEAST_SURE = 0.5
 _LEAST_SURE_ASKED = 0.8
 _LEAST_WORDS_ASKED = 3
+_LEAST_COMMON_WORDS = 3
+"""A conversation in a language of `words.yaml` has so many of its words; names, recipes and chess have not."""
+_QUOTED = re.compile("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
 _NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\uac00-\ud7af]")
@@ -58,7 +61,7 @@ def _guessed(text: str) -> tuple[str, float]:
         return "", 0.0
     code = str(labels[0]).removeprefix("__label__")
     if code in _CHINESE or code == "ja":  # names in Chinese letters alone look like either
-        code = "ja" if _KANA.search(plain) else "zh"
+        code = "ja" if _KANA.search(plain) else "zh" if _HAN.search(plain) else ""  # capitals alone pass for Chinese
     return code, float(likely[0])
 
 
@@ -68,16 +71,29 @@ def language_of(sample: str) -> str:
     letters = sum(map(len, _WORDS.findall(_NOT_TOLD.sub(" ", sample)))) + (_PER_UNSPACED - 1) * unspaced
     if letters < _LEAST_LETTERS:
         return ""
-    code, likely = _guessed(sample)
-    return code if likely >= _LEAST_SURE else ""
+    code, likely = _guessed(sample.lower() if sample.isupper() else sample)
+    return code if likely >= _LEAST_SURE and (code == ENGLISH or _is_told(sample, code, likely)) else ""
+
+
+def _is_told(sample: str, code: str, likely: float) -> bool:
+    """Say whether a sample's own words tell that it is in another language than English, not names in it alone."""
+    if len(_LATIN.findall(sample)) * 2 < len("".join(_WORDS.findall(sample))):
+        return True
+    from goalmem_cli.languages.words import counts_of_words
+
+    own = counts_of_words(sample).get(code)
+    return likely >= _LEAST_SURE_ASKED if own is None else own >= _LEAST_COMMON_WORDS
 
 
 def language_asked(question: str) -> str:
     """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
 
-    Names are no evidence, since they are of any language. A question in another script than the Latin one is not
-    English, however short it is. Else its own common words have to say so too, more of them than of English ones.
+    Names are no evidence, since they are of any language, nor is what is quoted in other words. A question in another
+    script than the Latin one is not English, however short it is. Else its own common words have to say so too, more of
+    them than of English ones.
     """
+    own = _QUOTED.sub(" ", question)
+    question = own if _WORDS.search(own) else question
     words = [word.casefold() for word in _WORDS.findall(question)]
     if _ENGLISH.intersection(words):
         return ENGLISH
@@ -96,7 +112,8 @@ def language_asked(question: str) -> str:
     code, likely = _guessed(question)
     if best > english:
         first = [each for each, count in counts.items() if count == best]
-        if code in first or (len(first) == 1 and likely < _LEAST_SURE):
+        is_name = best == 1 and likely < _LEAST_SURE  # "Los Angeles trip"
+        if not is_name and (code in first or (len(first) == 1 and likely < _LEAST_SURE)):
             return code if code in first else first[0]
     is_sure = likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED and code not in table()
     return code if is_sure and english < 2 else ""

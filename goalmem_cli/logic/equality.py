@@ -65,8 +65,9 @@ def _with_plain_numbers(value: str) -> str:
 
 
 def _numbers_of(value: str) -> frozenset[tuple[float, ...]]:
-    """Return the numbers in the value with the marks of English and with the other ones."""
-    return frozenset(tuple(sorted(numbers(told))) for told in (value, in_english(value)))
+    """Return the numbers in the value as in English, and with a point that groups thousands, as in most of Europe."""
+    told = in_english(value) if "." in value else value  # 17,000 yen are not 17
+    return frozenset(tuple(sorted(numbers(each))) for each in (value, told))
 
 
 def more_specific(left: str, right: str) -> str:

@@ -25,6 +25,20 @@ def test_a_text_of_too_few_words_has_none(text: str) -> None:
     assert language_of(text) == ""
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Giovanni, Francesca, Alessandro, Giulia and Matteo. Chiara? Lorenzo? ok Giuseppe too",
+        "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O", "Lisbon, Porto, Coimbra, Braga, Faro, Evora, Sintra, Cascais, Setubal",
+        "Flight AA123 JFK LAX, PNR XKJDLS, Gate B22, Seat 14C, Dep 0930", "HELLO TOM WHERE ARE YOU MOVED TO BOSTON RENT",
+        "pasta carbonara, lasagne al forno, tiramisu, risotto, gnocchi, pesto, prosciutto crudo, panna cotta",
+    ],
+)  # fmt: skip
+def test_an_english_chat_is_in_no_other_language(text: str) -> None:
+    """Names, dishes, chess and capitals make fastText sure of one, but have none of its common words."""
+    assert language_of(text) in ("", "en")
+
+
 QUESTIONS = {
     "Wie hoch ist die Miete von Jonas?": "de",
     "Wo wohnt Käthe?": "de",
@@ -55,6 +69,8 @@ def test_a_question_has_a_language(question: str, language: str) -> None:
         "When did Maria move to Bremen?", "What did José order at Le Petit Café?", "Did Jürgen like São Paulo?",
         "Is Momoco a cafe?", "Was Jonas in Bremen?", "Kyoto Latte", "Rent of Jonas?", "hola", "danke", "ok lol",
         "Is Die Hard on?", "Does 小雨 live in Berlin?", "Name of Gretas Beruf", "...", "",
+        "Los Angeles trip", "Les Mis tickets price", "San Francisco de Asis visit", "Au pair's name", "Anna die?",
+        'Translate "Wo wohnt Käthe?"', "Meaning of «où habite Luc»?", "Say 'me gusta la playa' in English",
     ],
 )  # fmt: skip
 def test_english_and_what_is_in_doubt_is_not_taken_for_another_language(question: str) -> None:
