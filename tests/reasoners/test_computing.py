@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 from goalmem_cli.logic.computing.expressions import Function
+from goalmem_cli.logic.computing.records import Part
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem import Limits
 from goalmem_cli.render.tree import reason_line
-from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
+from goalmem_cli.trace import Status, Trace, as_document, from_document
 from tests.reasoners.scripting import (
     FULL,
     TOGETHER,

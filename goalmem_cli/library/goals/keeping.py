@@ -60,7 +60,7 @@ class Goals:
         if terms.as_of is not None:
             raise UsageError("a goal follows the memory as it grows", "leave out the time after which turns are hidden")
         chosen = self.free_name(question, name)
-        asking = Asking(self._parts, terms)
+        asking = Asking(self._parts, terms, may_try_rules=False)
         asked = asking.question(question)
         trace = asking.answer(asked, observer, loaded)
         asking.keep(trace)
@@ -176,7 +176,7 @@ class Goals:
         from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
         from goalmem_cli.trace import Status
 
-        asking, before, calls = Asking(self._parts, Terms()), goal.state, 0
+        asking, before, calls = Asking(self._parts, Terms(), may_try_rules=False), goal.state, 0
         begun = None
         if before.trace is not None and self._parts.settings.reasoner == NAME:
             begun = begun_of(before.trace, touch.subgoals, there, touch.new)
