@@ -59,10 +59,9 @@ class _Page:
 def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
     """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (0, 1 ... in the JSON document)."""
     tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
-    if stretch := _stretch(trace):
-        tree.add(labelled("only", stretch))
-    for name, line in (("goal", trace.goal), ("rule", trace.rule and rule_line(trace.rule))):
-        if line is not None:
+    rule = None if trace.rule is None else rule_line(trace.rule)
+    for name, line in (("only", _stretch(trace)), ("goal", trace.goal), ("rule", rule)):
+        if line:
             tree.add(labelled(name, line))
     for attempt in trace.attempts:
         add_attempt(tree, attempt, trace.facts, detail)

@@ -25,10 +25,11 @@ _FAILURES_ALLOWED = 3
 
 @dataclass(frozen=True, slots=True)
 class KeptRule:
-    """A plan with open places, ``({1}) lives in (x:city)``, for questions of one form.
+    """A plan with open places, ``({1}) lives in (x:city)``, for questions of one form. Place 0 is the asker.
 
-    `form` has the question's words in standard order, `text` as they were asked, both with kinds of places. Place 0 is the asker. `tried` and `settled` count the later questions that began with it, and those that it settled;
-    `calls` and `tokens` are what these cost.
+    `form` has the question's words in standard order, `text` as they were asked, both with the kinds of places. `tried`
+    and `settled` count the later questions that began with it, and those that it settled; `calls` and `tokens` are what
+    these cost.
     """
 
     form: str

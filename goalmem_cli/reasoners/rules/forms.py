@@ -276,7 +276,7 @@ def _tense(text: str) -> str:
     return "past" if is_past else "present"
 
 
-_PLAIN = "call name live work marry bear die come go get give take say tell know meet move time date place".split()
+_PLAIN = "call name live work marry bear die come go get give take say tell know meet move time date place because than".split()
 KNOWN_STEMS = frozenset(map(stem, (*FUNCTION_WORDS, *_BE, *_AUXILIARIES, *_HAVE, *_ALIKE, *_PLAIN)))
 """Stems of words that are the package's own: they tell nothing of a memory, wherever they stand."""
 _NO_THING = frozenset(map(_standard, FUNCTION_WORDS | _ASKING | {"not", "no", "or", "than", "if", "when", "and"}))
