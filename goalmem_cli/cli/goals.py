@@ -198,9 +198,10 @@ def report(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write a page of all goals over time: states, answers, and the turns that changed them.
+    """Write a page of all goals over time.
 
-    One HTML file that loads nothing. Exits with 1 when there is no goal.
+    It shows states, answers, and the turns that changed them, in one HTML file that loads nothing.
+    Exits with 1 when there is no goal.
     """
     from datetime import UTC, datetime
 

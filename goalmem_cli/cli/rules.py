@@ -28,7 +28,10 @@ def register(app: typer.Typer) -> None:
 def list_(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
-    """List the rules: form, plan, how many questions each settled, and at which cost. Exits with 1 if there is none."""
+    """List the rules, and what each settled.
+
+    Form, plan, how many questions began with it and were settled, and at which cost. Exits with 1 when there is none.
+    """
     from goalmem_cli.json_records import plain
     from goalmem_cli.render.text import counted, safe
     from goalmem_cli.store.rules import RuleFile
@@ -57,7 +60,7 @@ def forget(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Forget rules: the next question of such a form is planned by the model again."""
+    """Forget rules: the model plans such questions again."""
     from goalmem_cli.store.rules import RuleFile
 
     if bool(names) is every:

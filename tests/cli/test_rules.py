@@ -68,8 +68,7 @@ def test_a_question_of_the_same_form_begins_with_the_rule(home: Goalmem, tmp_pat
     assert "IF ({1}) lives in (x:city) THEN ({1}) lives in (x:city)" in told
     (row,) = json.loads(home("rules", "list", "--json").out)["rules"]
     assert (row["tried"], row["settled"], row["calls"], row["subgoals"]) == (1, 1, 1, ["({1}) lives in (x:city)"])
-    if (file := tmp_path / "store" / RULES) and Path("/").stat().st_uid == 0:
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "store" / RULES).stat().st_mode) == 0o600
 
 
 def test_rules_can_be_left_out(home: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,16 +104,16 @@ def test_forgetting_turns_touches_no_rule_as_it_holds_none_of_them(home: Goalmem
     words = {word for each in (LEEDS, BEN, HULL, RENT) for word in re.findall(r"[A-Z]\w{2,}", " ".join(each))}
     assert {"Ana", "Leeds", "Hull"} <= words
     assert not words & set(re.findall(r"\w+", before.decode()))
-    assert home("forget", "--conversation", "talk", "--yes").code == 0
+    assert home("forget", "--speaker", "Ana", "--yes").code == 0
     assert file.read_bytes() == before
-    assert home("stores", "remove", str(tmp_path / "store"), "--yes").code == 0
+    assert home("stores", "remove", "--yes").code == 0
     assert not file.exists()
 
 
 def test_the_page_of_goals_shows_each_state_with_its_turns(home: Goalmem) -> None:
     """One file that loads nothing and runs nothing; what was said is text, never markup."""
     assert home("goals", "report", "--out", "none.html").code == 1
-    said = ("Ana", YORK[1], "We are back in York <script>alert(1)</script> & glad.")
+    said = ("Ana", YORK[1], f"<script>alert(1)</script> & {YORK[2]}")
     assert home(
         "goals", "add", "Where does Ana live now?", "--name", "home <b>", factories=lives("Ana", "to Leeds", "Leeds", [])
     ).code == 0  # fmt: skip
@@ -125,6 +124,6 @@ def test_the_page_of_goals_shows_each_state_with_its_turns(home: Goalmem) -> Non
     assert page.count("<rect ") == 2
     assert page.index("-&gt; Leeds") < page.index("-&gt; York")
     assert "home &lt;b&gt;" in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; glad." in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; We are back" in page
     assert not re.search(r"<script|<b>|https?:|style=|<link|<img", page)
     assert "default-src &#x27;none&#x27;" in page

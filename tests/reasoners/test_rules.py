@@ -115,8 +115,8 @@ def gullible(own: Asked | None) -> Callable[[Request], str]:
         written = plan(known.goal, *known.subgoals) if is_planning else ""
         seen = [claim for claim in known.claims if claim[1][0] in request.growing]
         missing = [claim for claim in known.claims if claim not in seen]
-        wished = [wants(claim[0], *claim[2].values()) for claim in missing if seen]  # after what the others bind
-        status = "look" if wished else "stop" if missing else "settled"
+        wished = [wants(claim[0], *(claim[2].values() if seen else ())) for claim in missing]  # what the others bind
+        status = "look" if missing else "settled"
         wording = "unknown" if missing else known.answer
         return proved(*seen, plan=written, open=wished, status=status, wording=wording)(request)
 
@@ -167,6 +167,7 @@ def test_most_other_wordings_begin_with_a_rule_and_none_is_wronger(rules: RuleFi
         if (rule := traces[True].rule) is not None and rule.is_settled:
             assert rule.name == _learned()[number].name, own.question
             began.append(number)
+    print(len(began), sum(number >= 10 for number in began), right, calls)
     assert len(began) >= 70
     assert sum(number >= 10 for number in began) >= 30  # of the half that the rewrites were not written for
     assert right[True] >= right[False] >= 95

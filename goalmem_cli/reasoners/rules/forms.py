@@ -276,7 +276,7 @@ def _tense(text: str) -> str:
     return "past" if is_past else "present"
 
 
-_PLAIN = "call name live work marry bear die come go get give take say tell know meet move time date place because than".split()
-KNOWN_STEMS = frozenset(map(stem, (*FUNCTION_WORDS, *_BE, *_AUXILIARIES, *_HAVE, *_ALIKE, *_PLAIN)))
+_PLAIN = "because bear call come date die get give go know live marry meet move name place say take tell than time work"
+KNOWN_STEMS = frozenset(map(stem, (*FUNCTION_WORDS, *_BE, *_AUXILIARIES, *_HAVE, *_ALIKE, *_PLAIN.split())))
 """Stems of words that are the package's own: they tell nothing of a memory, wherever they stand."""
 _NO_THING = frozenset(map(_standard, FUNCTION_WORDS | _ASKING | {"not", "no", "or", "than", "if", "when", "and"}))

@@ -62,7 +62,7 @@ def begun_with(rule: KeptRule, question: Question, asked: Asked) -> Begun | None
         return None
     goal, *others = (text or "" for text in texts)
     count = len(rule.subgoals)
-    begun = Begun(goal, tuple(others[:count]), tuple(others[count:]), rule.is_current)
+    begun = Begun(goal, tuple(others[:count]), tuple(others[count:]), rule.is_current, is_rule=True)
     return begun if taken_up(begun, question) is not None else None
 
 
