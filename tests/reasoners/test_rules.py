@@ -167,11 +167,20 @@ def test_most_other_wordings_begin_with_a_rule_and_none_is_wronger(rules: RuleFi
         if (rule := traces[True].rule) is not None and rule.is_settled:
             assert rule.name == _learned()[number].name, own.question
             began.append(number)
-    print(len(began), sum(number >= 10 for number in began), right, calls)
     assert len(began) >= 70
     assert sum(number >= 10 for number in began) >= 30  # of the half that the rewrites were not written for
     assert right[True] >= right[False] >= 95
     assert calls[True] <= calls[False]
+
+
+def test_places_keep_their_roles_in_another_order(rules: RuleFile) -> None:
+    """What stands where in the plan follows from the standard order of words, not from that of the question."""
+    form = taken_apart("In June 2022, what did Dave buy?", MOMENT)
+    assert form is not None
+    rule = next(rule for rule in rules.all() if "bought" in rule.goal)
+    begun = begun_with(rule, Question("In June 2022, what did Dave buy?", MOMENT), form)
+    assert begun is not None
+    assert begun.goal == "(Dave) bought (x:thing) in (June 2022)"
 
 
 def test_questions_that_look_alike_begin_with_none(rules: RuleFile) -> None:

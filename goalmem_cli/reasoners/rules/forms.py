@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from goalmem_cli.logic.normal import BASES, FUNCTION_WORDS, stem
@@ -136,7 +136,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question taken apart: its words in standard order, its open places, its tense, and whether it asks of now.
+    """A question taken apart: words and open places in standard order, its tense, and whether it asks of now.
 
     `text` is the question as it was asked, with the kinds of its places: ``Where does {name} live?``
     """
@@ -167,8 +167,13 @@ def taken_apart(question: str, asked: datetime | None, things: Sequence[str] = (
         at = end
     told = _rewritten(f"{masked}{text[at:]}".casefold())
     places = tuple(Place(kind, text[start:end]) for start, end, kind in spans)
+    tokens = tuple(_tokens(told, places))
+    order = [token.place for token in tokens if token.place >= 0]
+    if sorted(order) != list(range(len(places))):
+        return None  # a rewrite has lost a place
+    tokens = tuple(replace(each, place=order.index(each.place)) if each.place >= 0 else each for each in tokens)
     is_current = asks_for_current_state(question)
-    return Asked(tuple(_tokens(told, places)), places, _tense(told), is_current, f"{shown}{text[at:]}?")
+    return Asked(tokens, tuple(places[each] for each in order), _tense(told), is_current, f"{shown}{text[at:]}?")
 
 
 def values_for(form: str, asked: Asked) -> tuple[Place, ...] | None:
