@@ -25,7 +25,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.render.sharing import proof_text
 from goalmem_cli.render.tree import rule_line
 from goalmem_cli.store.rules import KeptRule, RuleFile
-from goalmem_cli.testing import ListBackbone, ScriptedModel
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace, as_document, from_document
 from tests.conftest import CHECKOUT
 from tests.reasoners.scripting import (
@@ -77,8 +77,9 @@ class Asked:
     @property
     def claims(self) -> list[Claimed]:
         """What the turns say of each subgoal."""
+        values: Mapping[str, Any] = self.values
         return [
-            claims(number, said, **{name: value for name, value in self.values.items() if f"({name}:" in subgoal})
+            claims(number, said, **{name: value for name, value in values.items() if f"({name}:" in subgoal})
             for number, (subgoal, said) in enumerate(zip(self.subgoals, self.said, strict=True), 1)
         ]
 
@@ -306,7 +307,7 @@ def test_the_paper_prover_saves_the_call_that_plans() -> None:
 
     own = asked(FORMS[0], 2)
     begun = Begun(own.goal, own.subgoals, ("x",))
-    replies = [unified(grounds(1, own.said[0], x=own.answer)), answered(own.answer)]
+    replies: list[Reply] = [unified(grounds(1, own.said[0], x=own.answer)), answered(own.answer)]
     model = ScriptedModel(replies)
     trace = Engine(ListBackbone(TURNS), model, FULL, Limits(), planning="paper", begun=begun).answer(
         Question(own.question, MOMENT)

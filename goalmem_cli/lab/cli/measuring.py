@@ -362,7 +362,7 @@ class Measuring:
             FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
         }  # fmt: skip
         decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
-        decisive |= {"adapter": loaded.adapter} if loaded.adapter else {}
+        decisive |= ({"adapter": loaded.adapter} if loaded.adapter else {}) | ({"rules": "on"} if settings.rules else {})
         at_once = self._at_once(loaded)
         return decisive | ({AT_ONCE: at_once} if at_once > 1 else {})
 
