@@ -362,9 +362,9 @@ class Measuring:
             FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
         }  # fmt: skip
         decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
-        decisive |= ({"adapter": loaded.adapter} if loaded.adapter else {}) | ({"rules": "on"} if settings.rules else {})
         at_once = self._at_once(loaded)
-        return decisive | ({AT_ONCE: at_once} if at_once > 1 else {})
+        more = {"adapter": loaded.adapter, "rules": "on" if settings.rules else "", AT_ONCE: at_once if at_once > 1 else 0}
+        return decisive | {name: value for name, value in more.items() if value}
 
     def _path(self, manifest: Manifest) -> Path:
         """Return the run's folder: the given one, else one that is the same for the same command.
