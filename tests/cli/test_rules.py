@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import re
 import stat
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.config import Settings, given_settings
+from goalmem_cli.fitted import Fitted
+from goalmem_cli.records import Question
 from goalmem_cli.store.privacy import RULES
-from goalmem_cli.wiring import Factories
+from goalmem_cli.wiring import Factories, LoadedModel, build_reasoner, open_store
 from tests.cli.test_goals import BEN, LEEDS, RENT, YORK, model, read
-from tests.invoking import Goalmem, Outcome
+from tests.invoking import Goalmem, Outcome, seeing
 from tests.reasoners.scripting import claims, plan, proved
 
 HULL = ("Ben", "2024-02-03T10:04", "I live in Hull.")
@@ -34,6 +40,10 @@ def lives(who: str, cited: str, city: str, planned: list[bool]) -> Factories:
         return (first if planned[-1] else given)(request)  # type: ignore[arg-type]
 
     return model(reply)
+
+
+def _given(loaded: LoadedModel, _: Settings) -> LoadedModel:
+    return loaded
 
 
 @pytest.fixture
@@ -127,3 +137,23 @@ def test_the_page_of_goals_shows_each_state_with_its_turns(home: Goalmem) -> Non
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; We are back" in page
     assert not re.search(r"<script|<b>|https?:|style=|<link|<img", page)
     assert "default-src &#x27;none&#x27;" in page
+
+
+def test_measurements_and_fitted_models_plan_unless_told(home: Goalmem, tmp_path: Path) -> None:
+    """What `eval` builds tries no rule by default, nor does a model whose certainties are fitted to its own plans."""
+    planned: list[bool] = []
+    asked = Question("Where does Ben live now?", datetime(2024, 7, 1, 12))
+    for told in (None, True):
+        settings = given_settings({"store": tmp_path / "store", "rules": told})
+        factories = lives("Ben", "live in Hull", "Hull", planned)
+        store = open_store(settings, factories, lambda _: None)
+        assert build_reasoner(settings, store, factories.model(settings)).answer(asked).answer == "Hull"
+    assert planned == [True, False]
+
+    fitted = Fitted(weights={"goal-mem": (0.0,) * 6})
+    for words in ((), ("--rules",)):
+        factories = lives("Ben", "live in Hull", "Hull", planned)
+        loaded = replace(factories.model(settings), fitted=fitted)
+        outcome = home("ask", asked.text, *words, factories=seeing(partial(_given, loaded)))
+        assert outcome.out == "Hull\n"
+    assert planned[2:] == [True, False]
