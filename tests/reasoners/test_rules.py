@@ -169,7 +169,7 @@ def test_most_other_wordings_begin_with_a_rule_and_none_is_wronger(rules: RuleFi
             assert rule.name == _learned()[number].name, own.question
             began.append(number)
     assert len(began) >= 70
-    assert sum(number >= 10 for number in began) >= 30  # of the half that the rewrites were not written for
+    assert sum(number >= 10 for number in began) >= 30
     assert right[True] >= right[False] >= 95
     assert calls[True] <= calls[False]
 
