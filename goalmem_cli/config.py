@@ -90,6 +90,8 @@ class Settings:
     - `checks`: False makes goal-mem accept a model's groundings unchecked; the trace says so.
     - `sift`: with full prompts, leave out turns that are never evidence, such as small talk.
     - `lean`: with full prompts, add the turns that retrieved turns depend on.
+    - `rules`: try a rule that settled a question of the same form before a model plans, with full prompts. None does so
+      for questions of the user, unless the model's certainties are fitted to its own plans; never in measurements.
     - `keep_prompts`: keep each prompt and reply in the trace.
     """
 
@@ -115,6 +117,7 @@ class Settings:
     checks: bool = True
     sift: bool = True
     lean: bool = True
+    rules: bool | None = None
     keep_prompts: bool = False
     redact: bool = False
     timezone: str | None = None

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from goalmem_cli.json_records import plain, rebuild
+from goalmem_cli.logic.computing.records import Calculation
 from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
@@ -16,13 +17,9 @@ from goalmem_cli.stages import Exchange, Stage
 SCHEMA_VERSION = 8
 """The version of the trace document. Older versions can be read.
 
-- 2 added the prover `together`.
-- 3 added stages and exchanges.
-- 4 added repairs, and renamed the certainty of a grounding.
-- 5 added the period asked about and who forwarded a fact.
-- 6 added later statements and who quotes a fact.
-- 7 added the rank of a fact and what was too long to show.
-- 8 added what a plan answers, so that a kept goal can begin with it.
+2 added the prover `together`; 3 stages and exchanges; 4 repairs, and renamed the certainty of a grounding; 5 the period
+asked about and who forwarded a fact; 6 later statements and who quotes a fact; 7 the rank of a fact and what was too
+long to show; 8 what a plan answers, and the rule that was tried.
 """
 READABLE = (1, 2, 3, 4, 5, 6, 7, SCHEMA_VERSION)
 
@@ -275,31 +272,6 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One of the values that an answer was computed from, with its facts."""
-
-    value: str
-    facts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Calculation:
-    """An answer that was computed from facts and is stated by none: ``count(x)``, ``between(x, y)``.
-
-    `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all supporting facts. If the
-    values do not settle it, `why` says so and `values` is empty.
-    """
-
-    expression: str
-    values: tuple[str, ...] = ()
-    how: str = ""
-    facts: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
-    why: str = ""
-    support: Support = Support.DERIVED
-
-
-@dataclass(frozen=True, slots=True)
 class Action:
     """One action of a reasoner without subgoals: a retrieval, or a model's reply to the step `name`.
 
@@ -330,6 +302,21 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
+class TriedRule:
+    """A rule that the question began with; `tried` and `settled` count the questions before this one.
+
+    `is_settled`: the attempts of the trace are by it; else the question was planned anew. `usage` is what it cost.
+    """
+
+    name: str
+    text: str
+    tried: int
+    settled: int
+    is_settled: bool
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """The record of one question.
 
@@ -344,6 +331,7 @@ class Trace:
     - `guess`: an answer that was withheld.
     - `is_unchecked`: the engine's checks were off, so bindings are only the model's claims.
     - `since`, `until`: the period asked about, if limited; nothing outside was searched.
+    - `rule`: the rule that was tried first, if any.
     - `stages`, `exchanges`: the time per stage, and prompts with replies if kept. They do not affect equality.
     """
 
@@ -375,15 +363,14 @@ class Trace:
     guess: Guess | None = None
     since: datetime | None = None
     until: datetime | None = None
+    rule: TriedRule | None = None
     stages: tuple[Stage, ...] = field(default=(), compare=False)
     exchanges: tuple[Exchange, ...] = field(default=(), compare=False)
 
 
 def as_document(trace: Trace) -> dict[str, object]:
     """Return the trace as the JSON document of `ask --json` and the folder `traces/`."""
-    document: dict[str, object] = {"schema_version": SCHEMA_VERSION}
-    document.update(plain(trace))
-    return document
+    return {"schema_version": SCHEMA_VERSION, **plain(trace)}
 
 
 def from_document(document: Mapping[str, object]) -> Trace:

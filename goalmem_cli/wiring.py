@@ -289,7 +289,9 @@ def build_reasoner(
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.prompt_texts import DaysInWords, InItsLanguage
+    from goalmem_cli.reasoners.rules.trying import RuleFirst
     from goalmem_cli.reasoners.watching import Unwatched
+    from goalmem_cli.store.rules import RuleFile
 
     loaded = replace(loaded, profile=loaded.answering)
     searching = replace(loaded, model=MeasuredModel(loaded.model, is_private=True))
@@ -305,9 +307,14 @@ def build_reasoner(
     )
     tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
     tools = replace(tools, sifts=settings.sift, leans=settings.lean)
-    reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, begun))
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
-    sure = CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
+
+    def beginning_with(earlier: Begun | None) -> Reasoner:
+        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier))
+        return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
+
+    tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"
+    sure = RuleFirst(RuleFile(store.path), beginning_with) if tries_rules else beginning_with(begun)
     return Measured(InItsLanguage(sure), keeps_prompts=settings.keep_prompts)
 
 

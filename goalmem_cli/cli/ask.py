@@ -69,6 +69,7 @@ def ask(
     budget: options.Budget = None,
     fact_tokens: options.FactTokens = None,
     strict: options.Strict = None,
+    rules: options.Rules = None,
     conversation: options.Conversations = None,
     asker: options.Asker = None,
     since: options.Since = None,
@@ -97,7 +98,7 @@ def ask(
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
         max_steps=max_steps, fact_tokens=fact_tokens,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
-        prompts=prompts, keep_prompts=keep_prompts,
+        prompts=prompts, keep_prompts=keep_prompts, rules=rules,
     )  # fmt: skip
     from goalmem_cli.library.goals.keeping import refuse_hidden
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -187,6 +188,35 @@ def remove(context: typer.Context, name: Name, store: options.Store = None, quie
     with open_for(run) as memory:
         memory.goals.remove(name)
     run.screen.report(f"removed the goal {name}")
+    return 0
+
+
+@group.command("report", epilog=examples("goalmem goals report --out goals.html", guide="goals"))
+def report(
+    context: typer.Context,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")],
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Write a page of all goals over time.
+
+    It shows states, answers, and the turns that changed them, in one HTML file that loads nothing.
+    Exits with 1 when there is no goal.
+    """
+    from datetime import UTC, datetime
+
+    from goalmem_cli.render.goals_page import goals_page
+    from goalmem_cli.store.files import replace_file
+
+    run = begin(context, quiet=quiet, store=store)
+    with open_for(run) as memory:
+        goals = memory.goals.folder.all()
+    if not goals:
+        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+        return NOTHING_FOUND
+    hint = "check permissions and space, or name another file with --out"
+    replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
+    run.screen.note(f"{out} holds the goals")
     return 0
 
 

@@ -207,6 +207,13 @@ Strict = Annotated[
         "--strict/--no-strict", help="Have goal-mem refuse what a model only infers [default: of small models]."
     ),
 ]
+Rules = Annotated[
+    bool | None,
+    typer.Option(
+        "--rules/--no-rules",
+        help="Begin with a rule that settled a question of the same form [default: not for bundled models].",
+    ),
+]
 KeepPrompts = Annotated[
     bool | None,
     typer.Option(

@@ -26,7 +26,7 @@ from goalmem_cli.store.people import People
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
     from goalmem_cli.library.listening import Listener
-    from goalmem_cli.loading import DeferredModel
+    from goalmem_cli.loading import DeferredModel, LoadedModel
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary
     from goalmem_cli.ports import Observer
@@ -105,10 +105,12 @@ class Parts:
 class Asking:
     """Asks questions with the same options, step by step, so that a client can show progress between the steps."""
 
-    def __init__(self, parts: Parts, terms: Terms) -> None:
+    def __init__(self, parts: Parts, terms: Terms, *, may_try_rules: bool = True) -> None:
+        """Take the memory's parts and the options; a kept goal has a plan of its own, so it tries no rules."""
         self._parts = parts
         self._terms = terms
         self._stored: Sequence[ConversationSummary] = ()
+        self._may_try_rules = may_try_rules
 
     def question(self, text: str) -> Question:
         """Return the question with its scope, checked against the store.
@@ -169,11 +171,15 @@ class Asking:
             model = parts.model.loaded()
             refuse_unread(model, question, self._stored or parts.kept.conversations())
             loaded()
-            reasoner = build_reasoner(
-                parts.settings, parts.kept, model, observer, factories=parts.factories, begun=begun
-            )
+            settings = replace(parts.settings, rules=self._tries_rules(model))
+            reasoner = build_reasoner(settings, parts.kept, model, observer, factories=parts.factories, begun=begun)
             trace = reasoner.answer(question)
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
+
+    def _tries_rules(self, model: LoadedModel) -> bool:
+        """Say whether rules are tried: as set, else where no certainty is fitted to the model's own plans."""
+        told, fitted = self._parts.settings.rules, self._parts.settings.reasoner in model.fitted.weights
+        return self._may_try_rules and (not fitted if told is None else told)
 
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id, or warn and return None, so that the user still gets the answer.

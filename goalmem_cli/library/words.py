@@ -32,6 +32,7 @@ class Words(TypedDict, total=False):
     checks: bool
     sift: bool
     lean: bool
+    rules: bool | None
     keep_prompts: bool
     redact: bool
     timezone: str | None

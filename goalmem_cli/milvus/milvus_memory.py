@@ -35,7 +35,7 @@ from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
-from goalmem_cli.store.privacy import FORGOTTEN, GOALS, LOCK, OWNER, PEOPLE, TRACES, remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, GOALS, LOCK, OWNER, PEOPLE, RULES, TRACES, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
 
 _TABLES = ("conversations", "sessions", "turns")
@@ -326,9 +326,9 @@ class MilvusMemory:
                     if folder.is_dir():
                         shutil.rmtree(folder)
                 (self.path / OWNER).unlink(missing_ok=True)
-                for name in (FORGOTTEN, PEOPLE):
+                for name in (FORGOTTEN, PEOPLE, RULES):
                     (self.path / name).unlink(missing_ok=True)
-                remove_leftovers(self.path, FORGOTTEN, PEOPLE)
+                remove_leftovers(self.path, FORGOTTEN, PEOPLE, RULES)
         (self.path / LOCK).unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

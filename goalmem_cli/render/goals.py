@@ -19,7 +19,7 @@ _QUOTED = 120
 
 def line_of_goal(goal: Goal) -> str:
     """Return the goal's name, question, and how it stands."""
-    return f"{safe(goal.name)}: {safe(goal.question)} {_standing(goal.state)}, since {_day(goal.state.since)}"
+    return f"{safe(goal.name)}: {safe(goal.question)} {standing(goal.state)}, since {_day(goal.state.since)}"
 
 
 def line_of_check(checked: CheckedGoal) -> str:
@@ -43,9 +43,9 @@ def lines_of_history(goal: Goal) -> Iterator[str]:
     yield safe(goal.question)
     for state in goal.states:
         cause = f" ({safe(state.why)})" if state.why else ""
-        yield f"  since {_day(state.since)}: {_standing(state)}{cause}"
-        for fact in state.evidence or (*state.because, *state.against):
-            yield f"    {_quote(fact)}"
+        yield f"  since {_day(state.since)}: {standing(state)}{cause}"
+        for line in told_by(state):
+            yield f"    {line}"
     state = goal.state
     yield f"  last checked {_day(state.checked)}" + (f", with {safe(state.model)}" if state.model else "")
     if state.plan is not None:
@@ -91,7 +91,13 @@ def _iso(fact: Fact) -> str | None:
     return fact.said.isoformat() if fact.said is not None else None
 
 
-def _standing(state: GoalState) -> str:
+def told_by(state: GoalState) -> Iterator[str]:
+    """Yield the turns that a state rests on, or that changed it."""
+    yield from map(_quote, state.evidence or (*state.because, *state.against))
+
+
+def standing(state: GoalState) -> str:
+    """Return how a goal stands: its answer with the certainty, or why there is none."""
     if state.status is GoalStatus.ANSWERED:
         sure = "" if state.certainty is None else f", {state.certainty:.0%} certain"
         return f"-> {safe(state.answer or '')}{sure}"

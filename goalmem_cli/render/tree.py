@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rich.text import Text
 from rich.tree import Tree
 
+from goalmem_cli.logic.computing.records import Calculation
 from goalmem_cli.logic.normal import words
 from goalmem_cli.records import Usage
 from goalmem_cli.render.actions import add_action
@@ -15,7 +16,6 @@ from goalmem_cli.render.nodes import BRIEF, Detail, add_facts, cost, heading, la
 from goalmem_cli.render.text import counted, plain, safe, when
 from goalmem_cli.trace import (
     Attempt,
-    Calculation,
     Checked,
     Contradicted,
     Denied,
@@ -28,6 +28,7 @@ from goalmem_cli.trace import (
     Status,
     Step,
     Trace,
+    TriedRule,
     Unresolved,
 )  # fmt: skip
 
@@ -58,10 +59,10 @@ class _Page:
 def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
     """Return the whole trace as a tree. Facts are F1, F2 ..., subgoals S1, S2 ... (0, 1 ... in the JSON document)."""
     tree = Tree(plain(trace.question, "bold"), guide_style=_GUIDES)
-    if stretch := _stretch(trace):
-        tree.add(labelled("only", stretch))
-    if trace.goal is not None:
-        tree.add(labelled("goal", trace.goal))
+    rule = None if trace.rule is None else rule_line(trace.rule)
+    for name, line in (("only", _stretch(trace)), ("goal", trace.goal), ("rule", rule)):
+        if line:
+            tree.add(labelled(name, line))
     for attempt in trace.attempts:
         add_attempt(tree, attempt, trace.facts, detail)
     if trace.actions:
@@ -85,6 +86,13 @@ def proof_tree(trace: Trace, detail: Detail = BRIEF) -> Tree:
 def _add_notes(tree: Tree, trace: Trace) -> None:
     for note in (*trace.notes, *(["there may be more"] if trace.may_be_more else [])):
         tree.add(labelled("note", note))
+
+
+def rule_line(rule: TriedRule) -> str:
+    """Return the rule that a question began with, and what came of it."""
+    before = f"settled {rule.settled} of {counted(rule.tried, 'question')} before" if rule.tried else "tried first now"
+    failed = f"; it settled nothing in {counted(rule.usage.calls, 'call')}, so the question was planned anew"
+    return f"{rule.name}, {rule.text} ({before}){'' if rule.is_settled else failed}"
 
 
 def _stretch(trace: Trace) -> str:

@@ -12,11 +12,11 @@ from goalmem_cli.config import STORE_FILE
 from goalmem_cli.store.files import reporting
 
 DATABASE, TEXT, VECTORS, TRACES, GOALS = "memory.duckdb", "text", "vectors", "traces", "goals"
-FORGOTTEN, PEOPLE = "forgotten.json", "people.json"
+FORGOTTEN, PEOPLE, RULES = "forgotten.json", "people.json", "rules.json"
 LOCK, OWNER = "writing.lock", "writer-id"
 """The names of a store's parts in its folder; the last two belong to a memory in Milvus."""
 
-_PARTS = frozenset((TEXT, VECTORS, TRACES, GOALS, FORGOTTEN, PEOPLE, LOCK, OWNER))
+_PARTS = frozenset((TEXT, VECTORS, TRACES, GOALS, FORGOTTEN, PEOPLE, RULES, LOCK, OWNER))
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

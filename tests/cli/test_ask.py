@@ -72,7 +72,7 @@ def test_json_has_the_issue_s_keys(momoco: Goalmem) -> None:
     """`--json` prints one document with the trace's keys, the facts under the transcript's own names."""
     outcome = momoco("ask", QUESTION, "--json", factories=proving())
     document = json.loads(outcome.out)
-    assert document["schema_version"] == 7
+    assert document["schema_version"] == 8
     assert (document["status"], document["answer"], document["reasoner"]) == ("answered", "Kyoto Latte", "goal-mem")
     assert document["substitution"] == {"x": ["Kyoto Latte"]}
     cited = [document["facts"][number] for number in document["evidence"]]

@@ -88,7 +88,7 @@ def test_the_commands_are_those_of_this_version() -> None:
     names = {words[0] for words in every_command() if len(words) == 1}
     assert names == {
         "ingest", "search", "ask", "chat", "index", "goals", "forget", "eval", "report", "stores", "models", "embedder", "prompts", "trace",
-        "bench", "doctor", "guide", "sources", "mcp", "people", "warm",
+        "bench", "doctor", "guide", "sources", "mcp", "people", "warm", "rules",
     }  # fmt: skip
 
 

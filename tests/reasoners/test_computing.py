@@ -15,6 +15,7 @@ import yaml
 from goalmem_cli.logic.computing.amounts import UnsettledError, compared, read_amount
 from goalmem_cli.logic.computing.expressions import Function, parse_expression, variables_of
 from goalmem_cli.logic.computing.kinds import gathered
+from goalmem_cli.logic.computing.records import Part
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import content_stems, numbers
 from goalmem_cli.logic.support import Support
@@ -24,7 +25,7 @@ from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.render.tree import reason_line
 from goalmem_cli.testing import ListBackbone, ScriptedModel
-from goalmem_cli.trace import Part, Status, Trace, as_document, from_document
+from goalmem_cli.trace import Status, Trace, as_document, from_document
 from goalmem_cli.transcripts import read_file
 from tests.reasoners.scripting import (
     FULL,

@@ -8,9 +8,10 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
+from goalmem_cli.logic.computing.records import Calculation
 from goalmem_cli.render.nodes import BRIEF, FULL
 from goalmem_cli.render.tree import proof_tree, reason_line
-from goalmem_cli.trace import Calculation, Ending, Fact, Trace
+from goalmem_cli.trace import Ending, Fact, Trace
 from tests.render.traces import ANSWERED, CONTRADICTED, FACTS, FAILED, TOGETHER, UNKNOWN
 
 AT_80 = """\

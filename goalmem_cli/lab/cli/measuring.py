@@ -356,12 +356,12 @@ class Measuring:
         decisive: dict[str, int | str | None] = {
             "model_hash": loaded.digest, "context": loaded.context, "max_breadth": settings.max_breadth,
             "max_depth": settings.max_depth, "max_subgoals": settings.max_subgoals, "max_steps": settings.max_steps,
-            CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer",
-            "planning": chosen_planning(settings.planning, loaded.profile),
-            "strict": settings.strict, "profile": loaded.profile,
+            CERTAINTY: f"{'/'.join(dict.fromkeys(least))} of an answer", "profile": loaded.profile,
+            "planning": chosen_planning(settings.planning, loaded.profile), "strict": settings.strict,
             FACT_TOKENS: 0 if settings.fact_tokens == 0 else most_fact_tokens(settings, loaded),
         }  # fmt: skip
         decisive |= {name: "off" for name in ("checks", "sift", "lean") if not getattr(settings, name)}
+        decisive |= {"rules": "on"} if settings.rules else {}
         decisive |= {"adapter": loaded.adapter} if loaded.adapter else {}
         at_once = self._at_once(loaded)
         return decisive | ({AT_ONCE: at_once} if at_once > 1 else {})

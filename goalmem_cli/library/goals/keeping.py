@@ -59,7 +59,7 @@ class Goals:
         from goalmem_cli.library.answering import Asking
 
         chosen = self.free_name(question, name)
-        asking = Asking(self._parts, terms)
+        asking = Asking(self._parts, terms, may_try_rules=False)
         asked = asking.question(question)
         refuse_hidden(asked)
         trace = asking.answer(asked, observer, loaded)
@@ -175,7 +175,7 @@ class Goals:
         from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
         from goalmem_cli.trace import Status
 
-        asking, before, calls = Asking(self._parts, Terms()), goal.state, 0
+        asking, before, calls = Asking(self._parts, Terms(), may_try_rules=False), goal.state, 0
         begun = None
         if before.trace is not None and self._parts.settings.reasoner == NAME:
             begun = begun_of(before.trace, touch.subgoals, there, touch.new)

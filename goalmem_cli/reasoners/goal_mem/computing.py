@@ -22,13 +22,14 @@ from goalmem_cli.logic.computing.expressions import (
 )
 from goalmem_cli.logic.computing.kinds import check_expression, gathered
 from goalmem_cli.logic.computing.question_words import asked_unit, asks_how_long_so_far
+from goalmem_cli.logic.computing.records import Calculation, Part
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import Pair, as_pair, content_stems
 from goalmem_cli.reasoners.goal_mem.agreement import last_said
 from goalmem_cli.reasoners.goal_mem.records import Plan
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Calculation, Fact, Grounded, Part, Status, Trace
+from goalmem_cli.trace import Fact, Grounded, Status, Trace
 
 
 def read_answers(texts: Sequence[str], question: Question, subgoals: Sequence[Atom]) -> tuple[Expression, ...]:

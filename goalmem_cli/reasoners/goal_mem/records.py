@@ -276,7 +276,8 @@ class Refiner(Protocol):
 class Begun:
     """An earlier proof to begin with: its plan as texts, and the claims on it that still stand.
 
-    The claims cite units by id. `hits` are shown first: what the claims cite, and what is new.
+    The claims cite units by id. `hits` are shown first: what the claims cite, and what is new. `is_rule`: the plan
+    settled another question of this form, so that of this one nothing stands yet.
     """
 
     goal: str
@@ -285,6 +286,7 @@ class Begun:
     is_current: bool = False
     claims: tuple[Claim, ...] = ()
     hits: tuple[Hit, ...] = ()
+    is_rule: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from goalmem_cli.errors import StoreDamaged
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.files import reporting
-from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, remove_leftovers
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE, RULES, remove_leftovers
 
 _BESIDE = (".wal", ".tmp", ".rewriting", ".rewriting.wal", ".creating", ".creating.wal")
 
@@ -30,7 +30,7 @@ def remove_store(parts: Parts) -> None:
             stack.enter_context(parts.database.alone())
         beside = [database.with_name(f"{database.name}{ending}") for ending in _BESIDE]
         with reporting(parts.path):
-            told = (FORGOTTEN, PEOPLE)
+            told = (FORGOTTEN, PEOPLE, RULES)
             folders = (parts.traces.path, parts.goals.path, parts.text.folder, parts.vectors.folder)
             remove_leftovers(parts.path, *told)
             for path in (*(parts.path / name for name in told), *folders, *beside, database):

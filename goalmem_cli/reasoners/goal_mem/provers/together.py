@@ -42,7 +42,7 @@ from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.inquiry import READ
 from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
 from goalmem_cli.reasoners.showing import block_of
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Ending
 
 NAME: Final = "together"
@@ -80,9 +80,7 @@ class Together:
         failed: dict[frozenset[str], str] = {}
         plan: Plan | None = None
         for breadth in range(1, search.limits.max_breadth + 1):
-            queries: tuple[str, ...] | None = () if plan is None else None
-            if breadth == 1:
-                queries = (search.question.text, *times_named(search.question.text, search.question.asked))
+            queries = _first_queries(search.question) if breadth == 1 else () if plan is None else None
             task = Task(breadth, self, search.pool, search.limits.max_depth, plan, queries, dict(failed))
             ended = search.attempt(task)
             if ended.is_proved:
@@ -100,9 +98,12 @@ class Together:
         return None
 
     def resume(self, search: Search, kept: Kept) -> Ended | None:
-        """Try the plan of an earlier proof again: the first reply sees what still stands, and what is open."""
-        depth = search.limits.max_depth
-        ended = search.attempt(Task(1, self, search.pool, depth, kept.plan, begun=kept.begun))
+        """Try the plan of an earlier proof again: the first reply sees what still stands, and what is open.
+
+        A rule's plan is tried as if the model had just written it, over the facts that it would have been shown.
+        """
+        depth, queries = search.limits.max_depth, _first_queries(search.question) if kept.begun.is_rule else None
+        ended = search.attempt(Task(1, self, search.pool, depth, kept.plan, queries, begun=kept.begun))
         return ended if ended.is_proved else None
 
     def _read(self, search: Search, doubts: tuple[str, ...]) -> Ended | None:
@@ -157,6 +158,11 @@ class Together:
             return Judgement(reply["answers"] == "yes", " ".join(reply["differs"].split()))
 
         return ask(self._model, lambda trouble: [build(trouble)], read)
+
+
+def _first_queries(question: Question) -> tuple[str, ...]:
+    """Return the queries of the first look, before there is a plan: the question, and the times that it names."""
+    return question.text, *times_named(question.text, question.asked)
 
 
 def for_round(schema: Schema, standing: Round) -> Schema:

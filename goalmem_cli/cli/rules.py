@@ -1,0 +1,75 @@
+"""`goalmem rules`: lists the rules that proved themselves, and forgets them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
+from goalmem_cli.cli.invocation import begin
+from goalmem_cli.errors import UsageError
+
+SCHEMA_VERSION = 1
+NOTHING_FOUND = 1
+
+group = typer.Typer(
+    cls=ListGroup, context_settings=CONTEXT, help="Show the plans with which questions of a known form begin."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the app."""
+    app.add_typer(group, name="rules", epilog=examples("goalmem rules", "goalmem rules forget --all", guide="proofs"))
+
+
+@group.command("list", epilog=examples("goalmem rules", "goalmem rules --json", guide="proofs"))
+def list_(
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
+) -> int:
+    """List the rules, and what each settled.
+
+    Form, plan, how many questions began with it and were settled, and at which cost. Exits with 1 when there is none.
+    """
+    from goalmem_cli.json_records import plain
+    from goalmem_cli.render.text import counted, safe
+    from goalmem_cli.store.rules import RuleFile
+
+    run = begin(context, quiet=quiet, store=store)
+    rules = RuleFile(run.settings.store).all()
+    if json:
+        rows = [{"name": rule.name, **plain(rule)} for rule in rules]
+        run.screen.document({"schema_version": SCHEMA_VERSION, "rules": rows})
+    for rule in () if json else rules:
+        cost = f", in {counted(rule.calls, 'call')} and {rule.tokens:,} tokens" if rule.tried else ""
+        run.screen.text(f"{rule.name}  {safe(rule.text)}  settled {rule.settled} of {rule.tried}{cost}")
+        run.screen.text(f"    IF {safe(' AND '.join(rule.subgoals))} THEN {safe(rule.goal)}")
+    if not rules:
+        run.screen.note("there is no rule yet: a proof by a plan makes one")
+    return 0 if rules else NOTHING_FOUND
+
+
+@group.command("forget", epilog=examples("goalmem rules forget 1f0c22ab", "goalmem rules forget --all", guide="proofs"))
+def forget(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="The rules, as `goalmem rules list` names them.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Forget rules: the model plans such questions again."""
+    from goalmem_cli.store.rules import RuleFile
+
+    if bool(names) is every:
+        raise UsageError("name the rules, or give --all", "`goalmem rules list` names them")
+    run = begin(context, quiet=quiet, store=store)
+    file = RuleFile(run.settings.store)
+    rules = [] if every else file.all()
+    if strange := sorted(set(names or ()) - {rule.name for rule in rules}):
+        raise UsageError(f"there is no rule {strange[0]!r}", "`goalmem rules list` names them")
+    file.save(rule for rule in rules if rule.name not in (names or ()))
+    run.screen.report("forgot all rules" if every else f"forgot {', '.join(names or ())}")
+    return 0
