@@ -279,7 +279,8 @@ def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
         moved_on = fact.moved_on
         if moved_on is None and later is not None:
             moved_on = as_fact(Hit(later, 0.0), seen.get(later.id, ""))
-        noted[fact.number] = replace(fact, moved_on=moved_on, change=hit.change)
+        if moved_on is not fact.moved_on or hit.change != fact.change:
+            noted[fact.number] = replace(fact, moved_on=moved_on, change=hit.change)
     return replace(trace, facts={**trace.facts, **noted})
 
 

@@ -260,6 +260,9 @@ class MilvusMemory:
             with database.writing() as connection, connection.transaction():
                 rows = [(talk.name, talk.format, talk.own_id, talk.file) for talk in talks]
                 tables.insert_conversations(connection, rows)
+                for is_told in (False, True):
+                    known = {talk.name: talk.language for talk in talks if talk.is_language_told is is_told}
+                    languages.write_languages(connection, known, is_told=is_told)
                 for start in range(0, len(talks), _AT_ONCE):
                     turns, _ = self._kept.said(talks[start : start + _AT_ONCE])
                     tables.insert_turns(connection, list(turns.values()))

@@ -248,10 +248,11 @@ def tiled(path: Path, script: str) -> list[int]:
 
 
 def test_texttiling_needs_no_model(tmp_path: Path) -> None:
-    """It cuts where the words change, in any script alike, and does not where there are too few of them."""
+    """It cuts where the words change, in other scripts too, and does not where there are too few of them."""
     starts = tiled(tmp_path / "latin", "")
     assert {13, 25} <= set(starts)
-    assert [tiled(tmp_path / script, script) for script in ("я", "本")] == [starts, starts]
+    assert tiled(tmp_path / "я", "я") == starts
+    assert {13, 25} <= set(tiled(tmp_path / "本", "本"))  # words of Chinese letters are read by pairs
     assert tiled_starts(exchanges_of(said(), 2)) == set()
     assert tiled_starts([]) == set()
 

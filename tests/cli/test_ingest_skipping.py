@@ -12,6 +12,7 @@ from tests.invoking import Goalmem
 
 GOOD = {"role": "user", "content": "I moved to Leeds."}
 LATER = {"role": "assistant", "content": "Noted."}
+OTHER = {"uuid": "a", "chat_messages": [{"uuid": "n", "sender": "human", "text": "I moved to York."}]}
 CLAUDE = {"uuid": "a", "chat_messages": [{"uuid": "m", "sender": "human", "text": "I moved to Leeds."}]}
 SHAREGPT = {"conversations": [{"from": "human", "value": "I moved to Leeds."}, {"from": "gpt", "value": "Noted."}]}
 TELEGRAM = {"type": "message", "id": 1, "from": "Ana", "date": "2024-05-01T09:00:00", "text": "I moved to Leeds."}
@@ -58,7 +59,7 @@ CASES: Mapping[str, tuple[str, str, int, list[str]]] = {
     "agent log line": ("a.jsonl", lines(AGENT, "{broken", {**AGENT, "message": {}}, AGENT), 2, ["line 2, column 2", "line 3, message.role"]),
     "locomo turn": ("a.json", locomo({"speaker": "Ana", "text": "Hi."}, {"text": "x"}), 1, ["[0].conversation.session_1[1].speaker", "[1]"]),
     "document that breaks off": ("a.json", json.dumps([GOOD, LATER])[:-20], 1, ["line 1, column 74"]),
-    "an id given twice": ("a.json", json.dumps([CLAUDE, CLAUDE]), 1, ["[1]"]),
+    "an id given twice": ("a.json", json.dumps([CLAUDE, OTHER]), 1, ["[1]"]),
 }  # fmt: skip
 
 

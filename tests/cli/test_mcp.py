@@ -100,7 +100,7 @@ def test_turns_are_found_and_shown(store: Path) -> None:
 
     async def use(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"search", "ask", "conversations", "people", "turns"}
+        assert set(tools) == {"search", "ask", "conversations", "people", "turns", "goals"}
         found = await structured(client, "search", query="Kyoto Latte matcha", k=3, speaker=["ben"])
         assert found["hits"][0] | {"score": 0, "ranks": 0, "unit": 0} == found["hits"][0] | {
             "turns": ["D2:1"], "conversation": "momoco-01", "speaker": "Ben", "said": "2023-05-21T18:20:00",

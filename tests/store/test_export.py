@@ -96,7 +96,8 @@ def test_a_new_store_that_reads_the_export_is_the_same(store: Store, tmp_path: P
     """Every table holds the same rows, vectors included, and the new store exports the same again."""
     other = copied(store, tmp_path)
     assert contents(other.path) == contents(store.path)
-    assert list(other.export()) == list(store.export())
+    heading, *lines = store.export()
+    assert list(other.export()) == [{"goalmem": heading["goalmem"]}, *lines]  # `ingest` takes the goals, not the store
     assert other.verify() == []
     for ranking in Ranking:
         one, two = (sorted(s.rank(Query("cafe matcha"), [ranking], 99)[ranking], key=by_unit) for s in (store, other))

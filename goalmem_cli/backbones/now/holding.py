@@ -33,11 +33,12 @@ _CUES: Mapping[str, str] = {
 
 
 class Holding:
-    """A backbone whose hits show what holds now; `own` is the backbone that finds them."""
+    """A backbone whose hits show what holds now; `own` is the backbone that finds them, a plug-in's own one too."""
 
     def __init__(self, own: Backbone, store: SupportsRanking, *, moves: bool = True) -> None:
         """Take a backbone and its store; without `moves` hits are marked and keep their order."""
-        self.own = own
+        self._finder = own
+        self.own: Backbone = getattr(own, "own", own)
         self._store = store
         self._moves = moves
 
@@ -47,7 +48,7 @@ class Holding:
         Raises:
             StoreError: the store cannot be written.
         """
-        self.own.update(turns)
+        self._finder.update(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first; what was said later stands before what it replaces, which is marked.
@@ -55,7 +56,7 @@ class Holding:
         Raises:
             StoreError: the store cannot be read.
         """
-        hits = self.own.retrieve(query, k)
+        hits = self._finder.retrieve(query, k)
         asked = asked_for(query)
         if asked is None or not hits:
             return hits

@@ -62,7 +62,7 @@ def test_a_question_is_counted_the_same_each_time(store: Path) -> None:
     counts = ("files", "functions", "starts", "openings", "readings", "retrievals", "scorings", "facts")
     assert [getattr(one, name) for name in counts] == [getattr(again, name) for name in counts]
     assert one.facts == 3 and one.scorings and one.starts == 1
-    assert one.retrievals == 2  # the question, and what moves on from the evidence
+    assert one.retrievals == 3  # the question, what holds now, and what moves on from the evidence
     assert 0 < one.files < one.functions < one.calls < one.all_calls
     assert 0 < one.stage_ms("searching") < one.milliseconds
     assert reported == [(1, 4), (2, 4), (3, 4), (4, 4)] * 2
