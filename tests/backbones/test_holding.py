@@ -160,3 +160,21 @@ def test_a_long_text_takes_no_more_than_its_length() -> None:
     asked = asked_in("Where does Ana live?")
     assert asked is not None
     assert states_in("I live in " * 20_000, asked) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tom said: I'm done. I live in Hull now.",
+        "> I live in Hull now.",
+        "Imagine this. I live in Hull now.",
+        "He reckons I live in Hull.",
+    ],
+)
+def test_what_others_say_or_nobody_means_is_not_stated(text: str) -> None:
+    """A quote goes on to the end of its line, and so does what is only imagined; the next line is the speaker's again."""
+    asked = asked_in("Where does Ana live?")
+    assert asked is not None
+    assert states_in(text, asked) == ()
+    (told,) = states_in(f"{text}\nWe live in York now.", asked)
+    assert told.value == {"york"}

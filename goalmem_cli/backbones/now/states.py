@@ -17,8 +17,14 @@ from goalmem_cli.backbones.now.owned import owned
 from goalmem_cli.backbones.now.state import State
 
 _SAID = re.compile(
-    r"(?<!\bI )\b(?:says?|said|told|tells|asked|wrote|according to|thinks?|claims?|heard)\b|[\"“”«»]", re.IGNORECASE
+    r"(?<!\bI )\b(?:says?|said|told|tells|asked|wrote|according to|thinks?|claims?|heard|mention(?:s|ed)|reckons?)\b"
+    r"|[\"“”«»]",
+    re.IGNORECASE,
 )
+_OPENS = re.compile(
+    r"(?<!\bI )\b(?:says?|said|told (?:me|us)|wrote|writes|texted)\s*:|\b(?:imagine|suppose|pretend)\b", re.IGNORECASE
+)
+"""What follows to the end of the line is somebody else's, or not real."""
 
 
 def states_in(text: str, asked: Asked) -> tuple[State, ...]:
@@ -29,7 +35,8 @@ def states_in(text: str, asked: Asked) -> tuple[State, ...]:
 @lru_cache(maxsize=4096)
 def _states(text: str, asked: Asked) -> tuple[State, ...]:
     found: list[State] = []
-    for sentence in real_sentences(text):
+    lines = [_OPENS.split(line, maxsplit=1)[0] for line in text.splitlines() if not line.lstrip().startswith(">")]
+    for sentence in real_sentences("\n".join(lines)):
         if not _SAID.search(sentence):
             found += owned(sentence, asked) if asked.kind == OWN else done(sentence, asked)
     return tuple(found)
