@@ -177,7 +177,7 @@ def _words(counts: Forgotten) -> str:
             f"{counted(sum(counts.units.values()), 'unit')} ({kinds})",
             counted(counts.edges, "edge"),
             counted(counts.traces, "kept proof that quotes it", "kept proofs that quote it"),
-            *([f"{counted(counts.goals, 'goal')} undermined"] if counts.goals else []),
+            *([counted(counts.goals, "goal that quotes it", "goals that quote it")] if counts.goals else []),
         )
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,7 +153,7 @@ def test_two_steps_are_proved_again_only_where_they_are_touched(goalmem: Goalmem
 def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path) -> None:
     """The question stays, undermined; nothing that was said is in the goal's file; the next check says so once."""
     outcome = home("forget", "--speaker", "Ana", "--yes")
-    assert "1 goal undermined" in outcome.out
+    assert "1 goal that quotes it" in outcome.out
     files = list(tmp_path.rglob(f"{GOALS}/*.json"))
     assert [stat.S_IMODE(path.stat().st_mode) for path in files] == [0o600]
     content = files[0].read_text("utf-8")
@@ -216,6 +217,18 @@ def test_reading_can_check_at_once(home: Goalmem) -> None:
     outcome = home("ingest", "later.json", "--check-goals", "--json", factories=lives("back in York", "York"))
     (row,) = json.loads(outcome.out)["goals"]
     assert (outcome.code, row["outcome"], row["before"]) == (1, "changed", "Leeds")
+
+
+def test_of_two_checks_at_once_the_first_stays(home: Goalmem) -> None:
+    """A check that ends after another one writes nothing, and says how the goal stands by then."""
+    read(home, "later.json", YORK)
+    with goalmem_cli.open(os.environ["GOALMEM_STORE"], factories=lives("back in York", "York")) as memory:
+        ((goal, touch),) = memory.goals.touched()
+        first = memory.goals.check(goal, touch)
+        second = memory.goals.check(goal, touch)
+    assert first.goal.state.answer == "York"
+    assert second.goal == first.goal
+    assert len(second.goal.states) == 2
 
 
 def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:

@@ -151,6 +151,8 @@ class Goals:
             folder = self._own(written)
             if folder.has(goal):
                 folder.save(after)
+            elif folder.has_name(goal.name):
+                after = folder.get(goal.name)
         self._undermine_lost(after)
         return CheckedGoal(after, before, told.outcome, touch.why, calls)
 
