@@ -69,7 +69,7 @@ def test_every_command_is_mentioned() -> None:
     missing = [" ".join(words) for words in every_command() if f"goalmem {' '.join(words)}".strip() not in WHOLE]
     defaults = {
         "stores list", "models list", "embedder show", "prompts list", "trace list", "eval run", "sources list", "people list",
-            "goals list",
+            "goals list", "rules list",
     }  # fmt: skip
     assert set(missing) == defaults
 
