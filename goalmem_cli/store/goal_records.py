@@ -40,14 +40,17 @@ class KeptPlan:
     is_current: bool = False
 
     def is_of(self, question: str) -> bool:
-        """Say whether the plan has no constant or predicate but the question's own words."""
+        """Say whether the plan has no constant or predicate but the question's own words, and no name as a type."""
         from goalmem_cli.logic import NotationError, Variable, parse_atom
 
         try:
             parts = [part for text in (self.goal, *self.subgoals) for part in parse_atom(text).parts]
         except NotationError:
             return False
+        types = [part.type for part in parts if isinstance(part, Variable)]
         said = " ".join("" if isinstance(part, Variable) else str(part) for part in parts)
+        if any(each != each.lower() or any(letter.isdigit() for letter in each) for each in types):
+            return False  # a name or a number may be from a turn
         return content_stems(said) <= content_stems(question)
 
 
@@ -102,6 +105,14 @@ class GoalState:
         """All facts that the state shows."""
         return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
 
+    @property
+    def _own_words(self) -> Iterator[str]:
+        """The texts and speakers that the answer rests on, and the values that it binds."""
+        for fact in self.evidence:
+            yield from (fact.text, fact.speaker)
+        if self.trace is not None:
+            yield from (value for values in self.trace.substitution.values() for value in values)
+
     def is_about(self, keys: Set[str]) -> bool:
         """Say whether the state shows a unit or text that a key of `TraceFolder.about` means, or rests on it."""
         return is_about(self.facts, "", keys) or self.rests_on(keys)
@@ -109,7 +120,9 @@ class GoalState:
     def rests_on(self, keys: Set[str]) -> bool:
         """Say whether the answer rests on what a key means; of an unknown one, whether it was near to what is open."""
         if self.answer is not None:
-            return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
+            cited = {unit for watch in self.watches for unit in watch.cited}
+            shown = (*self.evidence, *self.because, *self.against)
+            return not keys.isdisjoint(cited) or is_about(map(_alone, shown), "", keys)
         first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
         return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
 
@@ -125,6 +138,8 @@ class GoalState:
             return self.undermined(question)
         pared = replace(self, trace=_pared(trace), because=tuple(map(_alone, self.because)))
         if self.answer is not None:
+            if self.plan is not None and not self.plan.is_of(" ".join((question, *self._own_words))):
+                return self.undermined(question)
             return replace(pared, against=tuple(map(_alone, self.against)))
         if self.plan is None or not self.plan.is_of(question):
             return self.undermined(question)

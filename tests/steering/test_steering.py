@@ -250,6 +250,7 @@ def test_a_client_without_write_can_change_nothing(memory: Goalmem, names: dict[
             "conversations",
             "people",
             "turns",
+            "goals",
         }
         for steering, name in names.items():
             found = await structured(client, "search", query=steering.text, conversation=["boat"])
