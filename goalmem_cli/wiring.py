@@ -300,13 +300,11 @@ def build_reasoner(
     entry, choices = reasoner_entry(settings.reasoner, has_gold=gold is not None), _choices(settings, loaded.profile)
     prompts = open_prompts(settings.prompts, loaded.profile, entry.steps(choices), entry.prompts)
     room = prompts.room_for_facts(loaded.context)
-    budget = (
-        Budget(sys.maxsize, room)
-        if entry.shows_all
-        else Budget(settings.budget, min(most_fact_tokens(settings, loaded), room))
-    )
-    tools = Tools(backbone, loaded.model, prompts, budget, loaded.name, observer or Unwatched(), loaded.adapter)
-    tools = replace(tools, sifts=settings.sift, leans=settings.lean)
+    units, tokens = (sys.maxsize, room) if entry.shows_all else (settings.budget, most_fact_tokens(settings, loaded))
+    tools = Tools(
+        backbone, loaded.model, prompts, Budget(units, min(tokens, room)), loaded.name, observer or Unwatched(),
+        loaded.adapter, sifts=settings.sift, leans=settings.lean,
+    )  # fmt: skip
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
 
     def beginning_with(earlier: Begun | None) -> Reasoner:

@@ -204,14 +204,20 @@ def show(
         _show_guess(run, trace.guess, is_worded=is_worded)
 
 
-def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
-    """Draw the proof if wanted, and with --verbose the seconds of each stage."""
+def draw_proof(run: Invocation, trace: Trace) -> None:
+    """Draw the proof on stderr, with --verbose in full."""
     from goalmem_cli.render.nodes import BRIEF, FULL
-    from goalmem_cli.render.tables import stages_table
     from goalmem_cli.render.tree import proof_tree
 
+    run.screen.draw(proof_tree(trace, FULL if run.screen.is_verbose else BRIEF))
+
+
+def _draw(run: Invocation, trace: Trace, *, is_traced: bool) -> None:
+    """Draw the proof if wanted, and with --verbose the seconds of each stage."""
+    from goalmem_cli.render.tables import stages_table
+
     if is_traced:
-        run.screen.draw(proof_tree(trace, FULL if run.screen.is_verbose else BRIEF))
+        draw_proof(run, trace)
     if run.screen.is_verbose:
         run.screen.draw(stages_table(trace.stages))
 

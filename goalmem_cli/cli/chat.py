@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.ask import EXIT_CODES, drawn, hidden_after, open_for, show
+from goalmem_cli.cli.ask import EXIT_CODES, draw_proof, drawn, hidden_after, open_for, show
 from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
@@ -160,9 +160,7 @@ class _Chat:
             self._run.screen.warn("interrupted")
 
     def _command(self, word: str) -> None:
-        from goalmem_cli.render.nodes import BRIEF, FULL
         from goalmem_cli.render.tables import pairs
-        from goalmem_cli.render.tree import proof_tree
 
         screen = self._run.screen
         if word == "/help":
@@ -172,7 +170,7 @@ class _Chat:
         elif self._last is None:
             screen.warn("no question was answered in this chat yet")
         else:
-            screen.draw(proof_tree(self._last, FULL if screen.is_verbose else BRIEF))
+            draw_proof(self._run, self._last)
 
     def _question(self, line: str) -> None:
         try:

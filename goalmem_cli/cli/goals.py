@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.ask import drawn_by, open_for
+from goalmem_cli.cli.ask import draw_proof, drawn_by, open_for
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.typed_times import stretch
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from goalmem_cli.cli.invocation import Invocation
     from goalmem_cli.library.goals.keeping import Goals
     from goalmem_cli.library.goals.noticing import Touch
+    from goalmem_cli.library.memory import Memory
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.store.goal_records import CheckedGoal, Goal
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
+NONE_YET = 'there is no goal yet: goalmem goals add "..." keeps a question'
 
 group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Keep questions, and hear when their answers change.")
 
@@ -62,7 +64,7 @@ def list_(
     for goal in () if json else goals:
         run.screen.text(line_of_goal(goal))
     if not goals:
-        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+        run.screen.note(NONE_YET)
     return 0 if goals else NOTHING_FOUND
 
 
@@ -122,14 +124,12 @@ def show(
 ) -> int:
     """Show how a goal stands, and how it came to this."""
     from goalmem_cli.render.goals import lines_of_history
-    from goalmem_cli.render.nodes import BRIEF, FULL
-    from goalmem_cli.render.tree import proof_tree
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
     with open_for(run) as memory:
         goal = memory.goals.folder.get(name)
     if trace and goal.state.trace is not None:
-        run.screen.draw(proof_tree(goal.state.trace, FULL if verbose else BRIEF))
+        draw_proof(run, goal.state.trace)
     if json:
         run.screen.document(goal.document())
     else:
@@ -177,7 +177,7 @@ def check(
         rows = [row_of_check(each) for each in checked]
         run.screen.document({"schema_version": SCHEMA_VERSION, "goals": rows})
     if not found:
-        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+        run.screen.note(NONE_YET)
     return code_of(checked)
 
 
@@ -212,7 +212,7 @@ def report(
     with open_for(run) as memory:
         goals = memory.goals.folder.all()
     if not goals:
-        run.screen.note('there is no goal yet: goalmem goals add "..." keeps a question')
+        run.screen.note(NONE_YET)
         return NOTHING_FOUND
     hint = "check permissions and space, or name another file with --out"
     replace_file(out, goals_page(goals, datetime.now(UTC)).encode(), hint=hint)
@@ -225,29 +225,34 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
 
     A goal that cannot be read is no failure of the command that calls this: it warns.
     """
+    if not _has_goals(memory):
+        return
     try:
-        if found := _touched(run, memory):
-            from goalmem_cli.render.goals import touched_words
-
-            run.screen.note(touched_words(len(found)))
+        with open_for(run) as opened:
+            found = _touched(opened)
     except StoreError as error:
         run.screen.warn(error.message)
+        return
+    if found:
+        from goalmem_cli.render.goals import touched_words
+
+        run.screen.note(touched_words(len(found)))
 
 
 def check_changed(run: Invocation, memory: KeptMemory, *, is_shown: bool) -> list[CheckedGoal]:
     """Check the goals that the turns which were just added can have changed, as `goals check` does."""
-    found = _touched(run, memory)
-    if not found:
+    if not _has_goals(memory):
         return []
     with open_for(run) as opened:
-        return checked_with(run, opened.goals, found, is_shown=is_shown)
+        return checked_with(run, opened.goals, _touched(opened), is_shown=is_shown)
 
 
-def _touched(run: Invocation, memory: KeptMemory) -> list[tuple[Goal, Touch | None]]:
-    if not memory.exists or GoalFolder(memory.path / GOALS).is_empty:
-        return []
-    with open_for(run) as opened:
-        return [(goal, touch) for goal, touch in opened.goals.touched() if touch is not None]
+def _has_goals(memory: KeptMemory) -> bool:
+    return memory.exists and not GoalFolder(memory.path / GOALS).is_empty
+
+
+def _touched(memory: Memory) -> list[tuple[Goal, Touch | None]]:
+    return [(goal, touch) for goal, touch in memory.goals.touched() if touch is not None]
 
 
 def checked_with(
@@ -261,8 +266,6 @@ def checked_with(
 ) -> list[CheckedGoal]:
     """Check the goals one after another, and print what each check found as soon as it has."""
     from goalmem_cli.render.goals import line_of_check
-    from goalmem_cli.render.nodes import BRIEF, FULL
-    from goalmem_cli.render.tree import proof_tree
 
     done = []
     for goal, touch in found:
@@ -272,7 +275,7 @@ def checked_with(
             checked = drawn_by(run, goal.question, partial(goals.check, goal, touch))
         state = checked.goal.state
         if is_traced and checked.touched and state.trace is not None:
-            run.screen.draw(proof_tree(state.trace, FULL if run.screen.is_verbose else BRIEF))
+            draw_proof(run, state.trace)
         if is_shown:
             run.screen.text(line_of_check(checked))
         done.append(checked)

@@ -24,7 +24,7 @@ from goalmem_cli.milvus.lookups import Reader
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
-from goalmem_cli.milvus.scratch import Scratch
+from goalmem_cli.milvus.scratch import Scratch, write_languages_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
@@ -260,9 +260,7 @@ class MilvusMemory:
             with database.writing() as connection, connection.transaction():
                 rows = [(talk.name, talk.format, talk.own_id, talk.file) for talk in talks]
                 tables.insert_conversations(connection, rows)
-                for is_told in (False, True):
-                    known = {talk.name: talk.language for talk in talks if talk.is_language_told is is_told}
-                    languages.write_languages(connection, known, is_told=is_told)
+                write_languages_of(connection, talks)
                 for start in range(0, len(talks), _AT_ONCE):
                     turns, _ = self._kept.said(talks[start : start + _AT_ONCE])
                     tables.insert_turns(connection, list(turns.values()))

@@ -5,7 +5,7 @@ That code decides which conversation a transcript belongs to, and how two are jo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from goalmem_cli.store.changes.overlapping import target_of
 from goalmem_cli.store.changes.parts import DATABASE, Parts
 from goalmem_cli.store.changes.writing import write_derived
 from goalmem_cli.store.database import languages, overlaps, tables, unit_rows
-from goalmem_cli.store.database.access import Database
+from goalmem_cli.store.database.access import Connection, Database
 
 
 class Scratch:
@@ -55,9 +55,7 @@ class Scratch:
             write_derived(connection, list(answers.values()))
             joined = {alias: target_of(talk.name) for talk in new for alias in talk.joined}
             overlaps.write_joined(connection, overlaps.load_joined(connection) | joined)
-            for is_told in (False, True):
-                known = {talk.name: talk.language for talk in new if talk.is_language_told is is_told}
-                languages.write_languages(connection, known, is_told=is_told)
+            write_languages_of(connection, new)
 
     def turns_of(self, names: Iterable[str]) -> set[str]:
         """Return the ids of the turns that these conversations had when they were copied."""
@@ -92,3 +90,10 @@ class Scratch:
         with self.parts.database.reading() as connection:
             there = {row[0] for row in tables.load_conversation_rows(connection, copied)}
         return [self.talks[name] for name in copied if name not in there]
+
+
+def write_languages_of(connection: Connection, talks: Collection[Talk]) -> None:
+    """Store the languages of these conversations, and whether the user told them."""
+    for is_told in (False, True):
+        known = {talk.name: talk.language for talk in talks if talk.is_language_told is is_told}
+        languages.write_languages(connection, known, is_told=is_told)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.logic.normal import content_stems
-from goalmem_cli.store.traces import is_about, shown_by
+from goalmem_cli.store.traces import evidence_of, is_about, shown_by
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
@@ -97,8 +97,7 @@ class GoalState:
     @property
     def evidence(self) -> tuple[Fact, ...]:
         """The facts that the answer rests on."""
-        trace = self.trace
-        return () if trace is None else tuple(trace.facts[each] for each in trace.evidence if each in trace.facts)
+        return () if self.trace is None else evidence_of(self.trace)
 
     @property
     def facts(self) -> tuple[Fact, ...]:

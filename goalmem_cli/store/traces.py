@@ -30,6 +30,11 @@ def place_key(conversation: str, label: str = "") -> str:
     return content_hash("place", conversation, label)
 
 
+def evidence_of(trace: Trace) -> tuple[Fact, ...]:
+    """Return the facts that the answer rests on."""
+    return tuple(trace.facts[each] for each in trace.evidence if each in trace.facts)
+
+
 def shown_by(trace: Trace) -> list[Fact]:
     """Return all facts that a trace shows: its own, and the later ones that change them."""
     facts = list(trace.facts.values())

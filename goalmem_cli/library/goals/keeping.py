@@ -205,12 +205,14 @@ class Goals:
         return GoalFolder(self.folder.path, written)
 
     def _ranked(self) -> Backbone:
+        """Return the backbone that notices, without the search for what holds now: a check looks for that anyway."""
         from goalmem_cli.backbones.flat import RERANKED
+        from goalmem_cli.backbones.now.holding import found_by
         from goalmem_cli.wiring import open_backbone
 
         parts = self._parts
         settings = replace(parts.settings, backbone=RERANKED)
-        return open_backbone(settings, parts.kept, parts.factories, parts.model.loaded)
+        return found_by(open_backbone(settings, parts.kept, parts.factories, parts.model.loaded))
 
     def _generation(self) -> int:
         with self._parts.kept.reading() as reader:

@@ -39,6 +39,7 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
     `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
     was said later holds. If neither was, and the evidence of both is stored, they are in conflict.
     """
+    from goalmem_cli.store.traces import evidence_of
     from goalmem_cli.trace import Status
 
     is_answered, facts = trace.status is Status.ANSWERED, evidence_of(trace)
@@ -92,11 +93,6 @@ def plan_of(trace: Trace) -> KeptPlan | None:
     if attempt is None or not attempt.breadth:
         return None
     return KeptPlan(attempt.goal, attempt.subgoals, attempt.answers, attempt.is_current)
-
-
-def evidence_of(trace: Trace) -> tuple[Fact, ...]:
-    """Return the facts that the answer rests on."""
-    return tuple(trace.facts[each] for each in trace.evidence if each in trace.facts)
 
 
 def is_same(before: GoalState, trace: Trace) -> bool:
