@@ -12,14 +12,12 @@ import pytest
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.errors import InputError
-from goalmem_cli.guide import page
 from goalmem_cli.lab.evaluation.summaries.published import FILE, load, read_tables
 from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.lab.render.published import HERE, TITLE, beside, chosen
 from goalmem_cli.wiring import Factories, backbone_names
 from tests.lab.evaluation.made_runs import answered_run, manifest
-from tests.lab.evaluation.published_page import section, tables
 
 PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -135,11 +133,6 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.yaml"):
         load(tmp_path / "none.yaml")
     assert FILE.is_file()
-
-
-def test_the_page_has_the_figures_of_the_file() -> None:
-    """The tables of the manual are those that `python -m tests.lab.evaluation.published_page` makes of the file."""
-    assert section(page("measuring").text)[1] == tables()
 
 
 def test_reported_rows_stand_behind_the_measured_one_of_their_kind(tmp_path: Path) -> None:
