@@ -7,8 +7,8 @@ from importlib.resources import files
 
 NAMES = (
     "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "goals", "models", "languages",
-    "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "scripting", "library",
-    "plugins", "training", "internals", "glossary",
+    "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "parameters", "scripting",
+    "library", "plugins", "training", "internals", "glossary",
 )  # fmt: skip
 """The names of the pages, in reading order."""
 
