@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 NAMES = (
-    "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "goals", "models", "languages",
-    "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "parameters", "scripting",
-    "library", "plugins", "training", "internals", "glossary",
+    "formats", "assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks", "proofs", "goals",
+    "models", "languages", "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings",
+    "parameters", "scripting", "library", "plugins", "training", "internals", "glossary",
 )  # fmt: skip
 """The names of the pages, in reading order."""
 
