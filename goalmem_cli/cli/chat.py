@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "/trace": "draw the proof of the last question",
     "/help": "show this",
-    "/quit": "leave, as the end of input does",
+    "/quit": "leave; the end of input does too",
 }
 GREETING = "ask a question, or say what to remember; /help lists the commands, /quit leaves"
 
@@ -74,14 +74,13 @@ def chat(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Answer questions line by line, and remember what is said.
+    """Answer questions line by line, and remember statements.
 
-    A line that asks something is answered; any other is remembered, in the conversation goalmem. /trace draws the last
-    proof, /help lists the commands, /quit or the end of input leaves. Ctrl-C interrupts a question; at the prompt it
-    leaves with 130.
+    Lines that ask something are answered; all others are stored in the conversation goalmem. /trace draws the last
+    proof, /help lists the commands, /quit leaves. Ctrl-C interrupts a question; at the prompt it leaves with 130.
 
-    Piped in, every question gives one line on stdout, an empty one where there is no answer; the exit code is that of
-    the last error, 0 if there was none.
+    In a pipe, every question prints one line, which is empty if there is no answer. The exit code is that of the last
+    error, or 0.
     """
     from goalmem_cli.reasoners.remembering import CONVERSATION
 
@@ -191,7 +190,7 @@ class _Chat:
 
     def _statement(self, line: str) -> None:
         if not self._is_remembered:
-            self._run.screen.warn("that asks nothing, and with --no-remember nothing is remembered")
+            self._run.screen.warn("this is no question, and --no-remember stores no statements")
             return
         self._asking.remember(self._asking.statement(line))
         self._run.screen.note("remembered")

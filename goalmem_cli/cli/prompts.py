@@ -1,4 +1,4 @@
-"""`goalmem prompts`: lists, shows and checks the prompts, also one's own prompt files."""
+"""`goalmem prompts`: lists, shows and checks prompts, also your own files."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def stretch(
     """
     if since is not None and last is not None:
         hint = f"give one of them; {mark}until may stand beside either"
-        raise UsageError(f"{mark}since and {mark}last both say where the stretch of time begins", hint)
+        raise UsageError(f"{mark}since and {mark}last both set the beginning", hint)
     begun = None if since is None else earliest(since, f"{mark}since")
     ended = None if until is None else latest(until, f"{mark}until")
     return (begun if last is None else _ago(last.strip(), f"{mark}last", back_from())), ended
