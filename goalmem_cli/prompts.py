@@ -168,10 +168,10 @@ class PromptBook:
         return {name: prompt.hash for name, prompt in self.prompts.items()}
 
     def room_for_facts(self, context: int) -> int:
-        """Return how many tokens of facts fit into a context of that many tokens with the longest prompt and its reply.
+        """Return how many tokens of facts fit into `context` tokens beside the longest prompt and its reply.
 
         Raises:
-            ModelError: there is almost no room.
+            ModelError: too few tokens are left; the hint names the context that is needed.
         """
         fixed = max(
             prompt.max_tokens

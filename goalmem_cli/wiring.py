@@ -173,10 +173,12 @@ def open_backbone(
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
-    """Raise an error if the backbone does not exist, or has no index although there are turns.
+    """Check that the configured backbone exists, and that it is built if it needs `goalmem index`.
 
     Raises:
-        BackboneMissing, UsageError: as in `open_backbone`.
+        BackboneMissing: it needs an index, and the store has turns but none of its units.
+        UsageError: there is no backbone of that name.
+        StoreUnable: it needs an index, and the memory is no local store.
     """
     name = settings.backbone
     if not backbone_entry(name, factories).is_indexed:

@@ -225,7 +225,7 @@ def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _told(text: str) -> frozenset[str]:
-    """Return the stems of the text's statements, without its questions and without what it says has ended."""
+    """Return the stems of the text's statements, without questions and without statements that something ended."""
     return frozenset().union(*(topic(each) for each in real_sentences(text) if not _NO_MORE.search(each)))
 
 

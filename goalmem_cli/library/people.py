@@ -266,9 +266,9 @@ def _saying_again(roster: Roster, found: Sequence[Somebody], name: str) -> tuple
 
 
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
-    """Import notes on people from an exported store, except on people who have notes here; return how many.
+    """Import notes on people from an exported store, and return how many were added.
 
-    Malformed documents are passed over.
+    People who have notes here keep theirs. Malformed documents are ignored.
 
     Raises:
         StoreError: as `merge`.

@@ -256,6 +256,7 @@ class Engine:
         name = self._named(collection)
 
         def act() -> Any:
+            """Call the client's method on the collection, which is loaded first if needed."""
             with self._held() as client:
                 if collection not in self._loaded:
                     client.load_collection(name, timeout=self._seconds)

@@ -19,7 +19,7 @@ Voices: TypeAlias = Callable[[], Iterable[Voice]]
 _WORD = re.compile(r"\w+")
 _SHORTEST_NAME = 3
 _NOBODYS = frozenset("i me my you user assistant unknown".split())
-"""Words that some transcripts have as names, but that are seldom names in a question."""
+"""Words that some transcripts use as names, but that are seldom names in a question."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A model that stays loaded between commands, in a process of its own: `goalmem warm`.
 
 The process listens on a Unix socket in a folder that only its user can enter. Each call is one connection: a line of
-JSON there and one back. So a client that waits for hours keeps nobody else waiting. A file beside the socket says which
+JSON there and one back. So a client that waits for hours does not block others. A file beside the socket says which
 model it is; an abandoned socket refuses connections, so nothing needs to be cleaned up after a crash.
 """
 

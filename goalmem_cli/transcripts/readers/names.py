@@ -1,4 +1,4 @@
-"""Reads plain texts in which a name and a colon precede what somebody says, as in scripts and interviews."""
+"""Reads plain texts with a name and a colon before each speech, as in scripts and interviews."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def message_of(draft: Draft, message: Node) -> Message:
 
 
 def _unwrapped(draft: Draft, role: str, text: str) -> str:
-    """Return the text without what a coding agent put around it; before the first sign of an agent, all of it."""
+    """Return the text without what a coding agent put around it; all of it until the chat shows signs of an agent."""
     if role == "user" and is_of_an_agent(text):
         draft.is_of_an_agent = True
     if not draft.is_of_an_agent or role not in ("user", "assistant"):

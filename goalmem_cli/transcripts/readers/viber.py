@@ -1,7 +1,7 @@
 """Reads chats of Viber as its app for Android mailed them: `Email message history`, a CSV without a header.
 
 A line is day, time, name, number and text. Commas and line feeds of the text are not always quoted. The layout is after
-three programs that read it (milan-miscevic/viber-chat-stats and two others, 2018 to 2025); no real file was at hand.
+three programs that read it (milan-miscevic/viber-chat-stats and two others, 2018 to 2025); we had no real file.
 """
 
 from __future__ import annotations

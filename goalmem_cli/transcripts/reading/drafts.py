@@ -1,4 +1,4 @@
-"""Turns what a reader finds into conversations: one place for blanks, repeats, sessions and names."""
+"""Turns readers' drafts into conversations: handles blanks, repeats, sessions and names."""
 
 from __future__ import annotations
 

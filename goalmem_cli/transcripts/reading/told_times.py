@@ -88,9 +88,9 @@ class Stamp:
 
 
 def by_its_clock(moment: datetime) -> datetime:
-    """Return a time whose offset the transcript writes; if that is +00:00, as the time of a clock in UTC.
+    """Return the time with its written offset; +00:00 becomes a fixed offset of 0 instead of `datetime.UTC`.
 
-    `datetime.UTC` itself stands for an instant: the transcript does not say what the speaker's clock showed.
+    `datetime.UTC` marks an instant for which the transcript does not give the speaker's clock.
     """
     return moment.replace(tzinfo=_CLOCK_IN_UTC) if moment.tzinfo is UTC else moment
 
