@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Branch:
     """Ids from the oldest message to the newest.
 
-    `broken_at` is the id at which the way to the root breaks off: it is missing, or was passed before. It is None if the
-    way ends at a root.
+    `broken_at` is the id at which the way to the root breaks off: it is missing, or was passed before; None if the way
+    ends at a root.
     """
 
     ids: tuple[str, ...]

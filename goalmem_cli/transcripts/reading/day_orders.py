@@ -32,8 +32,8 @@ class Order(Enum):
 class Certainty(Enum):
     """How well an order of day and month is known.
 
-    SURE: no other is possible. ORDERLY: only in it time goes forward. USUAL: people mostly write so. OPEN: another is as
-    good.
+    SURE: no other is possible. ORDERLY: only in it time goes forward. USUAL: most people write so. OPEN: another is
+    as good.
     """
 
     SURE = 4

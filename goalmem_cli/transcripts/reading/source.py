@@ -226,7 +226,7 @@ class Source:
         self.first_skipped = self.first_skipped or error
 
     def miss(self, error: InputError) -> None:
-        """Remember a line that looks like a message but is not read as one; with many, the file counts as not understood."""
+        """Remember a line that looks like a message but is not read as one; too many make the file unreadable."""
         self.missed.append(error)
 
     def readable(self, records: Iterable[Record], read: Callable[[Record], Iterable[Read]]) -> Iterator[Read]:
