@@ -1,4 +1,4 @@
-"""Files and folders in a zip, with methods like those of `Path`. They are read in the zip: no entry's name becomes a path."""
+"""Files and folders in a zip, with methods like those of `Path`. They are read in the zip; no name becomes a path."""
 
 from __future__ import annotations
 
