@@ -92,6 +92,7 @@ def _flat(prompt: object) -> Iterator[dict[str, object]]:
 
 
 def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:
+    """Return the speaker of a sentence: its own name, the name under its number in `named`, or "Speaker 1"."""
     number = sentence.child("speaker_id").value
     name = sentence.child("speaker_name").optional_name()
     known = named.get(number) if isinstance(number, (int, str)) else None

@@ -68,6 +68,7 @@ def texts_in(parts: Sequence[Mail], kind: str) -> list[str]:
 
 
 def _decoded(part: Mail) -> str:
+    """Return the text of a part; bytes that do not fit its charset are replaced."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
@@ -208,6 +209,7 @@ def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
 
 
 def _written(text: str, *, is_forward: bool) -> Said:
+    """Return the plain text without signature and quotes, the number of quoted lines, and a forwarded mail."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     first, end, forwarded = earlier_in(lines, is_forward=is_forward)
     kept = lines[:first]
@@ -292,6 +294,7 @@ class _Letter:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a draft for each thread; copies of a message and quoted lines are counted."""
     letters: dict[str, _Letter] = {}
     copies = 0
     for line, data in mails_in(source):
@@ -323,6 +326,7 @@ def _messages(letter: _Letter) -> Iterator[Message]:
 
 
 def _letter(line: int, mail: Mail) -> _Letter:
+    """Return the parsed mail; without an id, its line number identifies it."""
     answered = _MESSAGE_ID.findall(header_of(mail, "References")) or _MESSAGE_ID.findall(header_of(mail, "In-Reply-To"))
     own_id = next(iter(_MESSAGE_ID.findall(header_of(mail, "Message-ID"))), f"line {line}")
     subject = _REPLY.sub("", header_of(mail, "Subject")).strip()

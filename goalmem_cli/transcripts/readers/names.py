@@ -62,11 +62,13 @@ class NamesReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversation; lines that look like a speaker's but are none are counted."""
     draft = Draft()
     speakers = _speakers(line for _, line in source.lines())
     near_misses = NearMisses(draft, _NEARLY)
 
     def opening_of(line: str) -> Opening | None:
+        """Return the message that begins on the line, None if no known speaker does."""
         match = _SPEECH.fullmatch(line.strip())
         if match is not None and match["name"] in speakers:
             return Opening(match["name"], None, match["text"] or "")

@@ -50,6 +50,7 @@ class ViberReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat; the order of day and month is found from all dates first."""
     draft = Draft()
     written = (when for _, line in source.lines() if (found := _LINE.fullmatch(line)) and (when := _written(found)))
     dating = dating_of(written)

@@ -61,6 +61,7 @@ def header_of(line: str, told: Mapping[str, str]) -> Header | None:
 
 
 def _header_with(line: str, told: Mapping[str, str], delimiter: str) -> Header | None:
+    """Return the header of the line with this delimiter; None if it lacks a text or a column that the user named."""
     try:
         names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error:

@@ -266,6 +266,7 @@ class Source:
         return TextBroken(self.file, place, reason, hint)
 
     def _raw(self) -> BinaryIO:
+        """Open the bytes; raises an InputError for a pipe, which can be read only once."""
         try:
             raw = self._open()
         except OSError as error:
@@ -290,6 +291,7 @@ class Source:
             raise _unreadable(self.file, error) from error
 
     def _first_wrong_byte(self, encoding: str) -> int:
+        """Return the position of the first byte that cannot be decoded."""
         with self._open() as raw:
             encoding, skipped = self._encoding(raw)
             raw.seek(skipped)
@@ -315,6 +317,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
+        """Read into the buffer, report the position, and return the number of bytes."""
         with memoryview(buffer) as view:
             data = self._raw.read(len(view))
             view[: len(data)] = data

@@ -214,6 +214,7 @@ def _stamp_from_match(match: re.Match[str]) -> Stamp:
 
 
 def _clock(match: re.Match[str]) -> time:
+    """Return the time of day of a match; 24:00 is 0:00, and a half is ignored on clocks of 24 hours."""
     hour = int(match["hour"]) if int(match["hour"]) != _HOURS else 0
     if match["half"] is not None and hour <= _NOON:  # some programs write a half beside a clock of 24 hours
         hour = hour % _NOON + (_NOON if match["half"].lower() == "p" else 0)
