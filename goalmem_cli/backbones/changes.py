@@ -184,6 +184,7 @@ def real_sentences(text: str) -> tuple[str, ...]:
 
 
 def _changes(sentence: str) -> Iterable[Change]:
+    """Yield what a sentence says has ended, moved or begun now."""
     about = topic(sentence)
     if found := _NO_MORE.search(sentence):
         yield Change(found[0], about, 1 if len(about) <= _FEW else 2, doer=_doer(sentence[: found.start()]))
@@ -214,6 +215,7 @@ def _doer(before: str) -> str:
 
 
 def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
+    """Say whether a change concerns what an earlier text with the stems `told` says."""
     if _SPEAKER.search(earlier) if change.doer == "he" else change.doer and change.doer not in told:
         return False
     shared = change.about & told

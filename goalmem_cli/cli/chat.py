@@ -144,6 +144,7 @@ class _Chat:
                 self._code = error.exit_code
 
     def _take(self, line: str) -> None:
+        """Run a line as a command, a question or a statement."""
         from goalmem_cli.logic.questions import is_question
 
         try:
@@ -159,6 +160,7 @@ class _Chat:
             self._run.screen.warn("interrupted")
 
     def _command(self, word: str) -> None:
+        """Run a command such as /trace."""
         from goalmem_cli.render.tables import pairs
 
         screen = self._run.screen
@@ -172,6 +174,7 @@ class _Chat:
             draw_proof(self._run, self._last)
 
     def _question(self, line: str) -> None:
+        """Answer a question, show and keep its proof, and store it if the chat remembers."""
         try:
             asked = self._asking.question(line)
             trace = drawn(self._run, self._asking, asked, is_traced=self._is_traced)
@@ -189,6 +192,7 @@ class _Chat:
             self._asking.remember(asked, trace, kept)
 
     def _statement(self, line: str) -> None:
+        """Store a statement, and report which goals it may change."""
         if not self._is_remembered:
             self._run.screen.warn("this is no question, and --no-remember stores no statements")
             return

@@ -80,6 +80,7 @@ def doctor(
 
 
 def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
+    """Yield the findings of all checks, in order."""
     folder, address = run.settings.store, run.settings.address
     yield _python()
     yield _installation()
@@ -108,6 +109,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
 
 
 def _looked(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return a check's finding; an error becomes a finding with its exit code."""
     try:
         return look()
     except GoalmemError as error:
@@ -118,6 +120,7 @@ def _looked(name: str, look: Callable[[], Finding]) -> Finding:
 
 
 def _python() -> Finding:
+    """Return the finding about the version of Python."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     version = platform.python_version()
@@ -204,6 +207,7 @@ def _variables() -> Finding:
 
 
 def _downloads() -> Finding:
+    """Return the finding about the folder of downloads."""
     from goalmem_cli.models.catalogue import downloads_folder
 
     folder = downloads_folder()
@@ -215,6 +219,7 @@ def _downloads() -> Finding:
 
 
 def _embedder(run: Invocation) -> Finding:
+    """Return the finding about the embedder, which is tried."""
     from goalmem_cli.store.indexes.vectors import sound
     from goalmem_cli.wiring import chosen_embedder
 
@@ -225,6 +230,7 @@ def _embedder(run: Invocation) -> Finding:
 
 
 def _model(run: Invocation) -> Finding:
+    """Return the finding about the model, which is loaded."""
     from goalmem_cli.reasoners.goal_mem import chosen_planning
 
     loaded = run.factories.model(run.settings)
@@ -245,6 +251,7 @@ def _prompts(run: Invocation) -> Finding:
 
 
 def _store(run: Invocation) -> Finding:
+    """Return the finding about the store."""
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
@@ -267,6 +274,7 @@ def _indexes(run: Invocation) -> Finding:
 
 
 def _rows(run: Invocation) -> Finding:
+    """Return the finding about the store's rows, all of which are compared."""
     from goalmem_cli.wiring import open_store
 
     memory = open_store(run.settings, run.factories, run.screen.note)

@@ -22,6 +22,7 @@ def look_at_plugins(factories: Factories) -> Iterator[Finding]:
 
 
 def _look_at(plugin: Plugin, factories: Factories) -> Finding:
+    """Return the finding about a plug-in, which is loaded."""
     from goalmem_cli.plugins import find
 
     name = f"{plugin.kind.word} {plugin.name}"

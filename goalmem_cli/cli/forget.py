@@ -156,6 +156,7 @@ def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given
 def _forgotten(
     run: Invocation, memory: KeptMemory, selection: Selection, *, leaves_marks: bool, is_always: bool
 ) -> Forgotten:
+    """Forget the selection; if interrupted, say what finishes it."""
     try:
         return forget_for_good(memory, selection, leaves_marks=leaves_marks, is_always=is_always)
     except KeyboardInterrupt:
@@ -164,6 +165,7 @@ def _forgotten(
 
 
 def _words(counts: Forgotten) -> str:
+    """Return the counts in words."""
     from goalmem_cli.render.text import counted
 
     more = " ..." if len(counts.conversations) > _SHOWN else ""
@@ -182,6 +184,7 @@ def _words(counts: Forgotten) -> str:
 
 
 def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
+    """Return the counts as `--json` prints them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "is_done": is_done and counts.turns > 0,

@@ -142,6 +142,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _show_outlook(run: Invocation, outlook: Outlook, *, is_json: bool) -> None:
+    """Print the estimate as JSON or as a table."""
     shown = {"backbone": run.settings.backbone, **asdict(outlook)}
     if is_json:
         run.screen.document({"schema_version": SCHEMA_VERSION, **shown})
@@ -152,6 +153,7 @@ def _show_outlook(run: Invocation, outlook: Outlook, *, is_json: bool) -> None:
 
 
 def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
+    """Print what was derived and its cost, as JSON or as a table."""
     usage = done.usage
     shown: dict[str, object] = {
         "backbone": run.settings.backbone,

@@ -121,6 +121,7 @@ def line_of(report: FileReport, *, is_dry: bool) -> str:
 
 
 def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
+    """Return the reports and errors as `--json` prints them."""
     keys = ("path", "format", "conversations", "turns", "new_turns")
     reports = list(reports)
     lists = {

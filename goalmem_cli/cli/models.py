@@ -199,6 +199,7 @@ def _put_together(path: Path, size: int) -> Kept:
 
 
 def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) -> None:
+    """Print the files of the cache as a table."""
     from goalmem_cli.render.tables import plain_table
 
     if not kept:
@@ -210,6 +211,7 @@ def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) 
 
 
 def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleared: bool) -> dict[str, object]:
+    """Return the files of the cache as `--json` prints them."""
     files = [
         {"what": each.what, "model": each.model, "bytes": each.size, "path": str(each.path), "last_used": each.used}
         for each in kept

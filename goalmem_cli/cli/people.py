@@ -160,6 +160,7 @@ def _lines(one: Listed) -> Iterator[str]:
 
 
 def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object]:
+    """Return people and suggestions as `--json` prints them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "people": [

@@ -97,6 +97,7 @@ def check(context: typer.Context, prompts: options.Prompts = None, quiet: option
 
 
 def _written(prompt: Prompt) -> str:
+    """Return a prompt as text: system, examples, input and reply."""
     from goalmem_cli.render.text import document
 
     examples_text = "\n".join(

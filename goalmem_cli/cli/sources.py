@@ -74,6 +74,7 @@ def list_sources(context: typer.Context, json: options.Json = False, quiet: opti
 
 
 def _document(kept: Kept) -> dict[str, object]:
+    """Return a source's files as `--json` prints them."""
     return {
         "source": kept.program.name,
         "what": kept.program.what,

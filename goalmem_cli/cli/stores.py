@@ -369,6 +369,7 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _numbers(stats: Stats) -> dict[str, object]:
+    """Return the store's numbers for a table."""
     from goalmem_cli.render.text import counted
 
     numbers = asdict(stats)
@@ -383,6 +384,7 @@ def _of_speaker(speaker: Speaker) -> dict[str, object]:
 
 
 def _document(place: str, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:
+    """Return the store and its conversations as `--json` prints them."""
     listed = [
         {
             **asdict(each),

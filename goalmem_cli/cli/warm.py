@@ -72,6 +72,7 @@ def warm(
 
 
 def _stopped(run: Invocation) -> int:
+    """Unload the warm model, print whether there was one, and return the exit code."""
     from goalmem_cli.models.servers import warm as kept
 
     try:

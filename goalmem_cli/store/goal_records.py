@@ -276,6 +276,8 @@ def _pared(trace: Trace) -> Trace:
 
 
 def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
+    """Return the attempt with only the settled steps that rest on cited facts."""
+
     def own(items: Iterable[_Settles]) -> tuple[_Settles, ...]:
         return tuple(item for item in items if all(number in cited for number in item.facts))
 

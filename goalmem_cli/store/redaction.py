@@ -161,6 +161,7 @@ def _quotes_in(turn: Turn, text: str) -> list[dict[str, object]]:
 
 
 def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:
+    """Return the replacement of a match, and count it; a match that is no secret stays."""
     if match.groupdict().get("secret"):
         found[kind] += 1
         return f"{match[0][: -len(match['secret'])]}[redacted: {kind}]"
@@ -213,6 +214,7 @@ def _end_of_iban(text: str, start: int) -> int | None:
 
 
 def _card(found: Counter[str], match: re.Match[str]) -> str:
+    """Return the replacement of a card number with right check digit, and count it; other digits stay."""
     digits = [int(letter) for letter in match[0] if letter.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     if len(digits) not in _CARD_LENGTHS or (sum(digits[-1::-2]) + sum(doubled)) % 10:

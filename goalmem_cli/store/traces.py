@@ -144,6 +144,7 @@ class TraceFolder:
                 leftover.unlink(missing_ok=True)
 
     def _is_about(self, id_: str, keys: Set[str]) -> bool:
+        """Say whether a trace shows what a key names; True if it cannot be read or has prompts."""
         try:
             trace = self.load(id_)
         except StoreDamaged:

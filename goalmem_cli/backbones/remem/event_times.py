@@ -312,6 +312,7 @@ def _readable(text: str) -> Period | None:
 
 
 def _partial(text: str) -> Period:
+    """Return the days of "2023", "2023-05" or "2023-05-07"; raises ValueError."""
     match = _PARTIAL.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text[:40]!r} is no date: 2023, 2023-05 or 2023-05-07")

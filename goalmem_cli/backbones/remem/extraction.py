@@ -57,6 +57,7 @@ def _gist(entry: StructuredEntry) -> Gist:
 
 
 def _fact(entry: StructuredEntry) -> Statement:
+    """Return the fact of an entry, with a checked point or span of time."""
     subject, predicate, thing = (entry[name] for name in ("subject", "predicate", "object"))
     point, start, end = (entry[name] for name in ("point_in_time", "start_time", "end_time"))
     told = f"{subject} {predicate} {thing}"

@@ -260,6 +260,7 @@ def find_entity_contexts(
 
 
 def _number(counts: Counts, aggregation: Aggregation) -> int:
+    """Return the count that the aggregation asks for."""
     return {
         Aggregation.COUNT: counts.facts,
         Aggregation.COUNT_UNIQUE_SUBJECTS: counts.subjects,

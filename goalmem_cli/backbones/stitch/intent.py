@@ -133,6 +133,7 @@ def current_intents(units: Iterable[Unit]) -> dict[str, Intent]:
 
 
 def _current(members: Sequence[Unit]) -> Iterator[tuple[str, Intent]]:
+    """Yield each snippet's id and intent, with labels under the names of later mergers."""
     later: dict[Facet, dict[str, str]] = {Facet.EVENT: {}, Facet.ENTITY: {}}
     for unit in reversed(members):
         if unit.kind == SNIPPET:

@@ -83,6 +83,7 @@ class Reader:
     def _seed(
         self, turns: Sequence[Turn], state: State, problems: list[str]
     ) -> Generator[list[Ask], list[Reply[Any]], None]:
+        """Ask for the first labels, and put them into the state's vocabulary."""
         shown = [turn for turn in turns[: self.settings.seed] if turn.text.strip()]
         if not shown:
             return
@@ -92,6 +93,7 @@ class Reader:
             state.vocabulary = {Facet.EVENT: list(seeds.events), Facet.ENTITY: list(seeds.entity_types)}
 
     def _snippet(self, turn: Turn, state: State, problems: list[str]) -> Track:
+        """Ask for a turn's scope, event type and note; return its snippet, and update the state."""
         settings, scopes = self.settings, state.scopes[: self.settings.scopes]
         candidates = self.near(turn.text, state.vocabulary[Facet.EVENT], settings.candidates)
         before = [(each.turn, each.intent.scope) for each in state.seen[-settings.history :]]

@@ -68,6 +68,7 @@ def read_entries(
 
 
 def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEntry:
+    """Return the entry of a line in a compact reply; raises ReplyUnusable."""
     match = _LINE.fullmatch(line)
     form = next((form for form in forms if match is not None and form.kind == match[1]), None)
     if match is None or form is None:
@@ -80,6 +81,7 @@ def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEn
 
 
 def _entry(form: Form, labels: Sequence[str], fields: Mapping[str, str], stretch: Stretch) -> StructuredEntry:
+    """Return an entry with its turns; raises ReplyUnusable if a needed field is blank."""
     told = {name: in_one_line(value) for name, value in fields.items()}
     if blank := [name for name in form.needed if not told.get(name)]:
         raise ReplyUnusable(f"the {blank[0]} of a {form.kind} is blank")

@@ -157,6 +157,7 @@ def planned(client: Client, name: str, command: tuple[str, ...] | None) -> Plan:
 
 
 def _read(client: Client, hint: str) -> tuple[bytes | None, str]:
+    """Return a settings file's bytes (None if missing) and text; raises UsageError if it is not UTF-8."""
     content = content_if_there(client.settings)
     try:
         return content, (content or b"").decode("utf-8")

@@ -286,6 +286,7 @@ class Offers:
             return {"is_done": True, **_of_forgotten(forget(memory, selection, shown[1].ids))}
 
     def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
+        """Return what would be deleted, with the first turns and a token for the deletion."""
         if not counts.turns:
             return {"is_done": False, **_of_forgotten(counts)}
         token = secrets.token_urlsafe(12)
@@ -366,6 +367,7 @@ def _of_turn(turn: Turn, speaker: str) -> dict[str, Any]:
 
 
 def _of_forgotten(counts: Forgotten) -> dict[str, object]:
+    """Return the counts as JSON."""
     return {
         "turns": counts.turns,
         "conversations": list(counts.conversations[:MOST_CONVERSATIONS]),

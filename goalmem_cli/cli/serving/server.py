@@ -73,6 +73,8 @@ def serve(offers: Offers, *, may_write: bool) -> None:
 
 
 def _add_asking(server: MemoryServer, offers: Offers) -> None:
+    """Add the tools `search` and `ask`."""
+
     @server.tool(annotations=_READS)
     async def search(
         query: Annotated[str, Field(description="What to look for, in words", max_length=10_000)],
@@ -112,6 +114,8 @@ def _add_asking(server: MemoryServer, offers: Offers) -> None:
 
 
 def _add_browsing(server: MemoryServer, offers: Offers) -> None:
+    """Add the tools that list conversations, people, turns and goals."""
+
     @server.tool(annotations=_READS)
     async def conversations(
         after: Annotated[str, Field(description="Only names that sort after this one, for the next page")] = "",
@@ -155,6 +159,8 @@ def _add_browsing(server: MemoryServer, offers: Offers) -> None:
 
 
 def _add_writing(server: MemoryServer, offers: Offers) -> None:
+    """Add the tools that change the memory."""
+
     @server.tool(annotations=_WRITES)
     async def remember(
         text: Annotated[str, Field(description="What to remember, one statement", max_length=100_000)],

@@ -117,6 +117,7 @@ def _members(plain: str, at: int) -> tuple[list[_Member], int]:
 
 
 def _json(text: str, table: str, name: str, entry: Entry | None) -> str:
+    """Return the JSON text with the entry set, or removed if it is None."""
     bare = _without_comments(text)
     plain = _without_commas(bare)
     if not plain.strip():

@@ -225,6 +225,7 @@ def load_embedder(
 
 
 def _is_static(folder: Path) -> bool:
+    """Say whether the folder holds a static table (model2vec)."""
     try:
         config = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError):

@@ -86,6 +86,7 @@ def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransf
 
 
 def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
+    """Return the error for a model that is not there."""
     if is_folder:
         return ModelUnreadable(
             f"the folder {name} holds no sentence-transformers model", "name a folder that one was saved to"

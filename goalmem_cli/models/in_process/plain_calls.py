@@ -55,6 +55,7 @@ class PlainModel:
         return [self._complete(request) for request in requests]
 
     def _complete(self, request: Request) -> Completion:
+        """Return the completion of one request by llama-cpp-python's own chat call."""
         self._llama.reset()  # type: ignore[no-untyped-call]
         try:
             reply: Any = self._llama.create_chat_completion(

@@ -112,6 +112,7 @@ def next_logits(
 
 
 def _after(native: Any, context: Any, prompt: Sequence[int], size: int) -> Logits:
+    """Return the logits after the prompt, shape (size,)."""
     native.llama_memory_clear(native.llama_get_memory(context), True)
     tokens = (native.llama_token * len(prompt))(*prompt)
     if native.llama_decode(context, native.llama_batch_get_one(tokens, len(prompt))):

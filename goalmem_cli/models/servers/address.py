@@ -56,6 +56,7 @@ def is_address(name: str) -> bool:
 
 
 def _split(base: str) -> SplitResult:
+    """Return the parts of a server's address; raises ModelError if it is malformed."""
     hint = "give it as http://host:port/v1, or http://host:port/v1#name-of-the-model"
     try:
         parts = urlsplit(base)

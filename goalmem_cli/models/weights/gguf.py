@@ -103,6 +103,7 @@ class _Walk:
         self._place = len(MAGIC)
 
     def header(self) -> GgufHeader:
+        """Return the file's header: values and the places of tensors; raises ModelUnreadable."""
         version = self._number(UINT32)
         if version not in VERSIONS:
             raise ModelUnreadable(
@@ -146,6 +147,7 @@ class _Walk:
         return self._data[start : self._place].decode("utf-8", "replace")
 
     def _skip_list(self) -> None:
+        """Move behind a list of values."""
         kind = self._number(UINT32)
         if kind != STRING:
             self._move(self._scalar(kind).size * self._number(UINT64))

@@ -182,6 +182,7 @@ def _query(selection: Selection) -> Query:
 
 
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
+    """Return what a selection would delete: turns, units, ledger lines, whole and partial conversations."""
     turns = tables.passing_turns(connection, _query(selection), selection.content_keys, selection.voices)
     touched, whole = tables.conversations_without(connection, turns)
     units, parts = ledger.leaving_with(connection, turns)
@@ -201,6 +202,7 @@ def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> l
 
 
 def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, VectorPair], parts: Parts) -> None:
+    """Delete the rows in one transaction, and renew what depended on them."""
     with connection.transaction():
         consistency.prune_outbox(connection, (parts.text, parts.vectors))
         keys = tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations)
