@@ -108,6 +108,7 @@ def _forms(text: str, period: Period, said: datetime) -> Iterator[str]:
 
 
 def _standard(written: str) -> str:
+    """Return a full date in the standard form; other texts unchanged."""
     when = parse_date(written)
     if when is None or when.year is None:
         return written
