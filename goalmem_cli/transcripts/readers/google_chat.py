@@ -105,7 +105,7 @@ def _length(node: Node) -> int:
 
 
 def _said(draft: Draft, node: Node) -> Stamp | None:
-    """Return the time. It is in the account's language: ``Monday, April 3, 2023 at 2:05:41 PM UTC``."""
+    """Return the time of ``Monday, April 3, 2023 at 2:05:41 PM UTC``, in any language; None, counted, if unreadable."""
     written = " ".join(node.optional_text().split())
     if not written:
         return None

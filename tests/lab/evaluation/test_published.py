@@ -1,4 +1,4 @@
-"""What the papers report: as it stands in their texts, on the page of the manual, and beside a run."""
+"""What the papers report: as it stands in their texts, and beside a run."""
 
 from __future__ import annotations
 
