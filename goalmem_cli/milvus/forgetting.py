@@ -51,7 +51,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         leaving = _leaving(kept, selection)
         counts = leaving.counts
         if shown is not None and counts.ids != shown:
-            raise StoreError("other turns would be deleted now than were shown", "look again at what would go")
+            raise StoreError("other turns would be deleted now than were shown", "look again at what would be deleted")
         if not counts.turns:
             return counts
         if leaving.parted:

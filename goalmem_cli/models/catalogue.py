@@ -152,9 +152,9 @@ def _file_path(name: str) -> Path:
         is_there = path.exists()
     except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
-        raise ModelMissing(f"no model is there under the name {name}: {reason}", hint) from error
+        raise ModelMissing(f"there is no model called {name}: {reason}", hint) from error
     if not is_there:
-        raise ModelMissing(f"no model is there under the name {name}", hint)
+        raise ModelMissing(f"there is no model called {name}", hint)
     return path
 
 

@@ -76,7 +76,7 @@ def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEn
     names = (*form.needed, *form.more)
     parts = match[3].split("|")
     if not len(form.needed) <= len(parts) <= len(names):
-        raise ReplyUnusable(f"the line {line[:60]!r} has not the parts of a {form.kind}")
+        raise ReplyUnusable(f"the line {line[:60]!r} lacks parts of a {form.kind}")
     return _entry(form, [match[2]], dict(zip(names, parts, strict=False)), stretch)
 
 

@@ -214,7 +214,7 @@ def load_embedder(
     except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
-            f"no embedder is there under the name {name}: {reason}",
+            f"there is no embedder called {name}: {reason}",
             "use static, minilm, gguf:PATH, a model's folder or a server",
         ) from error
     if is_folder:

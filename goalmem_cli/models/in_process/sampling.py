@@ -203,7 +203,7 @@ class ReplyGrammar:
                 if self._vocabulary.is_sayable(best):
                     return best
                 logits[best] = -np.inf
-        raise ModelError("the shape asked for leaves the model no way to go on", "check the prompt's output schema")
+        raise ModelError("the reply's schema leaves the model no possible token", "check the prompt's output schema")
 
     def accept(self, token: int) -> None:
         """Advance past the token, which must be allowed."""

@@ -77,7 +77,7 @@ def sound_key(key: str, variable: str = KEY_VARIABLE) -> str:
     stripped = key.strip()
     if not all("!" <= character <= "~" for character in stripped):
         raise ModelError(
-            f"{variable} holds something that is no key: blanks, line breaks or letters beyond ASCII",
+            f"{variable} is no key: it has blanks, line breaks or letters beyond ASCII",
             f"set {variable} to the key alone",
         )
     return stripped

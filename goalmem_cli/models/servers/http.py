@@ -183,8 +183,8 @@ class Connection:
         if status < HTTPStatus.BAD_REQUEST:
             target = cut(in_one_line(self._without_key(host_of(headers.get("location", "")))))
             raise ModelError(
-                f"{self.place} sends its callers on to {target or 'another address'}",
-                "nothing is sent there by itself: give that server's address, if you trust it",
+                f"{self.place} redirects to {target or 'another address'}",
+                "goalmem does not follow redirects: give that address, if you trust it",
             )
         raise self._refusal(status, headers, self._problem_in(document))
 

@@ -77,7 +77,7 @@ def read_header(path: Path) -> GgufHeader:
         ModelUnreadable: it is not a file, not GGUF, GGUF of another version, or incomplete.
     """
     if not path.exists():
-        raise ModelMissing(f"no model is there: {path}", "check the path, or see what is there: goalmem models")
+        raise ModelMissing(f"there is no model: {path}", "check the path, or see what is there: goalmem models")
     if not path.is_file():
         raise ModelUnreadable(f"{path} is not a file", "name the .gguf file itself")
     try:

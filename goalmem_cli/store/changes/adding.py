@@ -139,7 +139,7 @@ class Adding:
                         )
                     self._waiting += len(changing) + len(entries)
                     return self._done(batch, changes, partings)
-        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+        raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
 
     def _embedded(self, entries: Sequence[UnitEntry], meta: Meta) -> dict[str, VectorPair]:
         """Return the vectors of the entries by unit, and check that the store's embedder made them."""

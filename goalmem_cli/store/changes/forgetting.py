@@ -76,7 +76,9 @@ class Forgetting:
         for _ in range(_MAX_PLANS):
             meta, leaving, counts = self._planned(selection)
             if shown is not None and counts.ids != shown:
-                raise StoreError("other turns would be deleted now than were shown", "look again at what would go")
+                raise StoreError(
+                    "other turns would be deleted now than were shown", "look again at what would be deleted"
+                )
             vectors = self._beside(leaving, meta)
             with parts.database.writing() as connection:
                 if tables.load_meta(connection).generation == meta.generation:
@@ -84,7 +86,7 @@ class Forgetting:
                         _delete(connection, leaving, vectors, parts)
                     break
         else:
-            raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+            raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
         catch_up(parts)
         return counts
 

@@ -69,7 +69,7 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
                     _write(connection, plan, other, vectors, (parts.text, parts.vectors))
                 break
     else:
-        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+        raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
     catch_up(parts)
 
 
