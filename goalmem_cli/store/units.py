@@ -68,7 +68,6 @@ def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
 
 
 def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | None) -> Iterator[Unit]:
-    """Yield a long turn's passages as units, with the times that each tells."""
     for part, text in enumerate(passages, 1):
         times = time_attributes(text, whole.said, before)
         attributes = {**turn.attributes, "part": part, "parts": len(passages), **times}

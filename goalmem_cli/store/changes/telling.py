@@ -1,4 +1,4 @@
-"""Store the language that the user gives for a conversation, or detect it again."""
+"""Store the language of a conversation that the user tells, or find it again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def no_conversation(name: str) -> StoreError:
 
 
 def tell_language(parts: Parts, name: str, language: str | None) -> str:
-    """Store the language of a conversation, index its words again, and return it; None detects it from the turns.
+    """Store the language, or with None find it from the turns, index the words again, and return it.
 
     Raises:
         StoreError: there is no such conversation, or the store cannot be used.
