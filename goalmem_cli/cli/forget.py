@@ -104,7 +104,7 @@ def forget(
     if json:
         run.screen.document(_document(counts, is_done=not dry_run))
     elif not counts.turns:
-        run.screen.note("nothing matches")
+        run.screen.note("there is nothing of the kind")
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
     return 0 if counts.turns else NOTHING_FOUND
@@ -184,7 +184,6 @@ def _words(counts: Forgotten) -> str:
 
 
 def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
-    """Return the counts as `--json` prints them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "is_done": is_done and counts.turns > 0,

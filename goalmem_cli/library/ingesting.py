@@ -193,7 +193,6 @@ class Reading:
             self._hears.refused(error)
 
     def _pour(self, files: list[Found], take: Take) -> None:
-        """Store the files' conversations; one that cannot be stored is refused, and the rest goes on."""
         stream = self._conversations(files)
         is_done = False
         while not is_done:
