@@ -74,5 +74,5 @@ def test_roles_are_known() -> None:
 )
 def test_other_texts_are_none(text: str) -> None:
     """Settings, logs, letters, one person's notes, and texts with little speech in them."""
-    with pytest.raises(InputError, match="in none of the accepted formats|looks like a document"):
+    with pytest.raises(InputError, match=r"in none of the accepted formats|looks like a document"):
         detect("a.txt", text.encode())
