@@ -48,7 +48,7 @@ class NamesReader:
         marked = [line for line in sorted_lines(enumerate(glimpse.head.split("\n"), 1)) if line.raw.strip()]
         headings = _headings(marked)
         lines = [line.raw.strip() for line in marked if line.number not in headings]
-        spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
+        spoken = [match for line in lines if (match := _spoken(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)
         if len(counts) < 2 or max(counts.values()) < 2 or not lines[0].startswith(spoken[0]["name"]):
             return False
@@ -77,9 +77,8 @@ class NamesReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
-    speakers = _speakers(line for _, line in source.lines())
+    speakers, headings = _scanned(source)
     near_misses = NearMisses(draft, _NEARLY)
-    headings = _headings(sorted_lines(source.lines()))
     day: Stamp | None = None
     number = 0
 
@@ -93,7 +92,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
             else:
                 draft.count("titles left out")
             return Opening("", None, "")
-        match = _SPEECH.fullmatch(line.strip())
+        match = _spoken(line)
         if match is not None and match["name"] in speakers:
             return Opening(match["name"], day, match["text"] or "")
         near_misses.look_at(line)
@@ -101,6 +100,20 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
     openings = openings_with_text(source, opening_of, lambda: draft.count("lines outside any message left out"))
     return draft.fill(_message(opening) for opening in openings if opening.speaker)
+
+
+def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
+    """Return who speaks, and the headings by line number; most files have none, so they are looked for only then."""
+    has_marks = False
+
+    def texts() -> Iterator[str]:
+        nonlocal has_marks
+        for _, line in source.lines():
+            has_marks = has_marks or "#" in line[:4]
+            yield line
+
+    speakers = _speakers(texts())
+    return speakers, _headings(sorted_lines(source.lines())) if has_marks else {}
 
 
 def _headings(lines: Iterable[Line]) -> dict[int, Line]:
@@ -119,8 +132,12 @@ def _message(opening: Opening) -> Message:
 
 def _speakers(lines: Iterable[str]) -> set[str]:
     """Return the names before a colon that recur, or that have the form of a name."""
-    counts = Counter(match["name"] for line in lines if (match := _SPEECH.fullmatch(line.strip())))
+    counts = Counter(match["name"] for line in lines if (match := _spoken(line)))
     return {name for name, count in counts.items() if _may_speak(name) and (count > 1 or _is_like_a_name(name))}
+
+
+def _spoken(line: str) -> re.Match[str] | None:
+    return _SPEECH.fullmatch(line.strip()) if ":" in line else None
 
 
 def _is_like_speech(text: str) -> bool:
