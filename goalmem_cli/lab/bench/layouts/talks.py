@@ -75,6 +75,10 @@ def _llama_ui(turns: Sequence[Turn]) -> object:
     return [head, *messages]
 
 
+def _copied_messages(turns: Sequence[Turn]) -> str:
+    return "\n\n".join(f"{turn.speaker}, [{said_at(turn):%d.%m.%Y %H:%M}]\n{turn.text}" for turn in turns) + "\n"
+
+
 def _chatlab(turns: Sequence[Turn]) -> object:
     said = [
         {
@@ -252,5 +256,6 @@ LINES = frozenset({"llama-ui", "copilot-cli", "sillytavern", "goose", "oasst"})
 TEXTS: Mapping[str, tuple[str, Callable[[Sequence[Turn]], str]]] = {
     "subtitles": (".vtt", _subtitles), "aider": (".md", _aider), "specstory": (".md", _specstory),
     "chat-exporter": (".md", _chat_exporter), "copied-chat": (".txt", _copied_chat),
-    "wechat": (".txt", _wechat), "qq": (".txt", _qq), "viber": (".csv", _viber),
+    "copied-messages": (".txt", _copied_messages), "wechat": (".txt", _wechat), "qq": (".txt", _qq),
+    "viber": (".csv", _viber),
 }  # fmt: skip
