@@ -84,7 +84,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     number = 0
 
     def opening_of(line: str) -> Opening | None:
-        """Return the message that begins on the line, without a speaker for a heading; None if the line continues one."""
+        """Return the message that begins on the line (a heading has no speaker), None if none begins."""
         nonlocal day, number
         number += 1
         heading = headings.get(number)
