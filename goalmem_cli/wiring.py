@@ -70,7 +70,7 @@ class Factories:
 
     @classmethod
     def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
-        """Return goalmem's own constructors; `announce` gets their messages, `watch` the progress of joining a model."""
+        """Return goalmem's own constructors; `announce` gets messages, `watch` the progress of joining a model."""
         return cls(
             partial(load_embedder, timeout=settings.timeout), partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
