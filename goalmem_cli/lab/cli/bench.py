@@ -19,7 +19,7 @@ from goalmem_cli.lab.cli import (
 )
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
-    bench_speed.speed: ("bench speed --only calls,proofs", "bench speed --units 1000"),
+    bench_speed.speed: ("bench speed --only proofs", "bench speed --units 1000"),
     bench_size.size: ("bench size --only whatsapp,telegram --turns 100000",),
     bench_came.came: ("bench came made-up --domain debate --turns 1000 --trajectories 2",),
     bench_made_up.tot: ("bench tot made-up --questions 40 --algorithms er,star --replay",),
