@@ -17,7 +17,6 @@ from goalmem_cli.lab.cli.wanted import listed
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.bench.changes.measuring import ChangeFigures
-    from goalmem_cli.lab.bench.gold_structure import GoldStructure
     from goalmem_cli.lab.evaluation.cases import Case
     from goalmem_cli.ports import Backbone, LanguageModel
     from goalmem_cli.store import Store
@@ -46,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of one file or folder, with its numbers of questions and turns."""
+    """The rows of one file, with its numbers of questions and turns."""
 
     name: str
     turns: int
@@ -60,7 +59,7 @@ def structures(
         list[Path],
         typer.Argument(
             metavar="PATH...",
-            help="Conversations with gold plans in LoCoMo's form, or folders as `goalmem bench came` writes them.",
+            help="Conversations with gold plans in LoCoMo's form.",
         ),
     ],
     backbone: Annotated[
@@ -73,12 +72,10 @@ def structures(
     """Print what structured backbones find with gold structure.
 
     These are secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem, magma and graphiti, at 10
-    hits. Each is indexed with the replies that gold plans or labels give, beside dense and hybrid over the turns alone.
+    hits. Each is indexed with the replies that gold plans give, beside dense and hybrid over the turns alone.
     A hit may be a whole segment or a summary: the tokens of the hits say what they cost a reader.
     No model is asked; summaries are the first words of what they sum up.
     """
-    from goalmem_cli.errors import UsageError
-
     names = tuple(backbone or NAMES)
     if wrong := [name for name in names if name not in NAMES]:
         raise UsageError(f"there is no gold structure for {wrong[0]!r}", f"choose among {', '.join(NAMES)}")
@@ -99,26 +96,25 @@ def structures(
 
 
 def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) -> Measured:
-    """Return the figures of one file or folder; each backbone has a store of its own."""
-    from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure
+    """Return the figures of one file; each backbone has a store of its own."""
+    from goalmem_cli.lab.bench.gold_structure import GoldModel, gold_statements
     from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.transcripts import read_file
-    from goalmem_cli.transcripts.readers.came import TURNS
     from goalmem_cli.wiring import local, open_store
 
-    is_made_up = path.is_dir()
-    file = path / TURNS if is_made_up else path
-    cases = [case for case in read_dataset([file]).cases if case.evidence and not case.is_unanswerable]
-    structure = _labelled(path) if is_made_up else GoldStructure.from_subgoals(_subgoals(cases))
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: the labels of made-up trajectories are read no more", "name its files")
+    cases = [case for case in read_dataset([path]).cases if case.evidence and not case.is_unanswerable]
+    told = gold_statements(_subgoals(cases))
     rows = []
     turns = 0
     for name in (*FLAT, *names):
         opened = open_store(replace(run.settings, store=place / name, address=None), run.factories, run.screen.note)
         store = local(opened, Capability.STRUCTURE)
-        store.add_all(read_file(file, "came" if is_made_up else "locomo"))
+        store.add_all(read_file(path, "locomo"))
         turns = len(store.turns())
-        searched, calls, seconds = _built(store, name, GoldModel(structure, store.turns()))
+        searched, calls, seconds = _built(store, name, GoldModel(told, store.turns()))
         rows.append(_row(name, searched, cases, calls, seconds))
     return Measured(path.name, turns, len(cases), tuple(rows))
 
@@ -127,13 +123,6 @@ def _subgoals(cases: Sequence[Case]) -> Iterator[tuple[str, Mapping[str, str], S
     for case in cases:
         for step in (*case.plan.subgoals, *case.plan.refinements) if case.plan is not None else ():
             yield step.text, step.bindings, step.facts
-
-
-def _labelled(folder: Path) -> GoldStructure:
-    from goalmem_cli.lab.bench.came.files import read_labels
-    from goalmem_cli.lab.bench.gold_structure import GoldStructure
-
-    return GoldStructure.from_labels(read_labels(folder).turns)
 
 
 def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:

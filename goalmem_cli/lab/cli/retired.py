@@ -12,6 +12,7 @@ import typer
 from goalmem_cli.errors import UsageError
 
 INSTEAD = {
+    "came": "use goalmem bench sums OUT for made-up conversations, or goalmem eval on CAME-Bench's own files",
     "entries": "use goalmem eval FILE --categories 2",
     "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
