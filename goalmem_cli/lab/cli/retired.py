@@ -18,6 +18,7 @@ INSTEAD = {
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
     "retrieval": "use goalmem eval FILE --retrieval-only --backbone bm25,dense,hybrid,reranked",
     "times": "use goalmem eval FILE --categories 2",
+    "tot": "use goalmem bench sums OUT --replay for the calculations, or goalmem eval on Test of Time's own files",
     "tools": "use goalmem eval FILE --reasoner remem",
 }
 SECTIONS = {

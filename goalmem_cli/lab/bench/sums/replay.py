@@ -30,9 +30,10 @@ class Replayed:
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer is exact, with a list in any order."""
+        """Whether the answer is exact; only an order's list has to be in order."""
         found = [value for calculation in self.trace.calculations for value in calculation.values]
-        return self.trace.answer is not None and sorted(found) == sorted(self.question.answer)
+        same = list if self.question.type == "order" else sorted
+        return self.trace.answer is not None and same(found) == same(self.question.answer)
 
 
 def replayed(story: Story, question: Sum, prompts: PromptBook | None = None) -> Replayed:
