@@ -25,6 +25,10 @@ def layout_of(name: str, turns: Sequence[Turn]) -> tuple[str, str]:
     said = [_values(turns, turn, layout.get("sides", ("user", "assistant"))) for turn in turns]
     if "$answer" in str(layout["turn"]):
         said = [one | _answer(other) for one, other in zip(said[::2], [*said[1::2], None], strict=False)]
+    names = [turn.speaker for turn in turns[:2]]
+    said[0] |= {
+        "second": names[-1], "name_a": min(names), "name_b": max(names), "count": len(turns), "ends": len(turns) - 1,
+    }  # fmt: skip
     whole = said[0] | _parts(layout, said)
     if "lines" in layout:
         return ".jsonl", "".join(json.dumps(line) + "\n" for line in _filled(layout["lines"], whole))
@@ -42,13 +46,12 @@ def _layouts() -> Mapping[str, dict[str, Any]]:
 def _values(turns: Sequence[Turn], turn: Turn, sides: Sequence[object]) -> dict[str, Any]:
     """Return what a turn's template may name."""
     said, began, n, side = _said_at(turn), _said_at(turns[0]), turn.ordinal, turn.ordinal % 2
-    seconds, names = int(said.timestamp()), sorted({each.speaker for each in turns[:2]})
+    seconds = int(said.timestamp())
     return {
         "said": said, "text": turn.text, "attribute": quoteattr(turn.text), "speaker": turn.speaker,
-        "lower": turn.speaker.lower(), "second": turns[min(1, len(turns) - 1)].speaker, "name_a": names[0],
-        "name_b": names[-1], "who": sides[side], "side": side, "side_number": side + 1,
+        "lower": turn.speaker.lower(), "who": sides[side], "side": side, "side_number": side + 1,
         "n": n, "number": n + 1, "before": n - 1, "after": n + 2, "parent": f"m{n - 1}" if n else None,
-        "count": len(turns), "ends": len(turns) - 1, "six": f"{n:06}", "big": 10**17 + n,
+        "six": f"{n:06}", "big": 10**17 + n,
         "session": turn.session, "s": turn.session + 1, "year": 1000 + (n + 1) % 9000,
         "iso": f"{said:%Y-%m-%dT%H:%M:%S.000Z}", "day": said.day, "seconds": seconds, "ms": 1000 * seconds,
         "own_ms": 1000 * seconds + n, "since": seconds - int(began.timestamp()),
