@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -31,13 +31,12 @@ _TURNWISE: dict[str, dict[str, object]] = {"secom": {"exchange": 1}, "hipporag":
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One backbone's figures: the mean share of evidence in its first hits, and about how many tokens these have.
-
-    `calls` and `seconds` are the cost of indexing.
+    """One backbone's sums over all questions: the share of evidence in its first hits, and about how many tokens these
+    have. `calls` and `seconds` are the cost of indexing.
     """
 
     backbone: str
-    recall: float
+    found: float
     tokens: float
     calls: int = 0
     seconds: float = 0.0
@@ -52,15 +51,16 @@ class Measured:
     questions: int
     rows: tuple[Row, ...]
 
+    def mean(self, total: float) -> float:
+        """Return a sum over all questions as the mean of one."""
+        return total / max(1, self.questions)
+
 
 def structures(
     context: typer.Context,
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="PATH...",
-            help="Conversations with gold plans in LoCoMo's form.",
-        ),
+        typer.Argument(metavar="PATH...", help="Conversations with gold plans in LoCoMo's form."),
     ],
     backbone: Annotated[
         list[str] | None, typer.Option("--backbone", metavar="NAME", help="Only this one; may be given several times.")
@@ -85,7 +85,7 @@ def structures(
         with run.screen.counting("files") as reach:
             for number, path in enumerate(paths, 1):
                 measured.append(_measured(run, path, Path(place) / str(number), names))
-                found = ", ".join(f"{row.backbone} {row.recall:.3f}" for row in measured[-1].rows)
+                found = ", ".join(f"{row.backbone} {measured[-1].mean(row.found):.3f}" for row in measured[-1].rows)
                 run.screen.note(f"{measured[-1].name}: {found}")
                 reach(number, len(paths))
     if json:
@@ -140,43 +140,33 @@ def _row(name: str, backbone: Backbone, cases: Sequence[Case], calls: int, secon
     from goalmem_cli.records import Query
     from goalmem_cli.store.passages import estimate_tokens
 
-    shares, tokens = [], []
+    share, tokens = 0.0, 0
     for case in cases:
         hits = backbone.retrieve(Query(case.question, (case.conversation,)), DEPTH)
         found = {label for hit in hits for label in hit.unit.labels}
-        shares.append(len(found & set(case.evidence)) / len(set(case.evidence)))
-        tokens.append(sum(estimate_tokens(hit.unit.text) for hit in hits))
-    count = max(1, len(cases))
-    return Row(name, sum(shares) / count, sum(tokens) / count, calls, seconds)
+        share += len(found & set(case.evidence)) / len(set(case.evidence))
+        tokens += sum(estimate_tokens(hit.unit.text) for hit in hits)
+    return Row(name, share, tokens, calls, seconds)
 
 
 def _document(measured: Measured) -> dict[str, object]:
     rows = {
         row.backbone: {
-            f"recall@{DEPTH}": row.recall,
-            "tokens": row.tokens,
-            "index_calls": row.calls,
-            "index_seconds": row.seconds,
+            f"recall@{DEPTH}": measured.mean(row.found), "tokens": measured.mean(row.tokens),
+            "index_calls": row.calls, "index_seconds": row.seconds,
         }
         for row in measured.rows
-    }
+    }  # fmt: skip
     return {"name": measured.name, "turns": measured.turns, "questions": measured.questions, "backbones": rows}
 
 
 def _together(measured: Sequence[Measured]) -> Measured:
-    """Return the means over all questions of all files."""
-    questions = sum(each.questions for each in measured)
+    """Return the figures over all questions of all files."""
     rows = []
     for same in zip(*(each.rows for each in measured), strict=True):
-        weights = [each.questions / max(1, questions) for each in measured]
-        recall, tokens = (
-            sum(weight * figure for weight, figure in zip(weights, figures, strict=True))
-            for figures in ([row.recall for row in same], [row.tokens for row in same])
-        )
-        rows.append(
-            Row(same[0].backbone, recall, tokens, sum(row.calls for row in same), sum(row.seconds for row in same))
-        )
-    return Measured("all", sum(each.turns for each in measured), questions, tuple(rows))
+        sums = map(sum, zip(*(astuple(row)[1:] for row in same), strict=True))
+        rows.append(Row(same[0].backbone, *sums))
+    return Measured("all", sum(each.turns for each in measured), sum(each.questions for each in measured), tuple(rows))
 
 
 def _show(run: Invocation, measured: Sequence[Measured]) -> None:
@@ -185,10 +175,13 @@ def _show(run: Invocation, measured: Sequence[Measured]) -> None:
     if len(measured) > 1:
         measured = [*measured, _together(measured)]
     rows = [
-        (each.name, row.backbone, f"{row.recall:.3f}", f"{row.tokens:,.0f}", f"{row.calls:,}", f"{row.seconds:.1f}")
+        (
+            each.name, row.backbone, f"{each.mean(row.found):.3f}", f"{each.mean(row.tokens):,.0f}", f"{row.calls:,}",
+            f"{row.seconds:.1f}",
+        )
         for each in measured
         for row in each.rows
-    ]
+    ]  # fmt: skip
     figures = (f"R@{DEPTH}", "tokens", "calls", "s")
     run.screen.show(plain_table(("file", "backbone", *figures), rows, numbers=figures))
     run.screen.note(f"R: share of the evidence in the first {DEPTH} hits; calls and s: of indexing")
