@@ -100,7 +100,8 @@ class _Table:
                 draft.count("media, deleted messages, calls and notices left out")
                 continue
             said = self._stamp(header.time(row)) if header.has("time") else None
-            own_id = header.cell(row, "id") or ids.of(Opening(named or _UNKNOWN, said, text))  # older stores have these ids
+            # Older stores have ids that were made with this name.
+            own_id = header.cell(row, "id") or ids.of(Opening(named or _UNKNOWN, said, text))
             yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role") or speaker))
 
     def _unnamed(self, row: Sequence[str]) -> str:
