@@ -34,9 +34,12 @@ _NO_ING = (
     r"(?!evening\b|morning\b|\w*thing\b|wedding\b|king\b|spring\b|string\b|wing\b|"
     r"during\b|ceiling\b|amazing\b|exciting\b|interesting\b|boring\b|tiring\b)"
 )
+_DONE = r"\w{2,}ed|been|bought|brought|caught|come|done|gone|got|had|kept|known|left|made|paid|said|seen|sent|\w+en"
+"""What follows "should have" in a sentence about the past."""
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
-    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|should|might|must(?! have\b)|"
+    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|must(?! have\b)|"
+    rf"(?:should|might)(?!(?:n't| not)? have (?:{_DONE})\b)|"
     r"(?:can|could|may|shall) (?:i|you|we)|(?:i|we|you|they|he|she) can|want to|when (?:do|does|is|are)|"
     r"how about|what about|due|scheduled|free|"
     r"would (?:you )?like|(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire|reopen|work|suit)s|"
@@ -72,7 +75,7 @@ _PAST = re.compile(
     r"blew|chose|clung|crept|dealt|drank|dug|fled|forgot|forgave|froze|hid|sank|shone|shook|slid|stood|"
     r"arose|awoke|outran|knelt|leapt|overcame|rang|rose|shrank|sprang|stole|struck|stung|swore|swung|tore|wept|withdrew|wove|"
     r"(?<!\ba )(?<!\bthe )shot|(?<!\bbe )(?<!\bnot )(?<!\bis )(?<!\bare )(?<!'s )(?:born|gone)|"
-    r"(?:\A|(?<=[.!?] ))(?:done|seen|taken)|"
+    rf"(?:\A|(?<=[.!?] ))(?:done|seen|taken)|(?:should|might|must)(?:n't| not)? have (?:{_DONE})|"
     r"(?:has|have) (?:(?:my|your|his|her|our|their|the) \w+|you|he|she|it|they|we) (?:\w+ed|come|been|gone)|"
     rf"{_NOT_BEING}(?:{_WAS}|{_NO_DEED}\w{{2,}}ed))\b"
 )
