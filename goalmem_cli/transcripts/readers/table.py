@@ -95,12 +95,14 @@ class _Table:
         """Yield the message of each row."""
         ids, header = TurnIds(), self._header
         for row in rows:
-            text, speaker = self._text(draft, row), header.cell(row, "speaker") or self._unnamed(row)
+            text, named = self._text(draft, row), header.cell(row, "speaker")
+            speaker = named or self._unnamed(row)
             if header.names == _KAKAOTALK and (STAND_IN.fullmatch(text) or NOTICE.fullmatch(text)):
                 draft.count("media, deleted messages, calls and notices left out")
                 continue
             said = self._stamp(header.time(row)) if header.has("time") else None
-            own_id = header.cell(row, "id") or ids.of(Opening(speaker, said, text))
+            # Older stores have ids that were made with this name.
+            own_id = header.cell(row, "id") or ids.of(Opening(named or _UNKNOWN, said, text))
             yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role") or speaker))
 
     def _unnamed(self, row: Sequence[str]) -> str:
