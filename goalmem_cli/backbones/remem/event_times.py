@@ -211,7 +211,10 @@ def _judge_end(proposed: str, told: str, turns: Sequence[Turn], bounds: tuple[Bo
 
 
 def _judge(proposed: str, told: str, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
-    """Return the time of the statement as a point, and the side of it that the words mean."""
+    """Return when the statement `told` happened, with its verdict, and whether the words mean on, before or since then.
+
+    `proposed` is the model's time; the turns' own time expressions correct it or fill it in.
+    """
     said = proposed.strip()
     heard = _heard(told, turns)
     if said == BEFORE:
