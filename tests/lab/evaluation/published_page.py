@@ -22,7 +22,10 @@ SHORT = {
 }  # fmt: skip
 PLAIN = "--fact-tokens 0 --no-sift --no-lean"
 COMMANDS = (
-    f"locomo10.json --backbone bm25-plain,dense-plain --reasoner direct,react,goal-mem --planning paper {PLAIN}",
+    (
+        f"locomo10.json --backbone bm25-plain,dense-plain --reasoner direct,react,goal-mem --planning paper "
+        f"--vary goal-mem:background=true {PLAIN}"
+    ),
     f"locomo10.json --backbone dense-plain --reasoner direct -k 10 {PLAIN}",
     "locomo10.json --backbone remem --reasoner remem --max-steps 3 --vary remem:gists=false",
     f"complex_tr.jsonl --scope domain --backbone dense-plain --reasoner direct,tiser -k 10 {PLAIN}",
