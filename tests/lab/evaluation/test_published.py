@@ -234,7 +234,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
         ("REMem, Table 13", "tot", "Full-Context with TISER"): "budget is 60 here and 1000000 there",
         ("REMem, Table 4", "complex-tr", "REMem-I"): "scope is conversation here and domain there",
         ("REMem, Table 3", "locomo", "NV-Embed-v2 (7B)"): "budget is 60 here and 10 there",
-        ("STITCH, Table 1", "came", "STITCH"): "stitch.way is as usual here and gated there",
+        ("STITCH, Table 1", "came", "STITCH"): "budget is 60 here and 40 there",
         ("GOAL-MEM, Table 1", "locomo", "Mem0 with GOAL-MEM"): "planning is together here and paper there",
     }
     for key, wanted in unlike.items():
