@@ -10,8 +10,8 @@ import typer
 from goalmem_cli.config import LEAST, MOST
 
 ReasonerName: TypeAlias = Literal[
-    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser",
-    "remem", "remem-single", "graphrag-global",
+    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser", "full-context-tiser",
+    "remem", "remem-single", "remem-tiser", "graphrag-global",
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
@@ -81,7 +81,8 @@ Reasoner = Annotated[
         callback=_known_reasoner,
         autocompletion=_reasoners_that_begin,
         help="How to reach the answer: goal-mem, with a proof; or without: direct, full-context, reformulate, reflect, "
-        "react, memguide, tiser; or over --backbone remem alone: remem, remem-single, over graphrag: graphrag-global "
+        "react, memguide, tiser, full-context-tiser; or over --backbone remem alone: remem, remem-single, remem-tiser, "
+        "over graphrag: graphrag-global "
         "[default: goal-mem].",
     ),
 ]

@@ -203,6 +203,18 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),
+    tiser.WHOLE: ReasonerEntry(
+        lambda tools, sources: tiser.TiserFullContext(tools, sources.transcript),
+        _always(tiser.STEPS),
+        _always(full_context.calls()),
+        shows_all=True,
+    ),
+    remem.WITH_TISER: ReasonerEntry(
+        lambda tools, sources: remem.RememTiser(tools, _episodic(tools), sources.choices.max_steps),
+        _always(remem.TISER_STEPS),
+        _by_steps(remem.calls),
+        backbone=remem.MEMORY,
+    ),
     remem.SINGLE: ReasonerEntry(
         lambda tools, _: remem.RememSingle(tools, _episodic(tools)),
         _always(remem.SINGLE_STEPS),

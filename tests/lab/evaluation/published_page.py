@@ -27,9 +27,9 @@ COMMANDS = (
         f"--vary goal-mem:background=true {PLAIN}"
     ),
     f"locomo10.json --backbone dense-plain --reasoner direct -k 10 {PLAIN}",
-    "locomo10.json --backbone remem --reasoner remem --max-steps 3 --vary remem:gists=false",
+    "locomo10.json --backbone paper:remem --reasoner remem --max-steps 3 --vary paper:remem:gists=false",
     f"complex_tr.jsonl --scope domain --backbone dense-plain --reasoner direct,tiser -k 10 {PLAIN}",
-    f"tot_semantic.jsonl --backbone none --reasoner tiser -k 1000000 {PLAIN}",
+    "tot_semantic.jsonl --backbone none --reasoner full-context,full-context-tiser",
     "came --backbone dense-plain --reasoner direct --fact-tokens 4096 --no-sift --no-lean",
 )
 """What makes rows of GOAL-MEM's Table 1, of REMem's Tables 3 and 5, of its Complex-TR and Test of Time, of STITCH's."""

@@ -231,7 +231,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
         "max_depth": "5", "max_steps": "5",
     }  # fmt: skip
     unlike = {
-        ("REMem, Table 13", "tot", "Full-Context with TISER"): "budget is 60 here and 1000000 there",
+        ("REMem, Table 13", "tot", "REMem-I with TISER"): "paper:remem.gists is as usual here and False there",
         ("REMem, Table 4", "complex-tr", "REMem-I"): "scope is conversation here and domain there",
         ("REMem, Table 3", "locomo", "NV-Embed-v2 (7B)"): "budget is 60 here and 10 there",
         ("STITCH, Table 1", "came", "STITCH"): "budget is 60 here and 40 there",
