@@ -7,8 +7,8 @@ from importlib.resources import files
 
 NAMES = (
     "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "goals", "models", "languages",
-    "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "scripting", "library",
-    "plugins", "training", "internals",
+    "backbones", "measuring", "tables", "figures", "structures", "store", "servers", "mcp", "settings", "scripting",
+    "library", "plugins", "training", "internals",
 )  # fmt: skip
 """The pages, in the order in which they are best read."""
 

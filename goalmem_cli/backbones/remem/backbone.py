@@ -143,7 +143,8 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return len(self._chunks(part))
 
     def _request(self, chunk: Stretch, step: str, more: Mapping[str, object], problem: str) -> Request:
-        return self._kit().prompts[step].request({**chunk.inputs(problem), **more}, {"turns": chunk.labels})
+        inputs = {**chunk.inputs(problem), **({"gists": []} if step == FACTS else {}), **more}
+        return self._kit().prompts[step].request(inputs, {"turns": chunk.labels})
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
         """Ask about all chunks of the parts in one call for each prompt, and return what the model extracts."""
@@ -151,7 +152,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         of_part: dict[str, list[tuple[Stretch, Reply[Extracted]]]] = {}
         gists: dict[Stretch, list[str]] = {}
         for step in self._steps if chunks else ():
-            more = [{"gists": gists.get(chunk, [])} if step == FACTS else {} for _, chunk in chunks]
+            more = [{"gists": gists[chunk]} if step == FACTS and chunk in gists else {} for _, chunk in chunks]
             builds = [partial(self._request, chunk, step, told) for (_, chunk), told in zip(chunks, more, strict=True)]
             reads = [partial(self._read, chunk, step, told) for (_, chunk), told in zip(chunks, more, strict=True)]
             for (part, chunk), reply in zip(chunks, ask_each(self._kit().model, builds, reads), strict=True):

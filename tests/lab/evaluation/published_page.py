@@ -20,20 +20,6 @@ SHORT = {
     "event_at_the_time_of_another_event": "at another's", "number_of_events_in_time_interval": "number",
     "first_last": "first last", "relation_duration": "duration", "timeline": "timeline",
 }  # fmt: skip
-PLAIN = "--fact-tokens 0 --no-sift --no-lean"
-COMMANDS = (
-    (
-        f"locomo10.json --backbone bm25-plain,dense-plain --reasoner direct,react,goal-mem --planning paper "
-        f"--vary goal-mem:background=true {PLAIN}"
-    ),
-    f"locomo10.json --backbone dense-plain --reasoner direct -k 10 {PLAIN}",
-    "locomo10.json --backbone paper:remem --reasoner remem --max-steps 3 --vary paper:remem:gists=false",
-    f"complex_tr.jsonl --scope domain --backbone dense-plain --reasoner direct,tiser -k 10 {PLAIN}",
-    "tot_semantic.jsonl --backbone none --reasoner full-context,full-context-tiser",
-    "came --backbone dense-plain --reasoner direct --fact-tokens 4096 --no-sift --no-lean",
-)
-"""What makes rows of GOAL-MEM's Table 1, of REMem's Tables 3 and 5, of its Complex-TR and Test of Time, of STITCH's."""
-
 Column = tuple[str, str, str]
 """Benchmark, metric and subset."""
 
@@ -62,9 +48,8 @@ def tables() -> str:
             f"are of {GEMMA} and {GPT}."),
             "",
             ("A row stands beside a run of the same backbone and reasoner that was told the same; for any other a note "
-            "says which setting differs, and its figures stand apart. These are told as the papers':"),
-            "",
-            *(f"    goalmem eval matrix {words}" for words in COMMANDS),
+            "says which setting differs, and its figures stand apart. `goalmem eval tables PAPER` prints the commands "
+            "that are told the same as each row, and runs them: `goalmem guide tables`."),
             "",
             "GOAL-MEM (arXiv 2605.12213, Tables 1 and 2), judged right, LoCoMo's categories 1 to 4:",
             "",
