@@ -15,12 +15,11 @@ from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from goalmem_cli.lab.evaluation.metrics.agreement import Correlation
     from goalmem_cli.lab.evaluation.runs.labels import Labels
     from goalmem_cli.lab.evaluation.runs.run import Run
     from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
+    from goalmem_cli.lab.render.report import SplitTable
 
 _NO_JUDGE = "`goalmem eval score RUN --judge MODEL` has one mark the answers"
 
@@ -82,7 +81,7 @@ def agree(
     return 0
 
 
-def _correlated(told: Mapping[str, Correlation]) -> RenderableType:
+def _correlated(told: Mapping[str, Correlation]) -> SplitTable:
     from goalmem_cli.lab.render.cells import Figures, label
     from goalmem_cli.lab.render.report import SplitTable
 

@@ -15,13 +15,12 @@ from goalmem_cli.cli.invocation import begin
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from goalmem_cli.lab.evaluation.runs.run import Run
     from goalmem_cli.lab.evaluation.summaries.pairing import Pairing
     from goalmem_cli.lab.evaluation.summaries.published import Reported
     from goalmem_cli.lab.evaluation.summaries.summary import Summary
     from goalmem_cli.lab.render.cells import Section
+    from goalmem_cli.lab.render.report import SplitTable
     from goalmem_cli.render.console import Screen
 
 
@@ -157,7 +156,7 @@ def _beside(
     return lambda parts: beside(parts, summaries, reported)
 
 
-def _tested(tests: Sequence[Pairing], named: str) -> RenderableType:
+def _tested(tests: Sequence[Pairing], named: str) -> SplitTable:
     """Return the table of paired tests."""
     from goalmem_cli.lab.render.cells import Figures, difference, label
     from goalmem_cli.lab.render.report import SplitTable

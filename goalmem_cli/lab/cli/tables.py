@@ -161,15 +161,21 @@ def _run(
 
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> None:
     told = command.settings
-    whole = {name: int(told[name]) for name in ("max_breadth", "max_depth", "max_steps", "fact_tokens") if name in told}
-    whole |= {"k": int(told["budget"])} if "budget" in told else {}
-    words = {name: told[name] for name in ("scope", "planning") if name in told}
-    flags = {name: False for name in ("sift", "lean") if told.get(name) == "off"}
+    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
+    flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
+    flags |= {"k": int(told["budget"])} if "budget" in told else {}
+    flags |= {name: told[name] for name in ("scope", "planning") if name in told}
+    flags |= {name: False for name in ("sift", "lean") if told.get(name) == "off"}
     categories = command.options.removeprefix("--categories").strip() or None
     asked = Typed(
-        [file], ",".join(command.reasoners), ",".join(command.backbones), categories=categories, out=out,
-        **whole, **words, **flags, **typed,
-    )  # fmt: skip
+        [file],
+        ",".join(command.reasoners),
+        ",".join(command.backbones),
+        categories=categories,
+        out=out,
+        **flags,
+        **typed,
+    )
     with temporary() as folder:
         made: Invocation = asked.begun(context, folder / "store")
         own = _own(command)

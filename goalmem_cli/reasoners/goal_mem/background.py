@@ -6,6 +6,7 @@ A summary is a derived unit of `goal-mem`, so it goes when a turn behind it is f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from goalmem_cli.backbones.mem0 import SUM_UP, SUMMARY
 from goalmem_cli.backbones.mem0.pair_reading import Summing
@@ -67,10 +68,8 @@ class Background:
             step = Summing(stretch, last, covered, NAME)
             covered = step.turns
             if step.part.name not in known:
-                (reply,) = ask_each(
-                    self._kit.model, [lambda problem, s=step: s.request(self._kit, problem)],
-                    [lambda text, s=step: s.read(self._kit, text)],
-                )  # fmt: skip
+                build, read = partial(step.request, self._kit), partial(step.read, self._kit)
+                (reply,) = ask_each(self._kit.model, [build], [read])
                 usage += reply.usage
                 if reply.value is None:
                     break

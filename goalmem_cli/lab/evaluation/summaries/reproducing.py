@@ -61,7 +61,7 @@ class Command:
     def words(self, file: str) -> list[str]:
         """Return the command's words behind `goalmem`; backbones' and reasoners' own settings are not among them."""
         named = ["--backbone", ",".join(self.backbones), "--reasoner", ",".join(self.reasoners)]
-        return ["eval", "run", file, *named, *self.flags, *self.options.split()]
+        return ["eval", file, *named, *self.flags, *self.options.split()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,8 @@ class Papers:
 
 def listed() -> Papers:
     """Return the content of `tables.yaml`."""
-    return rebuild(Papers, yaml.safe_load(FILE.read_text(encoding="utf-8")))
+    papers: Papers = rebuild(Papers, yaml.safe_load(FILE.read_text(encoding="utf-8")))
+    return papers
 
 
 def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
@@ -180,5 +181,4 @@ def _products(pairs: Sequence[Pair]) -> Iterator[tuple[tuple[str, ...], tuple[st
     of: dict[tuple[str, ...], list[str]] = {}
     for reasoner, backbones in over.items():
         of.setdefault(tuple(backbones), []).append(reasoner)
-    for backbones, reasoners in of.items():
-        yield backbones, tuple(reasoners)
+    yield from ((same, tuple(reasoners)) for same, reasoners in of.items())
