@@ -44,7 +44,7 @@ def test_document_has_the_documented_keys() -> None:
     assert document["schema_version"] == 8
     assert (document["status"], document["reasoner"], document["answer"]) == ("answered", "goal-mem", "Kyoto Latte")
     assert document["substitution"] == {"x": ["Kyoto Latte"], "y": ["the cafe"]}
-    assert document["evidence"] == ["F1"]
+    assert document["evidence"] == ["F1", "F2"]
     fact = document["facts"]["F1"]
     assert {key: fact[key] for key in ("turns", "conversation", "speaker", "said", "text")} == {
         "turns": ["D1:1"], "conversation": "chat", "speaker": "Alice", "said": "2023-05-01T18:00:00",

@@ -10,6 +10,7 @@ import pytest
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.support import Support
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import Background, GoalMem, Limits, steps_of
 from goalmem_cli.records import Hit, Query, Question
@@ -690,6 +691,9 @@ def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
     assert second.seen[0].growing == first.seen[2].growing
     assert [request.step for request in third.seen][:2] == ["mem0_summary", "decompose"]
     assert "- Alice: Alice talks.\n- Ben: Ben, later, talks." in third.seen[1].growing
+    assert store.verify() == []
+    store.forget(Selection(speakers=("Alice",)))
+    assert {unit.text for unit in store.units_of("goal-mem")} == {"Ben, later, talks."}
 
 
 def test_only_the_prover_paper_takes_a_background() -> None:
