@@ -308,9 +308,10 @@ def build_reasoner(
         loaded.adapter, sifts=settings.sift, leans=settings.lean,
     )  # fmt: skip
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
+    derives = partial(local, store, Capability.STRUCTURE)
 
     def beginning_with(earlier: Begun | None) -> Reasoner:
-        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier))
+        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
     tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"

@@ -10,8 +10,8 @@ import typer
 from goalmem_cli.config import LEAST, MOST
 
 ReasonerName: TypeAlias = Literal[
-    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser",
-    "remem", "remem-single", "graphrag-global",
+    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser", "full-context-tiser",
+    "remem", "remem-single", "remem-tiser", "graphrag-global",
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
@@ -81,7 +81,8 @@ Reasoner = Annotated[
         callback=_known_reasoner,
         autocompletion=_reasoners_that_begin,
         help="How to answer: goal-mem, with a proof; without: direct, full-context, reformulate, reflect, react, "
-        "memguide, tiser; with --backbone graphrag: graphrag-global; with remem: remem, remem-single "
+        "memguide, tiser, full-context-tiser; with --backbone graphrag: graphrag-global; with remem: remem, remem-single, "
+        "remem-tiser "
         "[default: goal-mem].",
     ),
 ]
