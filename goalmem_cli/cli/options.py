@@ -81,8 +81,8 @@ Reasoner = Annotated[
         callback=_known_reasoner,
         autocompletion=_reasoners_that_begin,
         help="How to answer: goal-mem, with a proof; without: direct, full-context, reformulate, reflect, react, "
-        "memguide, tiser, full-context-tiser; with --backbone graphrag: graphrag-global; with remem: remem, remem-single, "
-        "remem-tiser "
+        "memguide, tiser, full-context-tiser; with --backbone graphrag: graphrag-global; with remem: remem, "
+        "remem-single, remem-tiser "
         "[default: goal-mem].",
     ),
 ]

@@ -7,8 +7,8 @@ from importlib.resources import files
 
 NAMES = (
     "formats", "assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks", "proofs", "goals",
-    "models", "languages", "backbones", "measuring", "tables", "figures", "structures", "store", "servers", "mcp", "settings",
-    "parameters", "scripting", "library", "plugins", "training", "internals", "glossary",
+    "models", "languages", "backbones", "measuring", "tables", "figures", "structures", "store", "servers", "mcp",
+    "settings", "parameters", "scripting", "library", "plugins", "training", "internals", "glossary",
 )  # fmt: skip
 """The names of the pages, in reading order."""
 
