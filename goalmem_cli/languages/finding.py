@@ -6,6 +6,7 @@ A language is its ISO 639 code, such as ``de``; "" means that it is not known. S
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,8 +29,10 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\ua
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_ENGLISH = frozenset("the did does what who whose whom where when which how why were".split())
-"""Words of questions that are English and nothing else."""
+_ENGLISH = frozenset(
+    "the did does what who whose whom where when which how why were you your they their she this these those".split()
+)
+"""Words that are English and nothing else."""
 _PERHAPS_ENGLISH = frozenset(
     "is a an of was has have had are do my his her and for with to in on at by can could will would should may be been "
     "that this it its from about any some old live work".split()
@@ -65,6 +68,11 @@ def _guessed(text: str) -> tuple[str, float]:
     return code, float(likely[0])
 
 
+def has_english(words: Iterable[str]) -> bool:
+    """Say whether one of the words, in small letters, is English and nothing else."""
+    return not _ENGLISH.isdisjoint(words)
+
+
 def language_of(sample: str) -> str:
     """Return the language of a conversation from a sample of its turns; "" if they are too short or of no language."""
     unspaced = len(_UNSPACED.findall(sample))
@@ -95,7 +103,7 @@ def language_asked(question: str) -> str:
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question
     words = [word.casefold() for word in _WORDS.findall(question)]
-    if _ENGLISH.intersection(words):
+    if has_english(words):
         return ENGLISH
     if not words:
         return ""

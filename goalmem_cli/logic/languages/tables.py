@@ -130,8 +130,8 @@ def language(code: str) -> Language:
     parts = _parts(words, meanings, numerals_of(code), is_spaceless=is_spaceless)
     rules = tuple(
         _rule(written, english, parts, meanings, is_bare=is_bare, is_spaceless=is_spaceless)
-        for kind, is_bare in (("phrases", False), ("bare", True))
-        for written, english in words.get(kind, {}).items()
+        for kind, is_bare in ((words["phrases"] | _in_digits(is_spaceless=is_spaceless), False), (words["bare"], True))
+        for written, english in kind.items()
     )
     edge = "" if is_spaceless else r"(?<![\w-])"
     return Language(
@@ -146,6 +146,14 @@ def language(code: str) -> Language:
         eras=words.get("eras", {}),
         numerals=numerals_of(code),
     )
+
+
+def _in_digits(*, is_spaceless: bool) -> dict[str, str]:
+    """Return the patterns of whole dates in digits: the year is first without spaces, else the day, never the month."""
+    if is_spaceless:
+        return {r"{year}[./-]{number}[./-]{day}(?!\d)": "{day} {month} {year}"}
+    day_first = "{day}[./-]{number}[./-]{year}"
+    return dict.fromkeys((day_first, "{weekday},? (?:(?:den|dem|el|le|dia) )?" + day_first), "{day} {month} {year}")
 
 
 def _cue(written: str) -> re.Pattern[str]:

@@ -135,7 +135,7 @@ def _apart(found: Iterable[Phrase]) -> list[Phrase]:
 
 def _in_language(known: Language, text: str, lower: str, plain: str, words: frozenset[str]) -> Iterator[Phrase]:
     for rule in known.rules:
-        if known.is_spaceless or not rule.keys.isdisjoint(words):
+        if known.is_spaceless or not rule.keys or not rule.keys.isdisjoint(words):
             for match in rule.pattern.finditer(plain):
                 english = _said(rule, match, known)
                 if english is not None and not ("lower" in match.groupdict() and _is_noun(text, match)):
