@@ -22,10 +22,8 @@ def time_attributes(
     begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
-    from goalmem_cli.logic.languages.times import is_readable
 
-    known = language if is_readable(language) else None
-    times = [_entry(found) for found in annotate(text, said, before, known)]
+    times = [_entry(found) for found in annotate(text, said, before, language)]
     return {TIMES: times} if times else {}
 
 

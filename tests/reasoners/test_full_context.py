@@ -19,6 +19,7 @@ from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost
 from goalmem_cli.reasoners.full_context import FullContext, calls, newest
 from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.records import Conversation, Hit, Question, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ListBackbone, Reply, ScriptedModel
@@ -41,6 +42,10 @@ class Kept:
         """Return the turns of the conversations."""
         self.asked.append(conversations)
         return [turn for turn in self._turns if conversations is None or turn.conversation in conversations]
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return nothing, as nobody needs their languages here."""
+        return []
 
 
 def ask(
@@ -98,7 +103,7 @@ def test_facts_look_like_all_others(book: PromptBook) -> None:
 @both_profiles
 def test_what_does_not_fit_is_the_oldest_and_is_reported(book: PromptBook) -> None:
     """The newest turns are kept, without a gap; the trace counts the others and says from when on it knows."""
-    cost = sum(hit_cost(hit) for hit in newest(TURNS[4:], EVERYTHING))
+    cost = sum(hit_cost(hit) for hit in newest(TURNS[4:], EVERYTHING, {}))
     trace, _ = ask(TURNS, UNKNOWN, book=book, budget=Budget(sys.maxsize, cost))
     assert texts(trace) == [turn.text for turn in TURNS[4:]]
     assert trace.notes == (
@@ -297,8 +302,8 @@ def test_the_order_is_one_whatever_the_order_of_the_turns(drawn: list[tuple[str,
 @given(st.integers(0, 400), st.integers(0, 8))
 def test_what_is_shown_is_the_end_of_what_there_is(tokens: int, units: int) -> None:
     """Whatever the budget, the units are the last ones, within it, and one more would not fit."""
-    every = newest(TURNS, EVERYTHING)
-    shown = newest(TURNS, Budget(units, tokens))
+    every = newest(TURNS, EVERYTHING, {})
+    shown = newest(TURNS, Budget(units, tokens), {})
     assert shown == every[len(every) - len(shown) :]
     assert len(shown) <= units
     assert sum(map(hit_cost, shown)) <= tokens

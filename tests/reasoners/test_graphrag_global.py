@@ -17,6 +17,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.structured.graphrag_global import MAP, NAME, REDUCE, STEPS, GraphRAGGlobal, calls
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.records import Hit, Query, Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
@@ -151,4 +152,8 @@ class ListTranscript:
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return no turns."""
+        return []
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return none."""
         return []

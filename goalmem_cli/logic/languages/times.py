@@ -48,11 +48,10 @@ def is_readable(code: str | None) -> bool:
 def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
     """Return the time expressions of a text in order, without overlaps.
 
-    `lower` is the text in lower case, of the same length; `code` is its language. If it is None, every language is
-    tried. Nothing is found in a text of English or of a language without a table.
+    `lower` is the text in lower case, of the same length; `code` is its language. If that has no table, as English,
+    every language is tried.
     """
-    if code is not None and not is_readable(code):
-        return []
+    code = code if is_readable(code) else None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
     if code is None and words.isdisjoint(triggers()) and not _SPACELESS.search(plain):
