@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -35,10 +35,6 @@ class Words:
     def has(self, text: str, *names: str) -> bool:
         """Say whether the text has a word of these lists."""
         return any(self._is_in(word, text) for name in names for word in self.lists[name])
-
-    def count(self, text: str, *names: str) -> int:
-        """Return how many different words of these lists the text has."""
-        return len({word for name in names for word in self.lists[name] if self._is_in(word, text)})
 
     def _is_in(self, word: str, text: str) -> bool:
         return word in _plain(text) if self.is_joined else f" {word} " in _spaced(text)
@@ -98,7 +94,7 @@ def table() -> Mapping[str, Words]:
 
 
 def _words_of(code: str, said: Mapping[str, Any]) -> Words:
-    lists = {name: tuple(map(_plain, map(str, said[name]))) for name in _LISTS}
+    lists = {name: tuple(map(_plain, map(str, said.get(name, ())))) for name in _LISTS}
     return Words(code, bool(said.get("joined")), _plain(str(said["likely"])), lists)
 
 
@@ -119,10 +115,28 @@ def _openings(question: str) -> list[str]:
     return [" ".join((*words[:_OPENING], ".")) for words in clauses]
 
 
-def counts_of_words(text: str) -> dict[str, int]:
-    """Return for each language of the table with spaces how many of its common and asking words the text has."""
-    lists = (*ASKING, "yes", "no", "i", "you", "common")
-    return {code: each.count(text, *lists) for code, each in table().items() if not each.is_joined}
+_STOPPED = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese"}
+_KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others", "common")
+
+
+def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return for each language of the table with spaces which of the words, in small letters, it is known by.
+
+    These are the single words of its lists, and its stop words as tantivy has them.
+    """
+    found = {}
+    for code, name in _STOPPED.items():
+        listed = {word for each in _KNOWN_BY for word in table()[code].lists[each]}
+        found[code] = frozenset(word for word in words if word in listed or not _stopping(name).analyze(word))
+    return found
+
+
+@cache
+def _stopping(name: str) -> Any:
+    """Return the analyzer that drops a language's stop words."""
+    import tantivy
+
+    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.stopword(name)).build()
 
 
 @lru_cache(maxsize=1024)
