@@ -22,7 +22,7 @@ _LEAST_SURE_ASKED = 0.8
 _LEAST_WORDS_ASKED = 3
 _FEW = 2
 _LEAST_COMMON_WORDS = 3
-"""A conversation in a language of `words.yaml` has so many of its words; names, recipes and chess have not."""
+"""A conversation in a language of the table has so many of its words; names, recipes and chess have not."""
 _QUOTED = re.compile("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
 _NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
 _WORDS = re.compile(r"[^\W\d_]+")

@@ -69,9 +69,10 @@ def annotate(
     """Return the most likely meaning of each time expression in the text, in order.
 
     `said` is the time of speaking, `before` the text said right before. An expression that may mean several days gets
-    no annotation, nor does a date with its year, unless one who does not know the language would miss it. If `said` is None or outside the years 1001 to 8999, only times
-    counted from a date with its year are annotated. `language` is the text's language as a short tag of BCP 47 ("de");
-    if it has no table, the text is read as English and for what cannot be English.
+    no annotation, nor does a date with its year, unless one who does not know the language would miss it. If `said` is
+    None or outside the years 1001 to 8999, only times counted from a date with its year are annotated. `language` is
+    the text's language as a short tag of BCP 47 ("de"); if it has no table, the text is read as English and for what
+    cannot be English.
     """
     scene = _scene(text, said, before)
     is_english = not scene.words.isdisjoint(VOCABULARY)

@@ -74,9 +74,7 @@ class FullContext:
                     raise
                 budget = replace(budget, tokens=int(budget.tokens * SHRINKING))
 
-    def _read(
-        self, question: Question, turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]
-    ) -> Trace:
+    def _read(self, question: Question, turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]) -> Trace:
         inquiry = Inquiry(NAME, question, self._tools)
         shown = newest(turns, budget, languages)
         left = len(turns) - len({hit.unit.turns for hit in shown})

@@ -62,7 +62,8 @@ def units_from_turns(
 def units_of_turn(turn: Turn, before: str | None, language: str | None = None) -> list[Unit]:
     """Return the turn as a unit, and its passages; `before` is the text of the turn right before it.
 
-    `language` is the code of its conversation's language, if it is known. A long turn has several passages. A turn with quotes has each quote in passages of its own.
+    `language` is the code of its conversation's language, if it is known. A long turn has several passages. A turn with
+    quotes has each quote in passages of its own.
     """
     said = turn.local
     whole = Unit(

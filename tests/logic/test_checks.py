@@ -192,7 +192,9 @@ def test_current_state(question: str, expected: bool) -> None:
     assert asks_for_current_state(question) is expected
 
 
-@pytest.mark.parametrize("name", ["Ana de la Cruz", "Jan van der Berg", "Käthe von Stein", "Omar al-Sayed", "Anna d'Angelo"])
+@pytest.mark.parametrize(
+    "name", ["Ana de la Cruz", "Jan van der Berg", "Käthe von Stein", "Omar al-Sayed", "Anna d'Angelo"]
+)
 def test_a_name_with_particles_is_one(name: str) -> None:
     """In a question it is one constant; a fact that has only its particles does not name it."""
     asked = goal_asked(f"Where does {name} live?")

@@ -11,6 +11,7 @@ from time import process_time
 import pytest
 import yaml
 
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.annotations import annotations_of, time_attributes
 from goalmem_cli.logic.checks import TypeVerdict, check_type
 from goalmem_cli.logic.compounds import spoken
@@ -19,7 +20,7 @@ from goalmem_cli.logic.computing.date_arithmetic import read_time
 from goalmem_cli.logic.dates import annotate, periods_in, spoken_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.languages.tables import codes, language
+from goalmem_cli.logic.languages.tables import language
 from goalmem_cli.logic.languages.times import phrases
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.scene import Scene
@@ -121,7 +122,11 @@ def test_a_date_that_english_reads_otherwise_goes_by_the_language(
     """It gets a note, so that nobody has to know the language; one that is the same in every language gets none."""
     wanted = {} if noted is None else {"times": [[*noted, noted[-1]]]}
     assert time_attributes(text, SAID, None, code) == wanted
-    found = time_attributes(text, SAID), time_attributes(text, SAID, None, "en"), time_attributes(text, SAID, None, "it")
+    found = (
+        time_attributes(text, SAID),
+        time_attributes(text, SAID, None, "en"),
+        time_attributes(text, SAID, None, "it"),
+    )
     assert found == ({}, {}, {})
 
 
@@ -165,7 +170,7 @@ def test_the_note_has_the_words_as_they_were_said() -> None:
     assert found.text == "Übermorgen"
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", CODES)
 def test_each_rule_is_said_in_english_that_is_understood(code: str) -> None:
     """Every pattern compiles, and its English, filled in, is one time expression."""
     filled = {

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost
 from goalmem_cli.reasoners.full_context import FullContext, calls, newest
 from goalmem_cli.reasoners.inquiry import Budget, Tools
-from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.records import Conversation, Hit, Question, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ListBackbone, Reply, ScriptedModel

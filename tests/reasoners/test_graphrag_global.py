@@ -12,12 +12,12 @@ import pytest
 from goalmem_cli.backbones.graphrag.backbone import GraphRAG
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.structured.graphrag_global import MAP, NAME, REDUCE, STEPS, GraphRAGGlobal, calls
-from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.records import Hit, Query, Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace

@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.days import MONTH, MONTHS
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import Language, Rule, codes, english_words, folded, language, triggers
+from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, language, triggers
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -42,7 +43,7 @@ class Phrase:
 
 def is_readable(code: str | None) -> bool:
     """Say whether there is a table for the language; `code` is a short tag of BCP 47 ("de", "pt-BR")."""
-    return code is not None and short(code) in codes()
+    return code is not None and short(code) in CODES
 
 
 def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
@@ -80,7 +81,7 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     told = {
         phrase.english
-        for known in map(language, codes() if code is None else (short(code),))
+        for known in map(language, CODES if code is None else (short(code),))
         if not known.is_spaceless or _SPACELESS.search(plain)
         for phrase in _in_language(known, text, lower, plain, words)
         if (phrase.start == 0 or not known.is_spaceless)

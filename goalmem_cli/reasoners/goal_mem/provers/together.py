@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from goalmem_cli.logic import Rule
 from goalmem_cli.languages.finding import language_asked
+from goalmem_cli.logic import Rule
 from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
