@@ -7,7 +7,7 @@ with `is_spaceless` they are looked for anywhere in the text.
   if it has none of `choice`. `all`, `now`: it asks for all things, or for how it is now.
 - `yes`, `no`, `likely`: the verdicts. `unknown`: replies that say that the facts do not tell it.
 - `i`, `you`, `others`: whom a text is about.
-- `common`: more words by which the language is known, beside these and its stop words, which tantivy has.
+- `common`: more small words by which the language is known.
 
 The second part has the words of times and numbers, which `logic.languages.tables` explains.
 """
@@ -134,28 +134,18 @@ def _openings(question: str) -> list[str]:
     return [" ".join((*words[:_OPENING], ".")) for words in clauses]
 
 
-_STOPPED = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese"}
 _KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others", "common")
 
 
 def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return for each language of the table with spaces which of the words, in small letters, it is known by.
-
-    These are the single words of its lists, and its stop words as tantivy has them.
-    """
-    found = {}
-    for code, name in _STOPPED.items():
-        listed = {word for each in _KNOWN_BY for word in table()[code].lists[each]}
-        found[code] = frozenset(word for word in words if word in listed or not _stopping(name).analyze(word))
-    return found
+    """Return for each language of the table with spaces which of the words, in small letters, it is known by."""
+    return {code: _known_by(code).intersection(words) for code, each in table().items() if not each.is_spaceless}
 
 
 @cache
-def _stopping(name: str) -> Any:
-    """Return the analyzer that drops a language's stop words."""
-    import tantivy
-
-    return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).filter(tantivy.Filter.stopword(name)).build()
+def _known_by(code: str) -> frozenset[str]:
+    lists = table()[code].lists
+    return frozenset(word for name in _KNOWN_BY for word in lists[name])
 
 
 @lru_cache(maxsize=1024)

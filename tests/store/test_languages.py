@@ -157,10 +157,12 @@ def units_of(store: Store) -> list[Unit]:
         return [hit.unit for hit in reader.hits([turn.id for turn in store.turns()]).values()]
 
 
-def times(store: Store) -> object:
+def times(store: Store) -> list[object]:
     """Return what the times in the turn of `DATED` mean."""
     (found,) = (unit for unit in units_of(store) if unit.text in DATED)
-    return found.attributes.get(TIMES, [])
+    noted = found.attributes.get(TIMES, [])
+    assert isinstance(noted, list)
+    return noted
 
 
 def test_dates_are_read_by_the_language(opened: Opens) -> None:
