@@ -13,6 +13,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
+from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_ports import OpenMemory
@@ -41,6 +42,7 @@ MAY_NAME_TIME = re.compile(
     re.IGNORECASE,
 )
 """Matches every text that names a time, and some others; without a match, the time patterns are not loaded."""
+_FEWEST_BLANKS = 2  # of a query in another language that names a time
 _YEAR = re.compile(r"(?<!\d)(?:1[89]|20|21)\d\d(?!\d)")
 
 
@@ -107,12 +109,19 @@ class NamedTimes:
 
 
 def named_times(query: Query) -> list[Period]:
-    """Return the first times that the query names, relative to when it is asked; an open end is a calendar's end."""
-    if not MAY_NAME_TIME.search(query.text):
+    """Return the first times that the query names, relative to when it is asked; an open end is a calendar's end.
+
+    A query in another language than English is read in that.
+    """
+    may_name = MAY_NAME_TIME.search(query.text) is not None
+    if not may_name and query.text.count(" ") < _FEWEST_BLANKS:
+        return []
+    language = language_asked(query.text)
+    if not may_name and language in ("", ENGLISH):
         return []
     from goalmem_cli.logic.dates import named_in  # only here, as most queries name no time
 
-    return named_in(query.text, query.asked)[:_MOST_TIMES]
+    return named_in(query.text, query.asked, language)[:_MOST_TIMES]
 
 
 def informativeness(share: float) -> float:

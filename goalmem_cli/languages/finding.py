@@ -6,6 +6,7 @@ A language is its ISO 639 code, such as ``de``; "" means that it is not known. S
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +20,9 @@ _LEAST_LETTERS = 24
 _LEAST_SURE = 0.5
 _LEAST_SURE_ASKED = 0.8
 _LEAST_WORDS_ASKED = 3
+_FEW = 2
 _LEAST_COMMON_WORDS = 3
-"""A conversation in a language of `words.yaml` has so many of its words; names, recipes and chess have not."""
+"""A conversation in a language of the table has so many of its words; names, recipes and chess have not."""
 _QUOTED = re.compile("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
 _NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -28,13 +30,24 @@ _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\ua
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_ENGLISH = frozenset("the did does what who whose whom where when which how why were".split())
-"""Words of questions that are English and nothing else."""
+_ENGLISH = frozenset(
+    "the did does what who whose whom where when which how why were you your they their she this these those".split()
+)
+"""Words that are English and nothing else."""
 _PERHAPS_ENGLISH = frozenset(
-    "is a an of was has have had are do my his her and for with to in on at by can could will would should may be been "
-    "that this it its from about any some old live work".split()
+    "is a an of was has have had are do my his her and or for with to in on at by as no not so if can could will would "
+    "should may be been am he we us me i him our them that it its from about any some all old live work still "
+    "ever".split()
 )
 """Words that are English, and some of them also of another language."""
+_BEFORE_NAMES = re.compile(
+    r"(?<!\w)(?:(?i:el|la|los|las|lo|le|les|l|d|du|de|del|des|da|do|dos|das|di|van|von|o|a|os|as)(?:['’]|\s+))+"
+    r"(?=[^\W\d_a-zà-ÿ])"
+)
+"""The articles and prepositions of a name; in a title any other word has a capital letter."""
+_POSSESSIVE = re.compile(r"['’]s\b")
+_OUTSIDE_NAMES = re.compile(r"(?<![^\W\d_])(?:[a-zà-ÿ]|(?<!\w[\s-])[^\W\d_])[^\W\d_]*")
+"""Words in small letters, and first words, such as one after a comma."""
 _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3
 """A letter of a script without spaces counts as so many."""
@@ -65,6 +78,11 @@ def _guessed(text: str) -> tuple[str, float]:
     return code, float(likely[0])
 
 
+def has_english(words: Iterable[str]) -> bool:
+    """Say whether one of the words, in small letters, is English and nothing else."""
+    return not _ENGLISH.isdisjoint(words)
+
+
 def language_of(sample: str) -> str:
     """Return the language of a conversation from a sample of its turns; "" if they are too short or of no language."""
     unspaced = len(_UNSPACED.findall(sample))
@@ -79,41 +97,59 @@ def _is_told(sample: str, code: str, likely: float) -> bool:
     """Say whether a sample's own words tell that it is in another language than English, not names in it alone."""
     if len(_LATIN.findall(sample)) * 2 < len("".join(_WORDS.findall(sample))):
         return True
-    from goalmem_cli.languages.words import counts_of_words
+    from goalmem_cli.languages.words import own_words
 
-    own = counts_of_words(sample).get(code)
-    return likely >= _LEAST_SURE_ASKED if own is None else own >= _LEAST_COMMON_WORDS
+    own = own_words({word.casefold() for word in _WORDS.findall(sample) if len(word) > 1}).get(code)
+    return likely >= _LEAST_SURE_ASKED if own is None else len(own) >= _LEAST_COMMON_WORDS
 
 
 def language_asked(question: str) -> str:
     """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
 
     Names are no evidence, since they are of any language, nor is what is quoted in other words. A question in another
-    script than the Latin one is not English, however short it is. Else its own common words have to say so too, more of
-    them than of English ones.
+    script than the Latin one is not English, however short it is.
     """
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question
     words = [word.casefold() for word in _WORDS.findall(question)]
-    if _ENGLISH.intersection(words):
+    if has_english(words):
         return ENGLISH
+    if "¿" in question:
+        return "es"
     if not words:
         return ""
     if len(_LATIN.findall(question)) * 2 < len("".join(words)):
         if _HAN.search(question) and not _KANA.search(question):
             return "zh"
         return _guessed(question)[0]
-    from goalmem_cli.languages.words import counts_of_words, table
+    return _asked_in_latin(question.lower() if question.isupper() else question, words)
 
-    counts, english = counts_of_words(question), len(_PERHAPS_ENGLISH.intersection(words))
-    best = max(counts.values())
-    if best <= english and len(words) < _LEAST_WORDS_ASKED:
+
+def _asked_in_latin(question: str, words: Collection[str]) -> str:
+    """Return the language of a question in Latin letters that has no word that is English alone.
+
+    Its small words decide, other than those in names ("El Paso", "Museo del Prado"): those of a language that English
+    has not, against those that English alone has. Those in names count where nothing is English and fastText is sure.
+    """
+    from goalmem_cli.languages.words import own_words
+
+    plain = _BEFORE_NAMES.sub(" ", _POSSESSIVE.sub(" ", question))
+    outside = {found[0].casefold() for found in _OUTSIDE_NAMES.finditer(plain)}
+    scores = {code: _more(own, outside) for code, own in own_words(outside).items()}
+    best = max(scores.values())
+    first = [code for code, score in scores.items() if score == best > 0]
+    if not first and len(words) < _LEAST_WORDS_ASKED:
         return ""
     code, likely = _guessed(question)
-    if best > english:
-        first = [each for each, count in counts.items() if count == best]
-        is_name = best == 1 and likely < _LEAST_SURE  # "Los Angeles trip"
-        if not is_name and (code in first or (len(first) == 1 and likely < _LEAST_SURE)):
-            return code if code in first else first[0]
-    is_sure = likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED and code not in table()
-    return code if is_sure and english < 2 else ""
+    is_one = code in first or (len(first) == 1 and (likely < _LEAST_SURE or code in scores))
+    if is_one and (best > 1 or (code in first and likely >= _LEAST_SURE)):
+        return code if code in first else first[0]
+    own = own_words(words).get(code)
+    english = len(_PERHAPS_ENGLISH.intersection(words) - (own or frozenset()))
+    is_told = english < _FEW if own is None else bool(own) and not english
+    return code if is_told and likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED else ""
+
+
+def _more(own: frozenset[str], words: Collection[str]) -> int:
+    """Return by how many words a language has more of these than English; words of both do not count."""
+    return len(_PERHAPS_ENGLISH.union(own)) - len(_PERHAPS_ENGLISH) - len(_PERHAPS_ENGLISH.intersection(words) - own)

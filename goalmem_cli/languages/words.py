@@ -1,16 +1,29 @@
-"""The table of `words.yaml`: the words of six languages that goalmem has to know to read a question in them."""
+"""What goalmem knows of each language: a file for each, such as `de.yaml`, of two parts.
+
+The first part has the words of questions, in small letters, so that one is not read as an English one. In a language
+with `is_spaceless` they are looked for anywhere in the text.
+
+- `person`, `place`, `time`, `number`, `other`: words that ask for something. A question without one asks for yes or no,
+  if it has none of `choice`. `all`, `now`: it asks for all things, or for how it is now.
+- `yes`, `no`, `likely`: the verdicts. `unknown`: replies that say that the facts do not tell it.
+- `i`, `you`, `others`: whom a text is about.
+- `common`: more small words by which the language is known.
+
+The second part has the words of times and numbers, which `logic.languages.tables` explains.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-_FILE = Path(__file__).parent / "words.yaml"
+CODES = ("de", "es", "fr", "pt", "zh", "ja")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CLAUSES = re.compile(r"[,;:，；：]")
 _IS_IT = re.compile(r"(?<!')(?<!où )(?<!quand )(?<!comment )(?<!pourquoi )\best-ce qu(?:e\b|')")
@@ -25,10 +38,10 @@ _LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one language, as `words.yaml` explains them. `is_joined`: it is written without spaces."""
+    """The words of one language, as they are explained above."""
 
     code: str
-    is_joined: bool
+    is_spaceless: bool
     likely: str
     lists: Mapping[str, tuple[str, ...]]
 
@@ -36,12 +49,8 @@ class Words:
         """Say whether the text has a word of these lists."""
         return any(self._is_in(word, text) for name in names for word in self.lists[name])
 
-    def count(self, text: str, *names: str) -> int:
-        """Return how many different words of these lists the text has."""
-        return len({word for name in names for word in self.lists[name] if self._is_in(word, text)})
-
     def _is_in(self, word: str, text: str) -> bool:
-        return word in _plain(text) if self.is_joined else f" {word} " in _spaced(text)
+        return word in _plain(text) if self.is_spaceless else f" {word} " in _spaced(text)
 
     def asks_for_something(self, question: str) -> bool:
         """Say whether the question has a word that asks for something, so that yes or no cannot answer it."""
@@ -58,7 +67,7 @@ class Words:
 
         Further on, most of these words only join clauses: "¿Tiene Ana un perro que ladra?"
         """
-        text = question if self.is_joined else " ".join(_openings(question))
+        text = question if self.is_spaceless else " ".join(_openings(question))
         return self.has(text, *ASKING)
 
     def _is_marked(self, question: str) -> bool:
@@ -72,7 +81,7 @@ class Words:
         is_likely = said.startswith(self.likely)
         said = said.removeprefix(self.likely).strip(" ,、，")
         for english in ("no", "yes"):
-            if any(said == word or (not self.is_joined and said.startswith((f"{word} ", f"{word},")))
+            if any(said == word or (not self.is_spaceless and said.startswith((f"{word} ", f"{word},")))
                    for word in self.lists[english]):  # fmt: skip
                 return f"likely {english}" if is_likely else english
         return ""
@@ -80,7 +89,7 @@ class Words:
     def says(self, verdict: str) -> str:
         """Return a verdict (yes, no, likely yes, likely no) in this language."""
         word = self.lists[verdict.rpartition(" ")[2]][0]
-        return f"{self.likely}{'' if self.is_joined else ' '}{word}" if verdict.startswith("likely") else word
+        return f"{self.likely}{'' if self.is_spaceless else ' '}{word}" if verdict.startswith("likely") else word
 
     def is_unknown(self, answer: str) -> bool:
         """Say whether the answer says that the facts do not tell it."""
@@ -90,16 +99,22 @@ class Words:
 @cache
 def table() -> Mapping[str, Words]:
     """Return the languages of the table, by code."""
+    return {code: _words_of(code, part_of(code, 0)) for code in CODES}
+
+
+def part_of(code: str, number: int) -> Mapping[str, Any]:
+    """Return a part of a language's file, counted from 0; those after it are not read, as most texts need none."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content: Mapping[str, Mapping[str, Any]] = yaml.load(_FILE.read_text("utf-8"), Loader=loader)  # noqa: S506
-    return {code: _words_of(code, said) for code, said in content.items()}
+    with (Path(__file__).parent / f"{code}.yaml").open(encoding="utf-8") as file:
+        found: Mapping[str, Any] = next(islice(yaml.load_all(file, Loader=loader), number, None))
+    return found
 
 
 def _words_of(code: str, said: Mapping[str, Any]) -> Words:
-    lists = {name: tuple(map(_plain, map(str, said[name]))) for name in _LISTS}
-    return Words(code, bool(said.get("joined")), _plain(str(said["likely"])), lists)
+    lists = {name: tuple(map(_plain, map(str, said.get(name, ())))) for name in _LISTS}
+    return Words(code, bool(said.get("is_spaceless")), _plain(str(said["likely"])), lists)
 
 
 @lru_cache(maxsize=1024)
@@ -119,10 +134,18 @@ def _openings(question: str) -> list[str]:
     return [" ".join((*words[:_OPENING], ".")) for words in clauses]
 
 
-def counts_of_words(text: str) -> dict[str, int]:
-    """Return for each language of the table with spaces how many of its common and asking words the text has."""
-    lists = (*ASKING, "yes", "no", "i", "you", "common")
-    return {code: each.count(text, *lists) for code, each in table().items() if not each.is_joined}
+_KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others", "common")
+
+
+def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return for each language of the table with spaces which of the words, in small letters, it is known by."""
+    return {code: _known_by(code).intersection(words) for code, each in table().items() if not each.is_spaceless}
+
+
+@cache
+def _known_by(code: str) -> frozenset[str]:
+    lists = table()[code].lists
+    return frozenset(word for name in _KNOWN_BY for word in lists[name])
 
 
 @lru_cache(maxsize=1024)

@@ -17,9 +17,9 @@ def time_attributes(
 ) -> dict[str, object]:
     """Return the attribute `times`, a list of [expression, first day, last day]; nothing if the text names no time.
 
-    `before` is the text that was said right before, `language` the text's language if it is known. Days are ISO dates;
-    an open end is None. An entry that has a start but no end has a fourth item, the latest day on which it can have
-    begun.
+    `before` is the text that was said right before, `language` its conversation's language if it is known; one that
+    goalmem cannot read dates in counts as unknown. Days are ISO dates; an open end is None. An entry that has a start
+    but no end has a fourth item, the latest day on which it can have begun.
     """
     from goalmem_cli.logic.dates import annotate  # only here, as reading a store needs none of its patterns
 

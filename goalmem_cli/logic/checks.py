@@ -16,7 +16,7 @@ from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import dates_in, parse_date
 from goalmem_cli.logic.forms import is_age, is_length
 from goalmem_cli.logic.languages.values import value_in_english
-from goalmem_cli.logic.normal import content_stems, content_words, numbers, stem, words
+from goalmem_cli.logic.normal import content_stems, content_words, name_stems, name_words, numbers, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 
@@ -216,7 +216,7 @@ def check_anchor(
 
     `bound` are the bound values; in a longer fact, only the sentences that hold them count.
     """
-    wanted = content_stems(constant.value)
+    wanted = name_stems(constant.value)
     checks = [
         _named(constant, wanted, fact, people, bound) or _told_of(constant, fact, people, beside, bound)
         for fact in facts
@@ -272,5 +272,5 @@ def _telling(text: str, bound: Sequence[str]) -> str:
 
 def _person(name: str, people: frozenset[str]) -> str | None:
     """Return the person in `people` whose full or partial name this is, or None."""
-    mine = content_words(name)
+    mine = name_words(name)
     return next((person for person in sorted(people) if mine and mine <= content_words(person)), None)

@@ -23,6 +23,7 @@ from goalmem_cli.logic.days import (
     written_dates,
 )
 from goalmem_cli.logic.languages.reading import loose, spoken
+from goalmem_cli.logic.languages.times import is_readable
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
@@ -68,14 +69,20 @@ def annotate(
     """Return the most likely meaning of each time expression in the text, in order.
 
     `said` is the time of speaking, `before` the text said right before. An expression that may mean several days gets
-    no annotation, nor does a date with its year. If `said` is None or outside the years 1001 to 8999, only times
-    counted from a date with its year are annotated. `language` is the text's language as a short tag of BCP 47 ("de");
-    if it is None, the text is read as English and for what cannot be English.
+    no annotation, nor does a date with its year, unless one who does not know the language would miss it. If `said` is
+    None or outside the years 1001 to 8999, only times counted from a date with its year are annotated. `language` is
+    the text's language as a short tag of BCP 47 ("de"); if it has no table, the text is read as English and for what
+    cannot be English.
     """
     scene = _scene(text, said, before)
     is_english = not scene.words.isdisjoint(VOCABULARY)
     told = spoken(scene, language, is_english=is_english)
-    found = (_annotation(text, expression) for expression in told if expression.is_clear)
+    plain = {found.readings[0] for found in (spoken(scene) if is_readable(language) else told) if found.is_plain}
+    found = (
+        _annotation(text, expression)
+        for expression in told
+        if expression.is_clear and not (expression.is_plain and expression.readings[0] in plain)
+    )
     return tuple(annotation for annotation in found if annotation is not None)
 
 
@@ -194,7 +201,7 @@ def _scene(text: str, said: datetime | None, before: str | None = None) -> Scene
 def _annotation(text: str, found: Expression) -> Annotation | None:
     """Return the annotation of an expression, None if it needs none."""
     best = found.readings[0]
-    if found.is_plain or not _FIRST_YEAR < best.first.year <= best.last.year < _LAST_YEAR:
+    if not _FIRST_YEAR < best.first.year <= best.last.year < _LAST_YEAR:
         return None
     first, last = _ends(found)
     begun_by = best.last if found.bound is Bound.SINCE and best.days > 1 else None

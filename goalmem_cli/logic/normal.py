@@ -98,6 +98,21 @@ def content_words(text: str) -> frozenset[str]:
     return found - FUNCTION_WORDS or found
 
 
+PARTICLES = frozenset("von van vom zu der den de del della di da dos das du des la le les el al bin ibn y".split())
+"""The small words in names: Ana de la Cruz, Jan van der Berg, Omar al-Sayed."""
+
+
+def name_words(text: str) -> frozenset[str]:
+    """Return the content words of a name, without its particles, which many names and other texts have."""
+    found = content_words(text)
+    return found - PARTICLES or found
+
+
+def name_stems(text: str) -> frozenset[str]:
+    """Return the stems of a name's words without its particles."""
+    return frozenset(map(stem, name_words(text)))
+
+
 def stem(word: str) -> str:
     """Return the word without its English plural or verb ending."""
     word = BASES.get(word, word)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.checks import Remembered, told_as_you
-from goalmem_cli.logic.normal import content_stems, content_words, normalise, stem, words
+from goalmem_cli.logic.normal import content_stems, content_words, name_words, normalise, stem, words
 from goalmem_cli.logic.questions import asks_who_one_is, only_asks
 from goalmem_cli.logic.terms import Atom, Variable
 from goalmem_cli.records import UNKNOWN_AUTHOR
@@ -79,7 +79,7 @@ def is_only_named(value: str, question: str, people: Iterable[str]) -> bool:
 
 
 def _is_one_of(value: str, people: Iterable[str]) -> bool:
-    name = content_words(value)
+    name = name_words(value)
     return bool(name) and any(name <= content_words(person) for person in people)
 
 

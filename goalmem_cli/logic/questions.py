@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from goalmem_cli.languages.words import words_of
-from goalmem_cli.logic.normal import content_stems, stem, words
+from goalmem_cli.logic.normal import PARTICLES, content_stems, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 _CURRENT = frozenset({"now", "currently", "current", "nowadays", "presently", "still", "latest", "today"})
@@ -202,7 +202,8 @@ _TYPES_ASKED = {
     "whose": "person", "who": "person", "when": "time", "where": "place", "why": "reason", "what": "thing",
 }  # fmt: skip
 _KEPT = {"whose": "'s"}
-_CAPITALISED = re.compile(r"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:[ -][^\W\d_a-z]\w*)*")
+_IN_NAMES = rf"[ -](?:(?:{'|'.join(sorted(PARTICLES))})[ -]|[dl]['’])*"
+_CAPITALISED = re.compile(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
 
 
 def goal_asked(question: str) -> Atom:

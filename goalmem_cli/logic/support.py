@@ -11,10 +11,12 @@ from enum import StrEnum
 from itertools import combinations
 from math import isclose
 
+from goalmem_cli.languages.finding import language_asked
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.computing.numerals import plain_numerals
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
 from goalmem_cli.logic.forms import days_of
+from goalmem_cli.logic.languages.times import is_readable
 from goalmem_cli.logic.languages.values import numbers_in_english, value_in_english
 from goalmem_cli.logic.normal import THIRD_PERSONS, content_stems, content_words, numbers, stem, words
 
@@ -77,7 +79,9 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
 def _periods(fact: Remembered) -> list[Period]:
     told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
     before = fact.before[-1][1] if fact.before else None
-    return told + periods_in(fact.text, fact.said, before)
+    told += periods_in(fact.text, fact.said, before)
+    language = language_asked(fact.text)
+    return told + (periods_in(fact.text, fact.said, before, language) if is_readable(language) else [])
 
 
 def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:

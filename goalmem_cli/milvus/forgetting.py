@@ -16,6 +16,7 @@ from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
 from goalmem_cli.milvus.rows import Talk
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn, Unit, content_hash
+from goalmem_cli.store.database.languages import language_among
 from goalmem_cli.store.queries.reader import check_embedder
 from goalmem_cli.store.traces import place_key
 from goalmem_cli.store.units import units_from_turns
@@ -76,6 +77,12 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
     return counts
 
 
+def _without(talk: Talk, turns: list[Turn], answers: list[Unit]) -> Wanted:
+    """Return what stays of a conversation, whose language is found again unless the user told it."""
+    language = talk.language if talk.is_language_told else language_among(turns)
+    return Wanted(talk, turns, answers, replace(talk, language=language))
+
+
 def _leaving(kept: Kept, selection: Selection) -> _Leaving:
     """Return what a selection would delete, and what stays of each conversation."""
     before = None if selection.before is None else selection.before - _INSTANT
@@ -96,7 +103,7 @@ def _leaving(kept: Kept, selection: Selection) -> _Leaving:
         if unit.conversation in {talk.name for talk in whole} or not gone.keys().isdisjoint(unit.turns):
             leaving[unit.id] = unit
     wanted = [
-        Wanted(
+        _without(
             talk,
             [turn for id_, turn in stay.items() if turn.conversation == talk.name and id_ not in gone],
             [unit for id_, unit in answers.items() if unit.conversation == talk.name and id_ not in leaving],

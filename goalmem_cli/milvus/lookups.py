@@ -117,7 +117,9 @@ class Reader:
         turns, answers = told(
             self._kept.engine.rows_of(Collection.SAID, "place", sorted(numbers), SAID_FIELDS), talks
         )  # fmt: skip
-        units = {unit.id: unit for unit in (*units_from_turns(turns.values()), *answers.values())}
+        spoken = {talk.name: talk.language for talk in talks.values()}
+        made = units_from_turns(turns.values(), languages=spoken)
+        units = {unit.id: unit for unit in (*made, *answers.values())}
         return units, {talk.name: talk.pair for talk in talks.values() if talk.pair}
 
     def _is_at_rest(self, changing: Iterable[Talk], after: Mapping[str, Talk]) -> bool:

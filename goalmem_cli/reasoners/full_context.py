@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Protocol
 
 from goalmem_cli.backbones.scope import scope_of, within_time
 from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost
 from goalmem_cli.reasoners.inquiry import READ, Budget, Inquiry, Tools
@@ -33,6 +34,10 @@ class Transcript(Protocol):
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return the turns of the conversations (None: all), in their order."""
+        ...
+
+    def conversations(self) -> Sequence[ConversationSummary]:
+        """Return a summary of each conversation."""
         ...
 
 
@@ -60,19 +65,20 @@ class FullContext:
         started = perf_counter()
         every = self._transcript.turns(question.conversations)
         turns = chronological(filter(within_time(scope_of(question)), every), lambda turn: turn)
+        languages = {each.name: each.language for each in self._transcript.conversations()}
         budget = self._tools.budget
         while True:
             try:
-                trace = self._read(question, turns, budget)
+                trace = self._read(question, turns, budget, languages)
                 return replace(trace, usage=replace(trace.usage, seconds=perf_counter() - started))
             except ContextOverflow:
                 if budget.tokens < LEAST_TOKENS:
                     raise
                 budget = replace(budget, tokens=int(budget.tokens * SHRINKING))
 
-    def _read(self, question: Question, turns: Sequence[Turn], budget: Budget) -> Trace:
+    def _read(self, question: Question, turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]) -> Trace:
         inquiry = Inquiry(self.name, question, self._tools)
-        shown = newest(turns, budget)
+        shown = newest(turns, budget, languages)
         left = len(turns) - len({hit.unit.turns for hit in shown})
         inquiry.take(shown, missing=left)
         if note := _left_out(left, turns, shown):
@@ -80,14 +86,17 @@ class FullContext:
         return inquiry.read(Stop.ONE_ROUND, step=self.step, is_ranked=False)
 
 
-def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:
-    """Return the units of the last turns, in order and without a gap, as many as the budget holds."""
+def newest(turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]) -> list[Hit]:
+    """Return the units of the last turns, in order and without a gap, as many as the budget holds.
+
+    `languages` are those of their conversations, by name.
+    """
     kept: list[Hit] = []
     tokens = budget.tokens
     texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in turns}
     for turn in reversed(turns):
         before = texts.get((turn.conversation, turn.session, turn.ordinal - 1))
-        for unit in reversed(retrievable(units_of_turn(turn, before))):
+        for unit in reversed(retrievable(units_of_turn(turn, before, languages.get(turn.conversation)))):
             hit = Hit(unit, 0.0)
             tokens -= hit_cost(hit)
             if tokens < 0 or len(kept) >= budget.units:

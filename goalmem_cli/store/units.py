@@ -6,9 +6,10 @@ All functions here are pure, so that the same turns always give the same units.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.memory_records import FLAT
@@ -23,6 +24,7 @@ _RECIPIENTS = re.compile(
     r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE
 )
 _END = "[end of quote]"
+_NO_LANGUAGES: Mapping[str, str] = MappingProxyType({})
 _MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
@@ -35,10 +37,13 @@ class UnitEntry:
     context: str
 
 
-def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None) -> list[Unit]:
+def units_from_turns(
+    turns: Iterable[Turn], wanted: Container[str] | None = None, languages: Mapping[str, str] = _NO_LANGUAGES
+) -> list[Unit]:
     """Return each turn as a unit, followed by its passages if it is long; with `wanted`, only turns with these ids.
 
-    Time expressions are resolved with the help of the turn right before in the session, if it is given.
+    Time expressions are resolved with the help of the turn right before in the session, if it is given, and read in
+    the conversation's language, if it is in `languages` (conversation -> code).
     """
     told = list(turns)
     texts = {(turn.conversation, turn.session, turn.ordinal): turn.text for turn in told}
@@ -46,36 +51,43 @@ def units_from_turns(turns: Iterable[Turn], wanted: Container[str] | None = None
         unit
         for turn in told
         if wanted is None or turn.id in wanted
-        for unit in units_of_turn(turn, texts.get((turn.conversation, turn.session, turn.ordinal - 1)))
+        for unit in units_of_turn(
+            turn,
+            texts.get((turn.conversation, turn.session, turn.ordinal - 1)),
+            languages.get(turn.conversation),
+        )
     ]
 
 
-def units_of_turn(turn: Turn, before: str | None) -> list[Unit]:
+def units_of_turn(turn: Turn, before: str | None, language: str | None = None) -> list[Unit]:
     """Return the turn as a unit, and its passages; `before` is the text of the turn right before it.
 
-    A long turn has several passages. A turn with quotes has each quote in passages of its own.
+    `language` is the code of its conversation's language, if it is known. A long turn has several passages. A turn with
+    quotes has each quote in passages of its own.
     """
     said = turn.local
     whole = Unit(
         id=turn.id, kind="turn", text=turn.text, conversation=turn.conversation, speaker=turn.speaker,
         said=said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
-        ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, said, before)},
+        ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, said, before, language)},
     )  # fmt: skip
     if QUOTES in turn.attributes:
-        return [whole, *_quoting(turn, whole, before)]
+        return [whole, *_quoting(turn, whole, before, language)]
     passages = split_into_passages(turn.text)
-    return [whole, *(_passages(turn, whole, passages, before) if len(passages) > 1 else ())]
+    return [whole, *(_passages(turn, whole, passages, before, language) if len(passages) > 1 else ())]
 
 
-def _passages(turn: Turn, whole: Unit, passages: Sequence[str], before: str | None) -> Iterator[Unit]:
+def _passages(
+    turn: Turn, whole: Unit, passages: Sequence[str], before: str | None, language: str | None
+) -> Iterator[Unit]:
     for part, text in enumerate(passages, 1):
-        times = time_attributes(text, whole.said, before)
+        times = time_attributes(text, whole.said, before, language)
         attributes = {**turn.attributes, "part": part, "parts": len(passages), **times}
         yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=attributes)
         before = text
 
 
-def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
+def _quoting(turn: Turn, whole: Unit, before: str | None, language: str | None) -> Iterator[Unit]:
     """Yield the passages of a turn with quotes; times in quotes are not resolved, as a quote's own time is unknown."""
     parts = [
         (passage, author)
@@ -86,7 +98,7 @@ def _quoting(turn: Turn, whole: Unit, before: str | None) -> Iterator[Unit]:
     for part, (text, author) in enumerate(parts, 1):
         told = {**beside, "part": part, "parts": len(parts)}
         if author is None:
-            told |= time_attributes(text, whole.said, before)
+            told |= time_attributes(text, whole.said, before, language)
             before = text
         else:
             told[QUOTED_FROM], text = author, _marked(text, author)

@@ -88,6 +88,19 @@ def test_which_times_a_query_names(text: str) -> None:
     assert [(str(period.first), str(period.last)) for period in periods] == NAMED[text]
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Was hat Jonas letzten Freitag gemacht?", "2023-05-19"), ("¿Qué hizo Ana el 3/4/2023?", "2023-04-03"),
+        ("Qu'est-ce que Luc a fait le 3 mai 2023 ?", "2023-05-03"), ("What did Ana do on 3/4/2023?", ""),
+    ],
+)  # fmt: skip
+def test_a_query_in_another_language_names_times(text: str, days: str) -> None:
+    """It is read in its own, also where English would read another day or none."""
+    periods = [period for period in named_times(Query(text, asked=datetime(2023, 5, 22, 9))) if period.days == 1]
+    assert [str(period.first) for period in periods] == ([days] if days else [])
+
+
 @pytest.mark.parametrize("day", ["16.01.2024", "2024-01-16", "16/01/2024", "01/16/2024", "16 January 2024"])
 def test_a_day_in_numbers_is_a_day(day: str) -> None:
     """However a query and a turn write it, they mean the same day."""

@@ -115,6 +115,14 @@ def test_a_chinese_answer_is_stated_by_the_words_around_it() -> None:
     assert support_of("成都", [fact]) is not Support.STATED
 
 
+def test_a_date_is_derived_from_words_of_its_language() -> None:
+    """From a day by its name alone, and from one in digits that English would read otherwise or not at all."""
+    said = datetime(2024, 5, 15, 10)
+    assert support_of("14 May 2024", [Said("Luc", "Je suis arrivé mardi avec mes chats.", "", said)]) is Support.DERIVED
+    assert support_of("3 April 2024", [Said("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.DERIVED
+    assert support_of("4 March 2024", [Said("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.INFERRED
+
+
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [("Ja", "yes"), ("nein.", "no"), ("sí", "yes"), ("Não", "no"), ("non", "no"), ("是的", "yes"), ("はい", "yes"),

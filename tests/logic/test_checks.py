@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
@@ -13,7 +14,7 @@ from goalmem_cli.logic import Constant
 from goalmem_cli.logic.checks import Anchor, TypeVerdict, check_anchor, check_type
 from goalmem_cli.logic.dates import Period, When, dates_in, parse_date, periods_in
 from goalmem_cli.logic.normal import normalise, numbers
-from goalmem_cli.logic.questions import asks_for_current_state
+from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.logic.support import Support, support_of
 
 SAID = datetime(2023, 5, 24, 18, 20)  # a Wednesday
@@ -189,3 +190,24 @@ def test_written_dates_are_read_back(day: date) -> None:
 def test_current_state(question: str, expected: bool) -> None:
     """Words such as now, still and latest ask for the current state."""
     assert asks_for_current_state(question) is expected
+
+
+@pytest.mark.parametrize(
+    "name", ["Ana de la Cruz", "Jan van der Berg", "Käthe von Stein", "Omar al-Sayed", "Anna d'Angelo"]
+)
+def test_a_name_with_particles_is_one(name: str) -> None:
+    """In a question it is one constant; a fact that has only its particles does not name it."""
+    asked = goal_asked(f"Where does {name} live?")
+    assert [part.value for part in asked.constants] == [name]
+    particles = " ".join(word for word in re.split(r"[ '-]", name) if word.islower())
+    people = frozenset({name, "Ben"})
+    beside = Told("Ben", f"I live in {particles} {particles}.")
+    assert check_anchor(Constant(name), [beside], people).verdict is Anchor.ANOTHERS
+    named = Told("Ben", f"I saw {name.rpartition(' ')[2]} there.")
+    assert check_anchor(Constant(name), [named], people).verdict is Anchor.ANCHORED
+
+
+def test_a_small_english_word_joins_no_names() -> None:
+    """What stands between two names is a particle only where no English sentence has it."""
+    asked = goal_asked("When did Ana do Pilates in Bremen?")
+    assert [part.value for part in asked.constants] == ["Ana", "Pilates", "Bremen"]

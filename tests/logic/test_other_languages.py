@@ -11,6 +11,7 @@ from time import process_time
 import pytest
 import yaml
 
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.annotations import annotations_of, time_attributes
 from goalmem_cli.logic.checks import TypeVerdict, check_type
 from goalmem_cli.logic.compounds import spoken
@@ -19,7 +20,7 @@ from goalmem_cli.logic.computing.date_arithmetic import read_time
 from goalmem_cli.logic.dates import annotate, periods_in, spoken_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.languages.tables import codes, language
+from goalmem_cli.logic.languages.tables import language
 from goalmem_cli.logic.languages.times import phrases
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.scene import Scene
@@ -48,7 +49,9 @@ def days_in(text: str, code: str | None) -> Iterator[str]:
             yield f"since {first}" + (f"/{found.begun_by}" if found.begun_by else "")
         else:
             yield f"until {last}"
-    yield from (shown(found.readings[0]) for found in spoken_in(text, SAID, code) if found.is_plain)
+    plain = [found for found in spoken_in(text, SAID, code) if found.is_plain]
+    noted = {found.text for found in annotate(text, SAID, language=code)}
+    yield from (shown(found.readings[0]) for found in plain if text[found.start : found.end] not in noted)
 
 
 def shown(period: Period) -> str:
@@ -99,9 +102,40 @@ def test_english_turns_have_no_expressions_of_other_languages() -> None:
 def test_a_turn_in_german_is_not_read_as_english() -> None:
     """ "August" in a German turn is read with German words around it; dates in digits are read in every language."""
     assert time_attributes("Der alte August ist 80.", SAID, None, "de") == {}
-    assert [str(period) for period in periods_in("am 03.05.2024", SAID, language="de")] == [
-        str(Period(datetime(2024, 5, 3).date(), datetime(2024, 5, 3).date()))
-    ]
+    day = datetime(2024, 5, 3).date()
+    assert set(periods_in("am 03.05.2024", SAID, language="de")) == {Period(day, day)}
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "noted"),
+    [
+        ("es", "Nos vemos el 3/4/2026.", ["3/4/2026", "2026-04-03"]), ("de", "Dann am 3/4/2026!", ["3/4/2026", "2026-04-03"]),
+        ("fr", "Rendez-vous le mardi 3/4/2026.", ["mardi 3/4/2026", "2026-04-03"]),
+        ("ja", "2026/3/4に会う。", ["2026/3/4", "2026-03-04"]), ("es", "Se casaron el 3 ene 2024.", ["3 ene 2024", "2024-01-03"]),
+        ("fr", "Le 5 mai 2026, on part.", ["5 mai 2026", "2026-05-05"]), ("fr", "On part le 3 mai.", ["3 mai", "2024-05-03"]),
+        ("pt", "Nasci em 12-03-1985.", ["12-03-1985", "1985-03-12"]), ("es", "Nos vemos el martes 25/4/2026.", None),
+    ],
+)  # fmt: skip
+def test_a_date_that_english_reads_otherwise_goes_by_the_language(
+    code: str, text: str, noted: list[str] | None
+) -> None:
+    """It gets a note, so that nobody has to know the language; one that is the same in every language gets none."""
+    wanted = {} if noted is None else {"times": [[*noted, noted[-1]]]}
+    assert time_attributes(text, SAID, None, code) == wanted
+    found = (
+        time_attributes(text, SAID),
+        time_attributes(text, SAID, None, "en"),
+        time_attributes(text, SAID, None, "it"),
+    )
+    assert found == ({}, {}, {})
+
+
+def test_what_is_said_in_english_in_another_language_is_read_as_english() -> None:
+    """A turn in a German chat may be English, in part or all; its words tell it."""
+    text = "Ich war letzten Freitag dort, and they go next Friday."
+    assert [each.text for each in annotations_of(time_attributes(text, SAID, None, "de"))] == [
+        "letzten Freitag", "next Friday",
+    ]  # fmt: skip
 
 
 def test_a_day_of_another_year() -> None:
@@ -136,7 +170,7 @@ def test_the_note_has_the_words_as_they_were_said() -> None:
     assert found.text == "Übermorgen"
 
 
-@pytest.mark.parametrize("code", codes())
+@pytest.mark.parametrize("code", CODES)
 def test_each_rule_is_said_in_english_that_is_understood(code: str) -> None:
     """Every pattern compiles, and its English, filled in, is one time expression."""
     filled = {

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.chronology import chronological
@@ -43,6 +44,10 @@ class Kept:
         """Return the turns of the conversations."""
         self.asked.append(conversations)
         return [turn for turn in self._turns if conversations is None or turn.conversation in conversations]
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return nothing, as nobody needs their languages here."""
+        return []
 
 
 def ask(
@@ -100,7 +105,7 @@ def test_facts_look_like_all_others(book: PromptBook) -> None:
 @both_profiles
 def test_what_does_not_fit_is_the_oldest_and_is_reported(book: PromptBook) -> None:
     """The newest turns are kept, without a gap; the trace counts the others and says from when on it knows."""
-    cost = sum(hit_cost(hit) for hit in newest(TURNS[4:], EVERYTHING))
+    cost = sum(hit_cost(hit) for hit in newest(TURNS[4:], EVERYTHING, {}))
     trace, _ = ask(TURNS, UNKNOWN, book=book, budget=Budget(sys.maxsize, cost))
     assert texts(trace) == [turn.text for turn in TURNS[4:]]
     assert trace.notes == (
@@ -299,8 +304,8 @@ def test_the_order_is_one_whatever_the_order_of_the_turns(drawn: list[tuple[str,
 @given(st.integers(0, 400), st.integers(0, 8))
 def test_what_is_shown_is_the_end_of_what_there_is(tokens: int, units: int) -> None:
     """Whatever the budget, the units are the last ones, within it, and one more would not fit."""
-    every = newest(TURNS, EVERYTHING)
-    shown = newest(TURNS, Budget(units, tokens))
+    every = newest(TURNS, EVERYTHING, {})
+    shown = newest(TURNS, Budget(units, tokens), {})
     assert shown == every[len(every) - len(shown) :]
     assert len(shown) <= units
     assert sum(map(hit_cost, shown)) <= tokens

@@ -12,6 +12,7 @@ import pytest
 from goalmem_cli.backbones.graphrag.backbone import GraphRAG
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import UsageError
+from goalmem_cli.memory_records import ConversationSummary
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
@@ -151,4 +152,8 @@ class ListTranscript:
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return no turns."""
+        return []
+
+    def conversations(self) -> list[ConversationSummary]:
+        """Return none."""
         return []

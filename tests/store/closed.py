@@ -22,6 +22,7 @@ import yaml  # noqa: F401
 import goalmem_cli.logic.dates  # noqa: F401
 from goalmem_cli.errors import StoreError
 from goalmem_cli.languages.finding import language_of
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.languages import tables
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query
@@ -32,7 +33,7 @@ from tests.store.samples import chat
 
 NOBODY = 65534
 language_of("Nobody can read the model once the rights are gone, so it is loaded before.")
-READ_BEFORE = (tables.english_words(), tables.triggers(), [tables.language(code) for code in tables.codes()])
+READ_BEFORE = (tables.english_words(), tables.triggers(), [tables.language(code) for code in CODES])
 
 USES: dict[str, Callable[[Store], object]] = {
     "stats": lambda store: store.stats().turns,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -11,10 +12,11 @@ import pytest
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library.copying import copy
+from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.models.embedding.embedders import load_embedder
-from goalmem_cli.records import Query
+from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.database.migrations import MIGRATIONS
 from goalmem_cli.store.indexes.analysis import STEMMED, asked, asked_in, indexed
 from goalmem_cli.store.store import Store
@@ -129,16 +131,72 @@ def test_exports_and_copies_carry_it(opened: Opens, tmp_path: Path) -> None:
         assert list(other.export()) == list(store.export())
 
 
-def test_an_older_store_finds_them(opened: Opens) -> None:
-    """The step that brings it up to date does; nobody told any."""
-    store = opened()
-    store.add_all(sample.conversation() for sample in SAMPLES)
+def made_older(store: Store) -> None:
+    """Take out what the last step brings."""
     with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
         connection.execute("ALTER TABLE conversations DROP COLUMN language")
         connection.execute("ALTER TABLE conversations DROP COLUMN is_language_told")
         connection.execute("DELETE FROM migrations WHERE name = ?", [MIGRATIONS[-1][0]])
+
+
+def test_an_older_store_finds_them(opened: Opens) -> None:
+    """The step that brings it up to date does; nobody told any."""
+    store = opened()
+    store.add_all(sample.conversation() for sample in SAMPLES)
+    made_older(store)
     assert languages(opened()) == {each: each for each in BY_LANGUAGE}
     assert not any(each.is_language_told for each in opened().conversations())
+
+
+DATED = "Mateo: El 3/4/2024 me mudo a Granada."
+
+
+def units_of(store: Store) -> list[Unit]:
+    """Return the units of all turns."""
+    with store.reading() as reader:
+        return [hit.unit for hit in reader.hits([turn.id for turn in store.turns()]).values()]
+
+
+def times(store: Store) -> list[object]:
+    """Return what the times in the turn of `DATED` mean."""
+    (found,) = (unit for unit in units_of(store) if unit.text in DATED)
+    noted = found.attributes.get(TIMES, [])
+    assert isinstance(noted, list)
+    return noted
+
+
+def test_dates_are_read_by_the_language(opened: Opens) -> None:
+    """Wherever the turn comes from, and again when the language changes; a store that was older reads them too."""
+    store, spanish = opened(), BY_LANGUAGE["es"]
+    wanted = [["3/4/2024", "2024-04-03", "2024-04-03"]]
+    store.add_all([chat(), replace(spanish, lines=(*spanish.lines, DATED)).conversation()])
+    assert times(store) == wanted
+    assert store.verify() == []
+    with duckdb.connect(str(store.path / "memory.duckdb")) as connection:
+        connection.execute("UPDATE units SET attributes = '{}' WHERE text LIKE 'El 3/4%'")
+    assert times(opened()) == []
+    made_older(store)
+    assert times(opened()) == wanted
+    assert store.verify() == []
+    store.tell_language("es", "en")
+    assert times(store) == []
+    store.tell_language("es", None)
+    assert times(store) == wanted
+
+
+def test_a_conversation_that_grows_has_its_dates_read(opened: Opens) -> None:
+    """Also those of the first turn, when enough was said that the language is known at last."""
+    store, spanish = opened(), BY_LANGUAGE["es"]
+    start = replace(spanish, lines=(DATED,))
+    store.add(start.conversation())
+    assert (languages(store), times(store)) == ({"es": ""}, [])
+    store.add(replace(start, lines=(DATED, *spanish.lines)).conversation())
+    assert (languages(store), len(times(store))) == ({"es": "es"}, 1)
+    store.add(replace(start, lines=(DATED, *spanish.lines, "Lucía: El 5/4/2024 voy.")).conversation())
+    assert [unit.attributes.get(TIMES) for unit in units_of(store) if "5/4" in unit.text] == [
+        [["5/4/2024", "2024-04-05", "2024-04-05"]]
+    ]
+    assert store.verify() == []
 
 
 @pytest.mark.parametrize("sample", OTHER_SCRIPTS, ids=lambda sample: sample.language)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from goalmem_cli.languages.finding import has_english
 from goalmem_cli.logic import compounds
 from goalmem_cli.logic.languages.times import Phrase, is_readable, phrases
 from goalmem_cli.logic.readings import STEPS
@@ -20,8 +21,8 @@ def spoken(scene: Scene, language: str | None = None, *, is_english: bool = True
     """Return the time expressions of a text in order, without overlaps, each with its most likely reading first.
 
     `language` is a short tag of BCP 47 ("de"). A text in a language that goalmem reads is not read as English, but for
-    dates in digits. If it is None, the text is read as English and for what cannot be English. `is_english` is False
-    if the text has no word of an English time.
+    dates in digits, unless it has words that are English alone. If it has no table, the text is read as English and for
+    what cannot be English. `is_english` is False if the text has no word of an English time.
     """
     others = [found for phrase in phrases(scene.text, scene.folded, language) for found in _best(phrase, scene)]
     english = [found for found in _english(scene, language) if not _is_within(found, others)] if is_english else []
@@ -37,7 +38,7 @@ def loose(scene: Scene, language: str | None = None) -> Iterator[Expression]:
 
 
 def _english(scene: Scene, language: str | None) -> list[Expression]:
-    if not is_readable(language):
+    if not is_readable(language) or has_english(scene.words):
         return compounds.spoken(scene)
     return [
         found for found in compounds.spoken(scene)

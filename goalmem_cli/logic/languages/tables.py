@@ -1,7 +1,10 @@
-"""The tables of words.yaml as patterns: for each language its time expressions with what they are in English.
+"""The times and numbers of each language's file as patterns: its time expressions with what they are in English.
 
-All is matched in lower case without accents (`folded`), because people leave accents out. A language is prepared when a
-text first has one of its words.
+Names of days and months come from CLDR (`cldr.py`) and stand in the files only where people write others. `{span}` is
+one week, weekend, month, year or decade; `{unit}` any unit in singular or plural; `{n}` a count; `{month}` a month's
+full name, `{mon}` a short one too. A word in braces that no part has is one of the language's own macros. All is
+matched in lower case without accents (`folded`), because people leave accents out. A language is prepared when a text
+first has one of its words.
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
+from goalmem_cli.languages.words import CODES, part_of
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.languages import cldr
 from goalmem_cli.logic.languages.numerals import KANJI, Numerals
@@ -83,32 +86,21 @@ def folded(text: str) -> str:
 
 @cache
 def table() -> Mapping[str, Any]:
-    """Return the file of words."""
-    import yaml
-
-    text = Path(__file__).with_name("words.yaml").read_text("utf-8")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: Mapping[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506  # a safe loader, the fast one where there is one
-    return found
-
-
-@cache
-def codes() -> tuple[str, ...]:
-    """Return the languages that can be read, beside English."""
-    return tuple(code for code in table() if code != "english")
+    """Return both parts of the languages' files, by code."""
+    return {code: {**part_of(code, 0), **part_of(code, 1)} for code in CODES}
 
 
 @cache
 def english_words() -> frozenset[str]:
     """Return the words, without accents, that English texts have too."""
-    return frozenset(folded(table()["english"]).split())
+    return frozenset(folded(part_of("en", 0)["english"]).split())
 
 
 @cache
 def triggers() -> Mapping[str, frozenset[str]]:
     """Return the words of which a text has one if it has an expression that cannot be English, with their languages."""
     found: dict[str, set[str]] = {}
-    for code in codes():
+    for code in CODES:
         if not table()[code].get("is_spaceless"):
             for word in {key for rule in language(code).rules for key in rule.keys} - english_words():
                 found.setdefault(word, set()).add(code)
@@ -123,15 +115,15 @@ def numerals_of(code: str) -> Numerals:
 
 @cache
 def language(code: str) -> Language:
-    """Return the patterns of a language, one of `codes()`."""
+    """Return the patterns of a language, one of `CODES`."""
     words = table()[code]
     is_spaceless = bool(words.get("is_spaceless"))
     meanings = _meanings(code, words)
     parts = _parts(words, meanings, numerals_of(code), is_spaceless=is_spaceless)
     rules = tuple(
         _rule(written, english, parts, meanings, is_bare=is_bare, is_spaceless=is_spaceless)
-        for kind, is_bare in (("phrases", False), ("bare", True))
-        for written, english in words.get(kind, {}).items()
+        for kind, is_bare in ((words["phrases"] | _in_digits(is_spaceless=is_spaceless), False), (words["bare"], True))
+        for written, english in kind.items()
     )
     edge = "" if is_spaceless else r"(?<![\w-])"
     return Language(
@@ -146,6 +138,14 @@ def language(code: str) -> Language:
         eras=words.get("eras", {}),
         numerals=numerals_of(code),
     )
+
+
+def _in_digits(*, is_spaceless: bool) -> dict[str, str]:
+    """Return the patterns of whole dates in digits: the year is first without spaces, else the day, never the month."""
+    if is_spaceless:
+        return {r"{year}[./-]{number}[./-]{day}(?!\d)": "{day} {month} {year}"}
+    day_first = "{day}[./-]{number}[./-]{year}"
+    return dict.fromkeys((day_first, "{weekday},? (?:(?:den|dem|el|le|dia) )?" + day_first), "{day} {month} {year}")
 
 
 def _cue(written: str) -> re.Pattern[str]:
@@ -270,4 +270,4 @@ def _kanji_parts(words: Mapping[str, Any], meanings: Mapping[str, Mapping[str, s
 
 
 def _code_of(words: Mapping[str, Any]) -> str:
-    return next(code for code in codes() if table()[code] is words)
+    return next(code for code in CODES if table()[code] is words)

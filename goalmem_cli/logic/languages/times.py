@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.days import MONTH, MONTHS
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import Language, Rule, codes, english_words, folded, language, triggers
+from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, language, triggers
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -42,17 +43,16 @@ class Phrase:
 
 def is_readable(code: str | None) -> bool:
     """Say whether there is a table for the language; `code` is a short tag of BCP 47 ("de", "pt-BR")."""
-    return code is not None and short(code) in codes()
+    return code is not None and short(code) in CODES
 
 
 def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
     """Return the time expressions of a text in order, without overlaps.
 
-    `lower` is the text in lower case, of the same length; `code` is its language. If it is None, every language is
-    tried. Nothing is found in a text of English or of a language without a table.
+    `lower` is the text in lower case, of the same length; `code` is its language. If that has no table, as English,
+    every language is tried.
     """
-    if code is not None and not is_readable(code):
-        return []
+    code = code if is_readable(code) else None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
     if code is None and words.isdisjoint(triggers()) and not _SPACELESS.search(plain):
@@ -81,7 +81,7 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     told = {
         phrase.english
-        for known in map(language, codes() if code is None else (short(code),))
+        for known in map(language, CODES if code is None else (short(code),))
         if not known.is_spaceless or _SPACELESS.search(plain)
         for phrase in _in_language(known, text, lower, plain, words)
         if (phrase.start == 0 or not known.is_spaceless)
@@ -135,7 +135,7 @@ def _apart(found: Iterable[Phrase]) -> list[Phrase]:
 
 def _in_language(known: Language, text: str, lower: str, plain: str, words: frozenset[str]) -> Iterator[Phrase]:
     for rule in known.rules:
-        if known.is_spaceless or not rule.keys.isdisjoint(words):
+        if known.is_spaceless or not rule.keys or not rule.keys.isdisjoint(words):
             for match in rule.pattern.finditer(plain):
                 english = _said(rule, match, known)
                 if english is not None and not ("lower" in match.groupdict() and _is_noun(text, match)):

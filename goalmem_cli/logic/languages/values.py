@@ -13,8 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 
+from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import codes, english_words, folded, language, numerals_of, table
+from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table
 from goalmem_cli.logic.languages.times import is_readable, short, whole_phrase
 
 _MIXED = r"[\d.〇零一二两兩三四五六七八九十百千万萬億亿]"
@@ -82,7 +83,7 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
     if not is_many and not is_han and words.isdisjoint(_telling()):
         return
     is_name = _NAME.match(value) is not None
-    for one in codes():
+    for one in CODES:
         if _words(one).is_spaceless:
             is_read = is_han
         else:
@@ -93,7 +94,7 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
 
 @cache
 def _telling() -> frozenset[str]:
-    return frozenset[str]().union(*(_words(one).telling for one in codes()))
+    return frozenset[str]().union(*(_words(one).telling for one in CODES))
 
 
 def _said(lower: str, known: _Words, *, is_text: bool = False) -> str:

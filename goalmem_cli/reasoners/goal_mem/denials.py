@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from goalmem_cli.logic import Atom
 from goalmem_cli.logic.checks import told_as_you
-from goalmem_cli.logic.normal import content_stems, content_words
+from goalmem_cli.logic.normal import content_stems, content_words, name_stems, name_words
 from goalmem_cli.reasoners.goal_mem.records import Claim
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.trace import Denied, Fact, Verdict
@@ -63,7 +63,7 @@ def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
     That is so if another person says it, and one statement of the named person has every name and thing of the subgoal.
     """
     people = speakers(facts.values())
-    named = [person for person in people if content_stems(person) & content_stems(atom.phrase)]
+    named = [person for person in people if name_stems(person) & content_stems(atom.phrase)]
     stems = [content_stems(constant.value) for constant in atom.constants]
     things = frozenset[str]().union(*stems).difference(*map(content_stems, named))
     is_anothers = claim.verdict is Verdict.OF_ANOTHER and all(facts[each].speaker not in named for each in claim.facts)
@@ -77,9 +77,9 @@ def _reason(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> str:
     if claim.verdict is Verdict.CONTRADICTED:
         return f"{cited} says otherwise"
     named, people = content_words(str(atom)), speakers(facts.values())
-    others = [person for person in sorted(people) if not content_words(person) & named]
+    others = [person for person in sorted(people) if not name_words(person) & named]
     told = [facts[number] for number in claim.facts]
-    mentioned = [person for person in others if any(content_words(person) & content_words(fact.text) for fact in told)]
+    mentioned = [person for person in others if any(name_words(person) & content_words(fact.text) for fact in told)]
     telling = [fact.speaker for fact in told if fact.speaker in others]
     addressed = [person for fact in told if (person := told_as_you(fact)) in others]
     if whom := (mentioned or telling or addressed):

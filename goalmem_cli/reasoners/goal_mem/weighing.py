@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from goalmem_cli.logic import Atom, Constant, Variable
 from goalmem_cli.logic.checks import told_as_you
 from goalmem_cli.logic.dates import dates_in
-from goalmem_cli.logic.normal import content_stems, content_words, normalise
+from goalmem_cli.logic.normal import content_stems, content_words, name_stems, name_words, normalise
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.trace import Fact
 
@@ -60,11 +60,11 @@ def doubt(atom: Atom, fact: Fact, people: Iterable[str], beside: Iterable[Fact] 
     beside_it = " ".join((hearer, *(f"{who} {said}" for who, said in (*fact.before, *fact.after))))
     near = told | around | content_stems(beside_it)
     for constant in atom.constants:
-        name = content_words(constant.value)
+        name = name_words(constant.value)
         namesakes = [person for person in people if name & content_words(person)]
         if namesakes and fact.speaker not in namesakes and not name & content_words(f"{text} {hearer}"):
             return f"{constant.value} neither says nor is named in it"
-        wanted = content_stems(constant.value) if _is_name(constant.value) else frozenset()
+        wanted = name_stems(constant.value) if _is_name(constant.value) else frozenset()
         if 2 * len(wanted & near) < len(wanted):
             return f"nobody names {constant.value} there"
         is_named = bool(wanted & (told | around))
@@ -88,7 +88,7 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
     name one speaker, 5% are nearer to another's turn. With a wrong name put into the same questions it is 45%.
     """
     asked = content_words(question)
-    named = [person for person in people if asked & content_words(person)]
+    named = [person for person in people if asked & name_words(person)]
     if len(named) != 1 or not told:
         return None
     other = max((speaker for speaker in told if speaker not in named), key=lambda speaker: told[speaker], default="")

@@ -19,7 +19,7 @@ from goalmem_cli.memory_records import Forgotten, Selection
 from goalmem_cli.records import Query
 from goalmem_cli.store.changes.overlapping import part
 from goalmem_cli.store.changes.parts import Parts
-from goalmem_cli.store.changes.writing import remove_units, renew_page
+from goalmem_cli.store.changes.writing import remove_units, renew_all_of
 from goalmem_cli.store.database import languages, ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.tables import Meta
@@ -217,6 +217,5 @@ def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, Vector
         tables.rewrite_sessions(connection, [*leaving.conversations, *leaving.parted])
         languages.renew_languages(connection, leaving.parted, {})  # its words are indexed again with all others
         unit_rows.replace_vectors(connection, vectors)
-        for page in pages(connection) if leaving.parted else ():  # times may depend on a deleted turn
-            renew_page(connection, [span for span in page if span.conversation in leaving.parted])
+        renew_all_of(connection, leaving.parted)  # times may depend on a deleted turn
         consistency.record_change(connection, [*leaving.units, *vectors])

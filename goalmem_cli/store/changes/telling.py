@@ -5,6 +5,7 @@ from __future__ import annotations
 from goalmem_cli.errors import StoreError
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.parts import Parts
+from goalmem_cli.store.changes.writing import renew_all_of
 from goalmem_cli.store.database import languages
 from goalmem_cli.store.indexes import consistency
 
@@ -15,7 +16,7 @@ def no_conversation(name: str) -> StoreError:
 
 
 def tell_language(parts: Parts, name: str, language: str | None) -> str:
-    """Store the language, or with None find it from the turns, index the words again, and return it.
+    """Store the language, or with None find it from the turns, read words and times again by it, and return it.
 
     Raises:
         StoreError: there is no such conversation, or the store cannot be used.
@@ -30,6 +31,7 @@ def tell_language(parts: Parts, name: str, language: str | None) -> str:
         now = languages.load_languages(connection, [name])[name]
         if changed or now != before:
             consistency.prune_outbox(connection, (parts.text, parts.vectors))
+            renew_all_of(connection, changed)
             consistency.record_change(connection, languages.units_in(connection, changed) if changed else ())
     catch_up(parts)
     return now[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from goalmem_cli.logic.languages.times import is_readable
 from goalmem_cli.records import Conversation, Derived, Unit
 from goalmem_cli.store.changes.identity import Change
 from goalmem_cli.store.changes.overlapping import note_joined
@@ -12,7 +13,7 @@ from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.derived import DerivedIndex
-from goalmem_cli.store.indexes.spans import Span, pages, turns_and_units
+from goalmem_cli.store.indexes.spans import Span, pages, spans_around, turns_and_units
 
 
 def write_changes(
@@ -61,10 +62,19 @@ def write_changes(
 
 
 def _respelt(connection: Connection, changes: Sequence[tuple[Conversation, Change]]) -> list[str]:
-    """Find the languages of the conversations, and return the units that were indexed by the words of another one."""
+    """Find the languages of the conversations, and return the units that were indexed by the words of another one.
+
+    The times are read again by the language: in what was written, or in all of a conversation that got another one or
+    lost turns, on which the times after them may depend.
+    """
     told = {change.name: said.language for said, change in changes if said.language}
     changed = languages.renew_languages(connection, [change.name for _, change in changes if not change.is_gone], told)
     earlier = set(changed).difference(change.name for _, change in changes if change.is_new)
+    read = {name for name, language in languages.other_languages(connection).items() if is_readable(language)}
+    whole = earlier | {change.name for _, change in changes if change.name in read and change.gone_turns}
+    written = (unit for _, change in changes if change.name in read - whole for unit in change.units)
+    renew_page(connection, spans_around(((unit.conversation, unit.ordinal) for unit in written), 1))
+    renew_all_of(connection, whole)
     return languages.units_in(connection, sorted(earlier)) if earlier else []
 
 
@@ -101,8 +111,16 @@ def renew_units(connection: Connection) -> int:
     return count
 
 
+def renew_all_of(connection: Connection, names: Collection[str]) -> None:
+    """As `renew_units`, for these conversations; the caller holds the transaction."""
+    for page in pages(connection) if names else ():
+        renew_page(connection, [span for span in page if span.conversation in names])
+
+
 def renew_page(connection: Connection, page: Sequence[Span]) -> int:
     """As `renew_units`, for these spans; the caller holds the transaction."""
+    if not page:
+        return 0
     places = [(span.conversation, span.first, span.last) for span in page]
     present = {unit.id: unit for unit in unit_rows.load_units_within(connection, places)}
     stale = [unit for unit in turns_and_units(connection, page)[1] if present.get(unit.id, unit) != unit]

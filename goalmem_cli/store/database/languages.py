@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of
+from goalmem_cli.records import Turn
 from goalmem_cli.store.database.access import Connection
 
 _SPREAD = 2_654_435_761  # a prime, by which the sample spreads over a conversation, and is the same each time
@@ -25,6 +26,13 @@ def found_languages(run: Run, names: Collection[str] | None = None) -> dict[str,
         *([] if names is None else [[list(names)]]),
     )
     return {str(name): language_of(str(sample or "")) or None for name, sample in rows}
+
+
+def language_among(turns: Iterable[Turn]) -> str:
+    """Return the language of a conversation's turns, as `found_languages` finds it in the database; "" if unknown."""
+    spread = sorted(turns, key=lambda turn: (turn.ordinal * _SPREAD % 2**32, turn.id))[:SAMPLE_TURNS]
+    spread.sort(key=lambda turn: turn.ordinal)
+    return language_of(" ".join(turn.text[:SAMPLE_CHARACTERS] for turn in spread))
 
 
 def load_languages(connection: Connection, names: Collection[str]) -> dict[str, tuple[str, bool]]:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from goalmem_cli.errors import StoreDamaged, StoreNewer
+from goalmem_cli.languages.finding import ENGLISH
 from goalmem_cli.logic.annotations import TIMES, time_attributes
 from goalmem_cli.memory_records import FLAT
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY
@@ -123,7 +124,10 @@ def m009_times_read_by_what_stands_around(run: Run) -> None:
 
 
 def m010_languages(run: Run) -> None:
-    """Add each conversation's language, found from its turns, and whether the user told it; NULL means unknown."""
+    """Add each conversation's language, found from its turns, and whether the user told it; NULL means unknown.
+
+    The times of those in another language than English are resolved again by it.
+    """
     from goalmem_cli.store.database.languages import found_languages
 
     run("ALTER TABLE conversations ADD COLUMN language VARCHAR")
@@ -135,12 +139,15 @@ def m010_languages(run: Run) -> None:
         WHERE conversations.name = told.name""",
         [[*found], [*found.values()]],
     )
+    _annotate(run, {name: language for name, language in found.items() if language != ENGLISH})
 
 
-def _annotate(run: Run) -> None:
-    """Update the resolved times of the turns' units to the rules of this version."""
+def _annotate(run: Run, languages: Mapping[str, str] | None = None) -> None:
+    """Update the resolved times of the turns' units to the rules of this version; with `languages`, of these alone."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
-    for (conversation,) in run("SELECT name FROM conversations"):
+    names = [name for (name,) in run("SELECT name FROM conversations")] if languages is None else languages
+    for conversation in names:
+        language = None if languages is None else languages[conversation]
         rows = run(
             """SELECT id, session, ordinal, text, said, attributes, kind FROM units
             WHERE conversation = ? AND backbone = ?""",
@@ -149,7 +156,10 @@ def _annotate(run: Run) -> None:
         parts = {unit: _part(kind, attributes) for unit, _, _, _, _, attributes, kind in rows}
         texts = {(session, ordinal, parts[unit]): text for unit, session, ordinal, text, *_ in rows}
         found = {
-            unit: (_reannotated(text, said, attributes, _before(texts, session, ordinal, parts[unit])), attributes)
+            unit: (
+                _reannotated(text, said, attributes, _before(texts, session, ordinal, parts[unit]), language),
+                attributes,
+            )
             for unit, session, ordinal, text, said, attributes, _ in rows
         }
         changed = {unit: now for unit, (now, before) in found.items() if now != before}
@@ -170,9 +180,9 @@ def _before(texts: Mapping[tuple[int, int, int], str], session: int, ordinal: in
     return texts.get((session, ordinal, part - 1)) if part > 1 else texts.get((session, ordinal - 1, 0))
 
 
-def _reannotated(text: str, said: str | None, attributes: str, before: str | None) -> str:
+def _reannotated(text: str, said: str | None, attributes: str, before: str | None, language: str | None) -> str:
     others = {name: value for name, value in json.loads(attributes).items() if name != TIMES}
-    times = time_attributes(text, None if said is None else datetime.fromisoformat(said), before)
+    times = time_attributes(text, None if said is None else datetime.fromisoformat(said), before, language)
     return json.dumps(others | times, sort_keys=True)
 
 

@@ -77,7 +77,7 @@ def turns_and_units(connection: Connection, spans: Sequence[Span]) -> tuple[dict
         for id_, turn in wider.items()
         if any(span.first <= turn.ordinal <= span.last for span in inside[turn.conversation])
     }
-    return turns, units_from_turns(wider.values(), turns)
+    return turns, units_from_turns(wider.values(), turns, other_languages(connection))
 
 
 def entries_within(connection: Connection, spans: Iterable[Span], without: Set[str] = frozenset()) -> list[UnitEntry]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from goalmem_cli.languages.finding import language_asked
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.dates import times_named
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
@@ -162,7 +163,7 @@ class Together:
 
 def _first_queries(question: Question) -> tuple[str, ...]:
     """Return the queries of the first look, before there is a plan: the question, and the times that it names."""
-    return question.text, *times_named(question.text, question.asked)
+    return question.text, *times_named(question.text, question.asked, language_asked(question.text))
 
 
 def for_round(schema: Schema, standing: Round) -> Schema:
