@@ -37,12 +37,18 @@ _LIVING: Mapping[str, frozenset[str]] = {
     for verb in ("liv", "resid", "settl", "bas", "based", "mov", "relocat", "back", "return")
 }
 _WORKING: Mapping[str, frozenset[str]] = {
-    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("work", "employ", "start", "back", "hir", "begin")},
+    "work": frozenset(("at", "for")),
+    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("employ", "start", "back", "hir", "begin")},
     "join": frozenset(),
 }
 _CHANGES = frozenset(map(stem, "moved relocated returned started joined hired began".split()))
 _STANDING = frozenset(map(stem, "settled based employed hired".split())) | {"based", "back"}
-_NEW_JOB = frozenset("working work a my the new job".split())
+_JOB = re.compile(
+    r"\b(?:have|has|got|found|landed|started|began|took)(?: got)? (?:a|the|my|this) (?:new )?(?:job|position|role)"
+    r" (?:at|with|for)\b",
+    re.IGNORECASE,
+)
+"""What is read as "work at", as in "I got a new job at Lidl"."""
 _MENDED = re.compile(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
@@ -70,11 +76,11 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
         yield State("", clefted, sentence, is_only=True, replaces=not is_late)
         return
     if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
-        names, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
+        names, _ = _name(_TOKEN.findall(found["v"] or found["w"]), 0, asked)
         if names:
             yield State("", frozenset(names), sentence, is_only=is_only, replaces=replaces)
             return
-    tokens = _TOKEN.findall(sentence)
+    tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
     for at in range(len(tokens)):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
@@ -90,7 +96,7 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
 
 _HOUSE = re.compile(
     r"\b(?:my|our) (?:new |own |little )*(?:flat|house|home|apartment|place|room|address)(?: is|['’]s) (?:now |still )*"
-    r"(?:in )?(?P<v>(?-i:[A-Z]).*)$",
+    r"(?:in )?(?P<v>(?-i:[A-Z]).*)$|\b(?P<w>(?-i:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)) is (?:my |our )?home now\b",
     re.IGNORECASE,
 )
 
@@ -177,7 +183,7 @@ def _value(
     tokens: Sequence[str], place: int, before: frozenset[str] | None, verb: str, asked: Asked
 ) -> tuple[frozenset[str] | None, int]:
     """Return the stems of the value after a verb, and where it ends; None if none follows."""
-    skipped = _AFTER | (_NEW_JOB if verb in ("start", "begin") else frozenset())
+    skipped = _AFTER | (frozenset(("work", "working")) if verb in ("start", "begin") else frozenset())
     while place < len(tokens) and tokens[place].lower() in skipped:
         place += 1
     if before:

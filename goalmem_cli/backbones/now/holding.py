@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.state import State
-from goalmem_cli.backbones.now.states import states_in
+from goalmem_cli.backbones.now.states import Telling, replaced_by, states_in
 from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import stem, words
@@ -79,14 +79,6 @@ def asked_for(query: Query) -> Asked | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """A turn that states what is asked for."""
-
-    unit: Unit
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
 class _Told:
     """What the turns state, by id; those that hold; and for each that does not the turn that replaces it."""
 
@@ -99,40 +91,6 @@ class _Told:
         while unit in self.replaced:
             unit = self.replaced[unit]
         return unit
-
-
-def replaced_by(told: Sequence[Telling], asked: Asked) -> dict[str, Telling | None]:
-    """Return unit id -> the statement that replaces it, or None if it holds. `told` are one holder's, in order of time.
-
-    What holds is decided from the last back: a value that is said again is not replaced by what was said between.
-    """
-    found: dict[str, Telling | None] = {}
-    for place, one in enumerate(told):
-        found[one.unit.id] = None
-        rest = told[place + 1 :]
-        ends = [at for at, other in enumerate(rest) if _replaces(other.state, one.state, asked)]
-        if ends and not _is_back(one.state, rest[ends[-1] + 1 :]):
-            last = rest[ends[-1]].state
-            found[one.unit.id] = next(rest[at] for at in ends if last.says_the_same(rest[at].state) or at == ends[-1])
-    return found
-
-
-def _replaces(later: State, earlier: State, asked: Asked) -> bool:
-    if not later.replaces:
-        return False
-    is_same = later.says_the_same(earlier)
-    if later.is_end:
-        return not earlier.is_end and (is_same or not later.value)
-    if earlier.is_end:
-        return is_same or asked.has_one_value or later.is_only
-    return not is_same and (asked.has_one_value or later.is_only)
-
-
-def _is_back(state: State, rest: Iterable[Telling]) -> bool:
-    """Say whether a value was told again after the last statement that replaced it."""
-    return not state.is_end and any(
-        each.state.says_the_same(state) and not each.state.is_end and each.state.replaces for each in rest
-    )
 
 
 def _tellings(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> _Told:

@@ -29,17 +29,28 @@ _NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['�
 
 def owned(sentence: str, asked: Asked) -> Iterator[State]:
     named = frozenset(map(stem, words(sentence)))
+    sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
     is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
     if not is_named:
         return
     clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
     about = sentence if asked.type == "amount" else ",".join(clauses)
-    if _NAMED.search(sentence) or NOT_YET.search(sentence) or _OTHERS.search(about) or any(map(WAS.search, clauses)):
+    if (
+        _NAMED.search(sentence)
+        or NOT_YET.search(sentence)
+        or _is_of_others(about, asked)
+        or any(map(WAS.search, clauses))
+    ):
         return
     read = _READERS[asked.type]
     if value := read(sentence, asked):
         replaces = not LATE.search(sentence) and not re.search(r"\b(?:also|too|as well|another)\b", sentence, re.I)
         yield State("", value, sentence, is_only=bool(NOW.search(sentence)), replaces=replaces)
+
+
+def _is_of_others(text: str, asked: Asked) -> bool:
+    """Say whether it speaks of somebody else than the speaker and the one asked for, "my boyfriend" say."""
+    return any(stem(words(found[0])[-1]) != asked.head for found in _OTHERS.finditer(text))
 
 
 def _amount(sentence: str, _: Asked) -> frozenset[str]:
@@ -67,7 +78,7 @@ _IS_FROM = re.compile(
 
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
-    found = re.search(r"(?:\bis|['’]s)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
+    found = re.search(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
     if found is None:
         coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if NOW.search(sentence) and not asked.type else []
         return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
