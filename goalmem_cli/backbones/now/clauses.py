@@ -31,14 +31,16 @@ _TIMES = frozenset(
     "thursday friday saturday sunday christmas easter i".split()
 )
 _ARTICLES = frozenset("a an the my our your his her their this some one another new".split())
-_NO_PLACE = frozenset("night home weekend weekends time moment hours day days evening morning least once first".split())
+_NO_PLACE = frozenset(
+    "night home weekend weekends time moment hours day days evening morning least once first living".split()
+)
 _LIVING: Mapping[str, frozenset[str]] = {
     verb: frozenset("in at to near on into".split())
     for verb in ("liv", "resid", "settl", "bas", "based", "mov", "relocat", "back", "return")
 }
 _WORKING: Mapping[str, frozenset[str]] = {
-    "work": frozenset(("at", "for")),
-    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("employ", "start", "back", "hir", "begin")},
+    **{verb: frozenset(("at", "for")) for verb in ("work", "start", "back", "begin")},
+    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("employ", "hir")},
     "join": frozenset(),
 }
 _CHANGES = frozenset(map(stem, "moved relocated returned started joined hired began".split()))
@@ -88,7 +90,7 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
             around = (before.rpartition(",")[2], rest.partition(",")[0])
             if any(NOT_YET.search(each) or WAS.search(each) for each in around):
                 continue
-            if asked.kind == HOME and _FOR_A_TIME.search(rest):
+            if asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest):
                 continue
             yield State(holder, value, sentence, is_end, is_only, replaces or is_end)
             return
@@ -192,7 +194,7 @@ def _value(
         place += 1
     elif before is None and asked.verb == "go":
         place += place < len(tokens) and tokens[place].lower() in ("to", "into")
-    is_name = asked.kind == HOME or verb == "join"
+    is_name = asked.kind == HOME or verb in ("join", "back")
     found, end = (_name if is_name else _phrase)(tokens, place, asked)
     return (frozenset(found) if found else None), end
 

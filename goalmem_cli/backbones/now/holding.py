@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
@@ -24,6 +25,8 @@ from goalmem_cli.records import Hit, Query, Turn, Unit
 
 _DEPTH = 200
 """How many turns are looked through: they have the words below, and are of one speaker where the question names one."""
+_ROUNDS = 4
+"""How often it is looked: where so many were found, again among those later than the last that tells it."""
 _CUES: Mapping[str, str] = {
     HOME: "live lives living moved back settled based relocated home",
     WORK: "work works working job started joined employed hired back",
@@ -95,15 +98,12 @@ class _Told:
 
 def _tellings(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> _Told:
     """Look through the scope for statements of what is asked for, and decide which of them hold."""
-    units = {hit.unit.id: hit.unit for hit in hits}
-    units.update({unit.id: unit for unit in _searched(reader, hits, query, asked)})
     holders: dict[tuple[str, ...], list[Telling]] = {}
-    for unit in units.values():
-        for state in states_in(unit.text, asked) if is_told(unit) else ():
-            if _is_asked(state, unit, asked):
-                is_one = role_of(unit.author) == USER and unit.said is not None
-                talk = "" if is_one else unit.conversation
-                holders.setdefault((talk, unit.author, state.holder), []).append(Telling(unit, state))
+    for telling in _all_told(reader, hits, query, asked):
+        unit = telling.unit
+        is_one = role_of(unit.author) == USER and unit.said is not None
+        talk = "" if is_one else unit.conversation
+        holders.setdefault((talk, unit.author, telling.state.holder), []).append(telling)
     stated, holding, replaced = dict[str, State](), set[str](), dict[str, str]()
     for told in holders.values():
         stated.update({each.unit.id: each.state for each in told})
@@ -115,6 +115,28 @@ def _tellings(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Aske
     return _Told(stated, frozenset(holding), {one: by for one, by in replaced.items() if one not in holding})
 
 
+def _all_told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Telling]:
+    """Return what the hits tell, and what is found in the scope: looked for again after the last, if there is more."""
+    units = {hit.unit.id: hit.unit for hit in hits}
+    told: list[Telling] = []
+    found = list(units.values())
+    for _ in range(_ROUNDS):
+        more = _searched(reader, hits, query, asked)
+        found += [unit for unit in more if unit.id not in units]
+        units.update({unit.id: unit for unit in more})
+        told += [Telling(unit, state) for unit in found for state in _told_by(unit, asked)]
+        last = {each.unit.conversation: each.unit.said for each in sorted(told, key=_clock)}
+        since = min(last.values(), key=_clock_of, default=None)
+        if len(more) < _DEPTH or since is None or since == query.since:
+            break
+        query, found = replace(query, since=since), []
+    return told
+
+
+def _told_by(unit: Unit, asked: Asked) -> list[State]:
+    return [state for state in states_in(unit.text, asked) if _is_asked(state, unit, asked)] if is_told(unit) else []
+
+
 def _in_time(told: Iterable[Telling]) -> list[Telling]:
     """Return what one person told in order: by place in a conversation, by time over several."""
     by_place = sorted(told, key=lambda each: each.unit.place)
@@ -124,7 +146,10 @@ def _in_time(told: Iterable[Telling]) -> list[Telling]:
 
 
 def _clock(telling: Telling) -> int:
-    said = telling.unit.said
+    return _clock_of(telling.unit.said)
+
+
+def _clock_of(said: datetime | None) -> int:
     return 0 if said is None else Moment.from_datetime(said).clock
 
 
