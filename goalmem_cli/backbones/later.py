@@ -43,12 +43,8 @@ def _elsewhere(told: Sequence[Unit]) -> dict[str, Unit]:
     """Return for each unit that states a home or a workplace, by id, the later unit that replaces it, if one does."""
     found: dict[str, Unit] = {}
     for asked in (AT_HOME, AT_WORK):
-        holders: dict[tuple[str, str, str], list[Telling]] = {}
-        for unit in told:
-            for state in states_in(unit.text, asked):
-                holders.setdefault((unit.author, unit.conversation, state.holder), []).append(Telling(unit, state))
-        for tellings in holders.values():
-            found |= {one: by.unit for one, by in replaced_by(tellings, asked).items() if by and by.unit.id != one}
+        states = [Telling(unit, state) for unit in told for state in states_in(unit.text, asked)]
+        found |= {each: later for each, later in replaced_by(states, asked).items() if later is not None}
     return found
 
 

@@ -75,12 +75,12 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
     replaces = not is_late and not _BESIDE.search(sentence)
     is_only = (is_now or bool(_MENDED.search(sentence))) and replaces
     for clefted in _clefts(sentence, verbs, asked):
-        yield State("", clefted, sentence, is_only=True, replaces=not is_late)
+        yield State("", clefted, is_only=True, replaces=not is_late)
         return
     if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
         names, _ = _name(_TOKEN.findall(found["v"] or found["w"]), 0, asked)
         if names:
-            yield State("", frozenset(names), sentence, is_only=is_only, replaces=replaces)
+            yield State("", frozenset(names), is_only=is_only, replaces=replaces)
             return
     tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
     for at in range(len(tokens)):
@@ -92,7 +92,7 @@ def done(sentence: str, asked: Asked) -> Iterator[State]:
                 continue
             if asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest):
                 continue
-            yield State(holder, value, sentence, is_end, is_only, replaces or is_end)
+            yield State(holder, value, is_end, is_only, replaces or is_end)
             return
 
 

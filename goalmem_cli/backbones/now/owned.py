@@ -40,7 +40,7 @@ def owned(sentence: str, asked: Asked) -> Iterator[State]:
     read = _READERS[asked.type]
     if value := read(sentence, asked):
         replaces = not LATE.search(sentence) and not re.search(r"\b(?:also|too|as well|another)\b", sentence, re.I)
-        yield State("", value, sentence, is_only=bool(NOW.search(sentence)), replaces=replaces)
+        yield State("", value, is_only=bool(NOW.search(sentence)), replaces=replaces)
 
 
 def _is_other(sentence: str, about: str, asked: Asked) -> bool:

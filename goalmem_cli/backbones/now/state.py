@@ -17,7 +17,6 @@ class State:
 
     holder: str
     value: frozenset[str]
-    words: str
     is_end: bool = False
     is_only: bool = False
     replaces: bool = True

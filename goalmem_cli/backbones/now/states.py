@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from goalmem_cli.backbones.changes import stated
 from goalmem_cli.backbones.now.asked import OWN, Asked
 from goalmem_cli.backbones.now.clauses import done
 from goalmem_cli.backbones.now.owned import owned
 from goalmem_cli.backbones.now.state import State
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.roles import USER, role_of
 from goalmem_cli.records import Unit
 
 
@@ -31,20 +34,45 @@ def states_in(text: str, asked: Asked) -> tuple[State, ...]:
     return tuple(state for sentence in stated(text) for state in sentences(sentence, asked))
 
 
-def replaced_by(told: Sequence[Telling], asked: Asked) -> dict[str, Telling | None]:
-    """Return unit id -> the statement that replaces it, or None if it holds. `told` are one holder's, in order of time.
+def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
+    """Return unit id -> the unit that replaces what it states, None if that holds; for each holder on its own.
 
     What holds is decided from the last back: a value that is said again is not replaced by what was said between.
     """
-    found: dict[str, Telling | None] = {}
-    for place, one in enumerate(told):
-        found[one.unit.id] = None
-        rest = told[place + 1 :]
-        ends = [at for at, other in enumerate(rest) if _replaces(other.state, one.state, asked)]
-        if ends and not _is_back(one.state, rest[ends[-1] + 1 :]):
-            last = rest[ends[-1]].state
-            found[one.unit.id] = next(rest[at] for at in ends if last.says_the_same(rest[at].state) or at == ends[-1])
+    holders: dict[tuple[str, str, str], list[Telling]] = {}
+    for each in told:
+        unit = each.unit
+        is_one = role_of(unit.author) == USER and unit.said is not None
+        talk = "" if is_one else unit.conversation  # there may be another Ana in another one
+        holders.setdefault((talk, unit.author, each.state.holder), []).append(each)
+    found: dict[str, Unit | None] = {}
+    for of_one in map(_in_time, holders.values()):
+        for place, one in enumerate(of_one):
+            by, name = _replacing(one.state, of_one[place + 1 :], asked), one.unit.id
+            is_itself = by is None or by.id == name
+            found[name] = None if is_itself or found.get(name, by) is None else by
     return found
+
+
+def _replacing(one: State, later: Sequence[Telling], asked: Asked) -> Unit | None:
+    ends = [at for at, other in enumerate(later) if _replaces(other.state, one, asked)]
+    if not ends or _is_back(one, later[ends[-1] + 1 :]):
+        return None
+    last = later[ends[-1]].state
+    return next(later[at].unit for at in ends if last.says_the_same(later[at].state) or at == ends[-1])
+
+
+def _in_time(told: Iterable[Telling]) -> list[Telling]:
+    """Return what one person told in order: by place in a conversation, by time over several."""
+    by_place = sorted(told, key=lambda each: each.unit.place)
+    if len({each.unit.conversation for each in by_place}) == 1:
+        return by_place
+    return sorted(by_place, key=lambda each: clock_of(each.unit.said))
+
+
+def clock_of(said: datetime | None) -> int:
+    """Return a number to order times by."""
+    return 0 if said is None else Moment.from_datetime(said).clock
 
 
 def _replaces(later: State, earlier: State, asked: Asked) -> bool:
