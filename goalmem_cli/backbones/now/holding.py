@@ -134,7 +134,7 @@ def _is_from(unit: Unit, state: State, asked: Asked) -> bool:
 
 
 def _marked(hits: Sequence[Hit], stated: Mapping[str, State], by: Mapping[str, Unit | None], asked: Asked) -> list[Hit]:
-    """Return the hits with marks; what was derived from turns is replaced where the turn that it has the value of is."""
+    """Return the hits with marks; what was derived is replaced where the turn is that it has the value of."""
     marked = []
     for hit in hits:
         turns = [turn for turn in (hit.unit.id, *hit.unit.turns) if by.get(turn) is not None]
