@@ -140,14 +140,9 @@ def may_tell_change(text: str) -> bool:
     return any(part in lowered for part in _ANY)
 
 
-def told_change(text: str) -> str:
-    """Return the first words of a text that show a change without an earlier text; "" if there are none."""
-    return next((each.cue for each in changes_in(text) if each.is_clear), "") if may_tell_change(text) else ""
-
-
-def changes_in(text: str) -> tuple[Change, ...]:
-    """Return the changes that the text states, in the order of its sentences."""
-    told = (each for each in stated(text) if not _NO_NEWS.search(each))
+def changes_in(sentences: Iterable[str]) -> tuple[Change, ...]:
+    """Return the changes that sentences from `stated` tell, in their order."""
+    told = (each for each in sentences if not _NO_NEWS.search(each))
     return tuple(change for sentence in told for change in _changes(sentence))
 
 

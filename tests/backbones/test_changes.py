@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.backbones.changes import told_change
 from goalmem_cli.backbones.later import marked
 from goalmem_cli.records import FORWARDED_FROM, Hit, Turn, Unit
 from goalmem_cli.transcripts import read_file
@@ -52,6 +51,11 @@ def hits_of(turns: Sequence[Turn]) -> list[Hit]:
         )
         for turn in turns
     ]
+
+
+def told_change(text: str) -> str:
+    """Return the words of a text that tell a change by themselves."""
+    return marked(hits_of([Turn("talk", 1, 0, "Ana", text, None)]))[0].change
 
 
 def moved_by(*said: str) -> str | None:

@@ -68,32 +68,32 @@ _FOR_A_TIME = re.compile(
 
 
 def done(sentence: str, asked: Asked) -> Iterator[State]:
-    verbs = _verbs(asked)
     if asked.about and not asked.about <= content_stems(sentence) | frozenset(map(stem, words(sentence))):
         return
-    is_now, is_late = bool(NOW.search(sentence)), bool(LATE.search(sentence))
-    replaces = not is_late and not _BESIDE.search(sentence)
-    is_only = (is_now or bool(_MENDED.search(sentence))) and replaces
-    for clefted in _clefts(sentence, verbs, asked):
-        yield State("", clefted, is_only=True, replaces=not is_late)
+    for holder, value, is_end, is_cleft in _read(sentence, asked):
+        replaces = not LATE.search(sentence) and (is_cleft or not _BESIDE.search(sentence))
+        is_only = is_cleft or (replaces and bool(NOW.search(sentence) or _MENDED.search(sentence)))
+        yield State(holder, value, is_end, is_only, replaces or is_end)
         return
+
+
+def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bool, bool]]:
+    """Yield (holder, value, whether it ended, whether it is put as "that is what I drive")."""
+    verbs = _verbs(asked)
+    for clefted in _clefts(sentence, verbs, asked):
+        yield "", clefted, False, True
     if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
         names, _ = _name(_TOKEN.findall(found["v"] or found["w"]), 0, asked)
         if names:
-            yield State("", frozenset(names), is_only=is_only, replaces=replaces)
-            return
+            yield "", frozenset(names), False, False
     tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
     for at in range(len(tokens)):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
-            before = " ".join(tokens[:at])
-            around = (before.rpartition(",")[2], rest.partition(",")[0])
-            if any(NOT_YET.search(each) or WAS.search(each) for each in around):
-                continue
-            if asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest):
-                continue
-            yield State(holder, value, is_end, is_only, replaces or is_end)
-            return
+            around = (" ".join(tokens[:at]).rpartition(",")[2], rest.partition(",")[0])
+            is_past = any(NOT_YET.search(each) or WAS.search(each) for each in around)
+            if not is_past and not (asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest)):
+                yield holder, value, is_end, False
 
 
 _HOUSE = re.compile(

@@ -28,10 +28,11 @@ class Telling:
     state: State
 
 
-def states_in(text: str, asked: Asked) -> tuple[State, ...]:
-    """Return what the text states of the kind that is asked for, in the order of its sentences, whoever holds it."""
-    sentences = owned if asked.kind == OWN else done
-    return tuple(state for sentence in stated(text) for state in sentences(sentence, asked))
+def states_in(told: str | Iterable[str], asked: Asked) -> tuple[State, ...]:
+    """Return what a text or its `stated` sentences state of the kind that is asked for, in order, whoever holds it."""
+    read = owned if asked.kind == OWN else done
+    sentences = stated(told) if isinstance(told, str) else told
+    return tuple(state for sentence in sentences for state in read(sentence, asked))
 
 
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
