@@ -78,12 +78,14 @@ class Joined:
     """The result of joining two conversations, or a preview: all `turns` afterwards, and `shared` ones of both.
 
     `units` counts by kind the derived units that are deleted because their turns change; `ids` are those turns.
+    `called` are speakers of the other conversation with the names that they get, because they said the same.
     """
 
     turns: int
     shared: int
     units: Mapping[str, int] = field(default_factory=dict)
     ids: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    called: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

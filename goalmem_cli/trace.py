@@ -14,14 +14,14 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.records import Usage
 from goalmem_cli.stages import Exchange, Stage
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """The version of the trace document. Older versions can be read.
 
 2 added the prover `together`; 3 stages and exchanges; 4 repairs, and renamed the certainty of a grounding; 5 the period
 asked about and who forwarded a fact; 6 later statements and who quotes a fact; 7 the rank of a fact and what was too
-long to show; 8 what a plan answers, and the rule that was tried.
+long to show; 8 what a plan answers, and the rule that was tried; 9 values in conflict.
 """
-READABLE = (1, 2, 3, 4, 5, 6, 7, SCHEMA_VERSION)
+READABLE = tuple(range(1, SCHEMA_VERSION + 1))
 
 
 class Status(StrEnum):
@@ -302,6 +302,14 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a conflict: a value that was proposed for a subgoal, and the facts that give it, by number."""
+
+    value: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TriedRule:
     """A rule that the question began with; `tried` and `settled` count the questions before this one.
 
@@ -329,6 +337,7 @@ class Trace:
     - `may_be_more`: a list is certainly incomplete.
     - `certainty`: the share (0 to 1) of such answers that are right; None if unknown.
     - `guess`: an answer that was withheld.
+    - `conflict`: why there is no answer: facts give different values, and nothing tells which holds.
     - `is_unchecked`: the engine's checks were off, so bindings are only the model's claims.
     - `since`, `until`: the period asked about, if limited; nothing outside was searched.
     - `rule`: the rule that was tried first, if any.
@@ -364,6 +373,7 @@ class Trace:
     since: datetime | None = None
     until: datetime | None = None
     rule: TriedRule | None = None
+    conflict: tuple[Side, ...] = ()
     stages: tuple[Stage, ...] = field(default=(), compare=False)
     exchanges: tuple[Exchange, ...] = field(default=(), compare=False)
 

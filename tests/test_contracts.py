@@ -16,7 +16,7 @@ from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import StoreError
-from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure, Statement
+from goalmem_cli.lab.bench.gold_structure import GoldModel, Statement
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.memory_records import Added, Ranking, Selection
 from goalmem_cli.milvus.embedded import close_embedded
@@ -126,7 +126,7 @@ def test_structured_backbone(build: Callable[[Path], StructuredBackbone], tmp_pa
 def test_a_backbone_that_retrieves_its_own_units(name: str, tmp_path: Path) -> None:
     """As above, but for the turns: they are found where that is wished; and an outlook may estimate what follows."""
     entry = STRUCTURED[name]
-    told = GoldStructure({"D1:2": (Statement("Biscuit is a dog", ("Biscuit", "dog")),)}, {})
+    told = {"D1:2": (Statement("Biscuit is a dog", ("Biscuit", "dog")),)}
     kit = Kit(GoldModel(told, TURNS), PromptBook.load(None, "full", entry.steps), 2, 4096)
     memory = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
     backbone = entry.build(memory, lambda: kit, entry.settings())

@@ -18,7 +18,7 @@ WATCHED = {
     "pydantic", "regex", "rich", "safetensors", "scipy", "sentence_transformers", "ssl", "tantivy", "tenacity",
     "tokenizers", "torch", "tqdm", "transformers", "yaml",
     # parts of our own that most commands have no use for
-    "goalmem_cli.backbones", "goalmem_cli.lab.bench.calls", "goalmem_cli.lab.evaluation.runs.runner", "goalmem_cli.logic.compounds",
+    "goalmem_cli.backbones", "goalmem_cli.lab.bench.store", "goalmem_cli.lab.evaluation.runs.runner", "goalmem_cli.logic.compounds",
     "goalmem_cli.models.embedding.embedders", "goalmem_cli.models.in_process.llama", "goalmem_cli.models.servers.server", "goalmem_cli.prompts",
     "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace",
     "goalmem_cli.transcripts.formats",

@@ -41,7 +41,7 @@ def test_document_has_the_documented_keys() -> None:
     document: dict[str, Any] = as_document(trace)
 
     assert next(iter(document)) == "schema_version"
-    assert document["schema_version"] == 8
+    assert document["schema_version"] == 9
     assert (document["status"], document["reasoner"], document["answer"]) == ("answered", "goal-mem", "Kyoto Latte")
     assert document["substitution"] == {"x": ["Kyoto Latte"]}
     assert document["evidence"] == ["F1"]

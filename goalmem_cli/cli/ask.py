@@ -180,7 +180,7 @@ def show(
     If the answer is not sure, stderr says so, with a number or, if `is_worded`, in words.
     """
     from goalmem_cli.reasoners.certainty import doubt_in_words
-    from goalmem_cli.render.tree import UNCHECKED, reason_line
+    from goalmem_cli.render.tree import UNCHECKED, outcome_word, reason_line
     from goalmem_cli.trace import as_document
 
     _draw(run, trace, is_traced=is_traced)
@@ -200,7 +200,7 @@ def show(
         run.screen.error(f"no usable reply: {reason_line(trace)}", "try another --model; --trace shows how far it came")
     else:
         if not is_traced:
-            run.screen.note(f"unknown: {reason_line(trace)}")
+            run.screen.note(f"{outcome_word(trace)}: {reason_line(trace)}")
         _show_guess(run, trace.guess, is_worded=is_worded)
 
 

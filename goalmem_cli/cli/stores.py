@@ -288,6 +288,7 @@ def join(
     if shown.units:
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown.units.items())
         what += f"; what was derived from turns that moved is left out ({kinds})"
+    what += "".join(f"; {old} is called {new} there" for old, new in shown.called)
     if dry_run:
         run.screen.report(what)
         return 0

@@ -25,12 +25,16 @@ _MOST_COMPARED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Two speakers who may be one person, as they are shown, and the reason; each handle names only one of them."""
+    """Two speakers who may be one person, as they are shown, and the reason; each handle names only one of them.
+
+    `rooms` are two conversations in which they said the same, which may then be one chat; empty for other reasons.
+    """
 
     one: str
     other: str
     reason: str
     handles: tuple[str, str]
+    rooms: tuple[str, ...] = ()
 
 
 def suggestions(memory: KeptMemory) -> list[Suggestion]:
@@ -45,14 +49,14 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     roster = roster_of(memory, stored)
     found: dict[frozenset[str], Suggestion] = {}
     ways = (_same_turns(memory, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
-    for one, other, reason in (each for way in ways for each in way):
+    for one, other, reason, rooms in (each for way in ways for each in way):
         if one != other and not _are_two(one, other):
-            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, roster))
+            found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, rooms, roster))
     return list(found.values())
 
 
-def _suggestion(one: Somebody, other: Somebody, reason: str, roster: Roster) -> Suggestion:
-    return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)))
+def _suggestion(one: Somebody, other: Somebody, reason: str, rooms: tuple[str, ...], roster: Roster) -> Suggestion:
+    return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)), rooms)
 
 
 def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
@@ -76,9 +80,9 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
     same = _same_turns(memory, roster, [each.name for each in near])
     ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
     return [
-        _suggestion(one, other, reason, roster)
+        _suggestion(one, other, reason, rooms, roster)
         for way in ways
-        for one, other, reason in way
+        for one, other, reason, rooms in way
         if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
     ]
 
@@ -92,7 +96,8 @@ def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
     return clock_of(begun) <= clock_of(until) and clock_of(since) <= clock_of(ended)
 
 
-_Pair = tuple[Somebody, Somebody, str]
+_Pair = tuple[Somebody, Somebody, str, tuple[str, ...]]
+"""Two speakers, why they may be one, and the conversations that may then be one."""
 
 
 def _are_two(one: Somebody, other: Somebody) -> bool:
@@ -112,12 +117,15 @@ def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None 
         if turn.said is not None and (one := of_voice.get(voice_of(turn))) is not None:
             said.setdefault((clock_of(turn.said), turn.text), {})[turn.conversation] = one
     shared: dict[tuple[Somebody, Somebody], list[str]] = {}
+    rooms: dict[tuple[Somebody, Somebody], tuple[str, ...]] = {}
     for (_, text), speakers in said.items():
-        for one, other in combinations(sorted(set(speakers.values()), key=_numbers_first), 2):
+        room = {one: name for name, one in speakers.items()}
+        for one, other in combinations(sorted(room, key=_numbers_first), 2):
             shared.setdefault((one, other), []).append(text)
-    for (one, other), texts in shared.items():
+            rooms.setdefault((one, other), (room[one], room[other]))
+    for pair, texts in shared.items():
         if len(texts) >= _FEWEST_TURNS or len(texts[0].split()) >= _FEWEST_WORDS:
-            yield one, other, f"the same {len(texts)} turns" if len(texts) > 1 else "the same turn"
+            yield *pair, f"the same {len(texts)} turns" if len(texts) > 1 else "the same turn", rooms[pair]
 
 
 def _numbers_first(one: Somebody) -> tuple[bool, str]:
@@ -130,11 +138,11 @@ def _numbers(roster: Roster) -> Iterator[_Pair]:
     for (number, one), (same, other) in combinations(numbers, 2):
         if number[-_END_OF_NUMBER:] == same[-_END_OF_NUMBER:]:
             first, last = sorted((one, other), key=_numbers_first)
-            yield first, last, "one number"
+            yield first, last, "one number", ()
     for number, one in numbers:
         for other in roster.persons:
             if any(_holds(each, number) for each in other.names if not digits_of(each)):
-                yield one, other, "the number in the name"
+                yield one, other, "the number in the name", ()
 
 
 def _numbers_of(one: Somebody) -> list[str]:
@@ -158,7 +166,7 @@ def _rooms_of_numbers(roster: Roster, stored: Sequence[ConversationSummary]) -> 
         if len(others) == 1 and len(people) <= 2:
             for number, one in numbers:
                 if _holds(each.name, number):
-                    yield one, others[0], f"the number is what {each.name!r} is called after"
+                    yield one, others[0], f"the number is what {each.name!r} is called after", ()
 
 
 def _spellings(roster: Roster) -> Iterator[_Pair]:
@@ -170,4 +178,4 @@ def _spellings(roster: Roster) -> Iterator[_Pair]:
     for same in alike.values():
         for one, other in combinations(same, 2):
             if not (one.said and other.said and one.name == other.name):  # else the user told them apart
-                yield one, other, "names spelled alike"
+                yield one, other, "names spelled alike", ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -163,8 +164,12 @@ class Reading:
         from goalmem_cli.library.alike import numbers_of
 
         for each in numbers_of(memory, self._grown)[:_SUGGESTED]:
+            rooms = " and ".join(each.rooms)
+            join = (
+                f"; `goalmem stores join {shlex.join(each.rooms)}` joins {rooms} if they are one chat" if rooms else ""
+            )
             self._hears.note(
-                f"{each.one} and {each.other} may be one person ({each.reason}): `goalmem people` says more"
+                f"{each.one} and {each.other} may be one person ({each.reason}): `goalmem people` says more{join}"
             )
         self._grown.clear()
 

@@ -25,6 +25,7 @@ from goalmem_cli.trace import (
     Opened,
     Refined,
     Rejected,
+    Side,
     Status,
     Step,
     Trace,
@@ -140,8 +141,12 @@ def reason_line(trace: Trace) -> str:
     """Return why a question was not answered: the failed subgoal and its reason, or what the model read in vain.
 
     If every subgoal was settled, the last note says what the facts left open. If an answer was found but is not certain
-    enough, the line says so.
+    enough, the line says so. Values in conflict are shown with who said them and when, and the question that would
+    settle it.
     """
+    if trace.conflict:
+        said = ", and ".join(_side(side, trace.facts) for side in trace.conflict)
+        return f"{said}; what would settle it: {trace.question} {', or '.join(s.value for s in trace.conflict)}?"
     if trace.failure is not None:
         return trace.failure
     if trace.guess is not None:
@@ -162,6 +167,18 @@ def reason_line(trace: Trace) -> str:
     return next((ending for ending in reversed(endings) if ending), "nothing in memory settles it")
 
 
+def _side(side: Side, facts: Mapping[str, Fact]) -> str:
+    """Return one value of a conflict with who said it and when."""
+    told = [facts[number] for number in side.facts if number in facts]
+    said = "; ".join(f"{fact.number} {fact.speaker}{f', {when(fact.said)}' if fact.said else ''}" for fact in told)
+    return f"{side.value} ({said})"
+
+
+def outcome_word(trace: Trace) -> str:
+    """Return how a question ended in a word or two: its status, or "in conflict"."""
+    return "in conflict" if trace.conflict else trace.status.value
+
+
 def _read_in_vain(facts: int) -> str:
     if not facts:
         return "nothing was retrieved"
@@ -170,7 +187,7 @@ def _read_in_vain(facts: int) -> str:
 
 def _unanswered(trace: Trace, style: str) -> Text:
     """Return why there is no answer, with a withheld answer and its facts, if any."""
-    lines = [labelled(trace.status.value, reason_line(trace), style)]
+    lines = [labelled(outcome_word(trace), reason_line(trace), style)]
     if trace.guess is not None:
         facts = " ".join(trace.guess.evidence)
         lines.append(labelled("guess", f"{trace.guess.answer} ({trace.guess.certainty:.0%} certain, from {facts})"))

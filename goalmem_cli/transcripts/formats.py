@@ -16,6 +16,7 @@ from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
 from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
+from goalmem_cli.transcripts.readers.copied import CopiedReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
 from goalmem_cli.transcripts.readers.described import DescribedReader
 from goalmem_cli.transcripts.readers.discord import DiscordReader
@@ -118,6 +119,7 @@ READERS: tuple[Reader, ...] = (
     LineReader(),
     KakaotalkReader(),
     IrcReader(),
+    CopiedReader(),
     QqReader(),
     WechatReader(),
     SubtitlesReader(),

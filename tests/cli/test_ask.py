@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_json_has_the_issue_s_keys(momoco: Goalmem) -> None:
     """`--json` prints one document with the trace's keys, the facts under the transcript's own names."""
     outcome = momoco("ask", QUESTION, "--json", factories=proving())
     document = json.loads(outcome.out)
-    assert document["schema_version"] == 8
+    assert document["schema_version"] == 9
     assert (document["status"], document["answer"], document["reasoner"]) == ("answered", "Kyoto Latte", "goal-mem")
     assert document["substitution"] == {"x": ["Kyoto Latte"]}
     cited = [document["facts"][number] for number in document["evidence"]]
@@ -92,6 +93,27 @@ def test_unknown_is_exit_1_and_says_which_subgoal_failed(momoco: Goalmem) -> Non
     assert outcome.err == f"unknown: S1 {ORDERED}: nobody says\n"
     document = json.loads(momoco("ask", QUESTION, "--json", "--max-breadth", "1", factories=failing()).out)
     assert (document["status"], document["answer"]) == ("unknown", None)
+
+
+def test_values_in_conflict_are_both_shown_and_exit_1(tmp_path: Path, goalmem: Goalmem) -> None:
+    """Who said what and when, and the question that would settle it; the answer is not one of the two."""
+    chat = tmp_path / "rent.md"
+    chat.write_text("Ana: My rent is 900 euros.\nBo: Ana's rent is 950 euros.\nAna: Hm.\nBo: Yes.\n")
+    assert goalmem("ingest", str(chat)).code == 0
+    rent = "(Ana) pays a rent of (x:amount)"
+    both = claims(1, "My rent", x="900 euros"), claims(1, "Ana's rent", x="950 euros")
+    reply = proved(*both, plan=plan(rent, rent), status="stop")
+
+    outcome = goalmem("ask", "How much is Ana's rent?", factories=scripted(reply))
+
+    assert (outcome.code, outcome.out) == (1, "")
+    assert re.fullmatch(
+        r"in conflict: 900 euros \(F\d Ana.*\), and 950 euros \(F\d Bo.*\); "
+        r"what would settle it: How much is Ana's rent\? 900 euros, or 950 euros\?\n",
+        outcome.err,
+    )
+    document = json.loads(goalmem("ask", "How much is Ana's rent?", "--json", factories=scripted(reply)).out)
+    assert [side["value"] for side in document["conflict"]] == ["900 euros", "950 euros"]
 
 
 def test_a_model_without_usable_replies_is_exit_4(momoco: Goalmem) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import permutations
@@ -85,6 +86,39 @@ def test_what_overlaps_by_less_is_joined_by_the_command_that_is_named(either: Go
     assert goalmem("stores", "join", "one", "one").code == 2
     assert goalmem("stores", "join", "one", "none").code == 3
     assert goalmem("stores", "verify").code == 0
+
+
+def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(either: Goalmem, tmp_path: Path) -> None:
+    """The number that became a name said the same: it is told after reading, and each turn is there once."""
+    goalmem = either
+    for name, who, last in (
+        ("Allotment", "+44 7700 900321", ""),
+        ("Plot 9", "Ravi", "02/05/2026, 08:05 - Ravi: Blue pot.\n"),
+    ):
+        (tmp_path / f"WhatsApp Chat with {name}.txt").write_text(
+            f"13/04/2026, 09:10 - {who}: I planted 14 leeks in bed two.\n"
+            f"13/04/2026, 09:12 - Nora: Lovely, I water them tonight.\n"
+            f"14/04/2026, 20:00 - {who}: The slugs took three of them.\n{last}"
+        )
+    old, new = sorted(tmp_path.glob("*.txt"))
+    assert goalmem("ingest", str(old)).code == 0
+    outcome = goalmem("ingest", str(new))
+    assert "+44 7700 900321 and Ravi may be one person (the same 2 turns)" in outcome.err
+    command = re.search(r"`goalmem (stores join .*?)` joins", outcome.err)
+    assert command is not None
+
+    joined = goalmem(*shlex.split(command[1]), "--yes")
+    assert "has 4 turns, 3 of which both had" in joined.out
+    assert "is called" in joined.out
+    said = [
+        "I planted 14 leeks in bed two.",
+        "Lovely, I water them tonight.",
+        "The slugs took three of them.",
+        "Blue pot.",
+    ]
+    assert stored(goalmem) == [said]
+    assert goalmem("ingest", str(old), str(new)).out.count("nothing new") == 2
+    assert stored(goalmem) == [said]
 
 
 @pytest.mark.parametrize("is_copied", [True, False])

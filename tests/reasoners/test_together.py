@@ -487,6 +487,36 @@ def test_what_can_have_one_value_only_conflicts(lines: tuple[str, ...], told: st
     assert trace.status is Status.UNKNOWN
     assert trace.attempts[0].steps[0].several == ()
     assert all("conflict" in item.why for item in trace.attempts[0].steps[0].rejected)
+    assert {side.value: [trace.facts[number].text for number in side.facts] for side in trace.conflict} == {
+        found.format(n): [line.split(": ")[1]] for line, n in zip(lines, (3, 9), strict=True)
+    }
+
+
+def test_yes_and_no_at_once_are_in_conflict() -> None:
+    """Who says that it was never done, and that it was: both are shown, and which holds is asked."""
+    lines = chat("Gina: I have never written a route.", "Gina: I wrote the first route today.")
+    yes, no = claims(1, "wrote the first"), claims(1, "never written", verdict="contradicted")
+    told = "(Gina) wrote a route"
+    trace, _ = ask_together(
+        lines, "Did Gina write a route?", proved(yes, no, plan=plan(told, told, answer=[]), status="stop")
+    )
+
+    assert trace.status is Status.UNKNOWN
+    assert {side.value: [trace.facts[number].text for number in side.facts] for side in trace.conflict} == {
+        "yes": ["I wrote the first route today."], "no": ["I have never written a route."]
+    }  # fmt: skip
+
+
+def test_values_of_two_subgoals_are_no_conflict() -> None:
+    """That a variable has no value common to two subgoals is a failed join: nobody says two things of one."""
+    one, two = "(x:person) opened a store", "(x:person) sings"
+    trace, _ = ask_together(
+        chat("Gina: Gina opened a store.", "Jon: Jon sings."), "Who opened a store and sings?",
+        proved(claims(1, "opened", x="Gina"), claims(2, "sings", x="Jon"), plan=plan(one, one, two), status="stop"),
+    )  # fmt: skip
+
+    assert trace.status is Status.UNKNOWN
+    assert trace.conflict == ()
 
 
 SHED = chat("Maya: Somebody built our boat shed.", "Maya: Grace came by at noon.", "Maya: Ruth hammered every plank.")

@@ -125,6 +125,7 @@ def test_the_table_of_formats() -> None:
         *((name, "whatsapp") for name in ("imessage", "line", "kakaotalk")),
         ("whatsapp", "signal"),
         ("qq", "wechat"),
+        ("copied-messages", "wechat"),
         ("viber", "table"),
         ("markdown", "names"),
         ("signal", "markdown"),

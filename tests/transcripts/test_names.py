@@ -40,6 +40,18 @@ def test_reads_a_text_as_golden() -> None:
     assert {detect(name, TALK.encode()) for name in ("talk.txt", "talk.md", "-")} == {"names"}
 
 
+def test_a_title_and_days_may_stand_above() -> None:
+    """As people write their own notes; a line of code in what somebody says is no heading."""
+    text = "# Our trip\n\n## 3 May 2026\nAna: Where do we stay?\nBen: Baixa.\n# apt install maps\n\n## 5 May 2026\nAna: Good one.\nBen: So it is.\n"
+    conversation = read(text)
+
+    assert [(turn.speaker, turn.text, turn.said and turn.said.day, turn.session) for turn in conversation.turns] == [
+        ("Ana", "Where do we stay?", 3, 0), ("Ben", "Baixa.\n# apt install maps", 3, 0), ("Ana", "Good one.", 5, 1),
+        ("Ben", "So it is.", 5, 1),
+    ]  # fmt: skip
+    assert detect("trip.md", text.encode()) == "names"
+
+
 def test_roles_are_known() -> None:
     """Chats with a model, copied by hand."""
     conversation = read("User: Hi\nAssistant: Hello\nUser: Bye\n")
@@ -56,10 +68,11 @@ def test_roles_are_known() -> None:
         "Ana: hi\nAna: ho\nAna: hm\n",
         "From: a@b.c\nTo: d@e.f\nFrom: x\nTo: y\n",
         "Ana: hi\nBen: ho\n",
+        "# Setup\n\nName: use your own one.\nPort: any will do.\nName: not root.\nThe rest is\nas it was\nbefore, see\n",
         "Ana: hi\nBen: ho\nAna: hm\n" + "and so on\n" * 60,
     ],
 )
 def test_other_texts_are_none(text: str) -> None:
     """Settings, logs, letters, one person's notes, and texts with little speech in them."""
-    with pytest.raises(InputError, match="in none of the accepted formats"):
+    with pytest.raises(InputError, match=r"in none of the accepted formats|looks like a document"):
         detect("a.txt", text.encode())

@@ -8,7 +8,7 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect
+from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 
 FULL = """\
@@ -117,3 +117,23 @@ def test_other_tables_are_none(text: str) -> None:
     """A table without texts, or without speakers, is not taken for a conversation."""
     with pytest.raises(InputError, match="in none of the accepted formats"):
         detect("a.csv", text.encode())
+
+
+def test_the_owner_of_the_file_has_no_name_in_it() -> None:
+    """iMazing leaves the sender of what was sent empty, and says `Outgoing`."""
+    head = "Chat Session,Message Date,Service,Type,Sender ID,Sender Name,Text"
+    rows = [
+        "Bo,2024-05-01 10:00:00,iMessage,Incoming,+15550100,Bo Reed,Hello",
+        "Bo,2024-05-01 10:01:00,iMessage,Outgoing,,,Hi Bo",
+    ]
+    (chat,) = read_bytes("\n".join([head, *rows]).encode(), "Messages - Bo.csv")
+
+    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
+
+
+def test_the_sides_of_a_chat_with_a_model_have_roles() -> None:
+    """Copilot's history names them Human and AI."""
+    text = "Conversation,Time,Author,Message\nTrip,2026-05-01T10:00:00,Human,Where to?\nTrip,2026-05-01T10:00:05,AI,Porto.\n"
+    (chat,) = read_bytes(text.encode(), "history.csv")
+
+    assert [turn.role for turn in chat.turns] == ["user", "assistant"]

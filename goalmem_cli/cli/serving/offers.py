@@ -319,12 +319,12 @@ class Offers:
 def answered(trace: Trace, kept: str | None) -> Answered:
     """Return the answer with its proof as text and as JSON, of the facts those that are cited anywhere."""
     from goalmem_cli.render.sharing import proof_text
-    from goalmem_cli.render.tree import reason_line
+    from goalmem_cli.render.tree import outcome_word, reason_line
     from goalmem_cli.trace import Status, as_document
 
     is_answered = trace.status is Status.ANSWERED and trace.answer is not None
     failed = None if is_answered else reason_line(trace)
-    first = one_line(trace.answer or "") if is_answered else f"{trace.status.value}: {failed}"
+    first = one_line(trace.answer or "") if is_answered else f"{outcome_word(trace)}: {failed}"
     proof = proof_text(trace)
     proof = proof if len(proof) <= MOST_PROOF else f"{proof[:MOST_PROOF]}\n(cut here; `goalmem trace show` has it all)"
     document: dict[str, Any] = as_document(trace)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -63,32 +64,9 @@ class GatheringStore(Store):
         with super().reading() as reader:
             yield reader
 
-    def derived(self, backbone: str) -> list[Derived]:
-        """As `Store.derived`."""
+    def _read(self, look: Any, *args: Any, **named: Any) -> Any:
         self.write()
-        return super().derived(backbone)
-
-    def has_derived(self, backbone: str) -> bool:
-        """As `Store.has_derived`."""
-        self.write()
-        return super().has_derived(backbone)
-
-    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
-        """As `Store.counts_of`."""
-        self.write()
-        return super().counts_of(backbone)
-
-    def units_of(
-        self, backbone: str, kinds: Sequence[str] | None = None, conversations: Sequence[str] | None = None
-    ) -> list[Unit]:
-        """As `Store.units_of`."""
-        self.write()
-        return super().units_of(backbone, kinds, conversations)
-
-    def edges_of(self, backbone: str, kinds: Sequence[str] | None = None) -> list[Edge]:
-        """As `Store.edges_of`."""
-        self.write()
-        return super().edges_of(backbone, kinds)
+        return super()._read(look, *args, **named)
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
         """Return the (units, dimension) vectors of the units' texts from the embedder, stored or not."""

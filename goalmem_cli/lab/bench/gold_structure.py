@@ -1,7 +1,7 @@
 """A model that replies with gold structure, as if a structured backbone's model never misread anything.
 
-This measures retrieval without a model. The content of each turn comes from gold plans, or from the labels of a
-generated trajectory. There are no gold summaries; the first words of everything to summarise serve instead.
+This measures retrieval without a model. The content of each turn comes from gold plans. There are no gold summaries;
+the first words of everything to summarise serve instead.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.came.records import TurnLabels
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.records import Turn
@@ -39,34 +38,19 @@ class Statement:
         return first, in_one_line(between) or "is", last
 
 
-@dataclass(frozen=True)
-class GoldStructure:
-    """Statements by the label of their turn, and the scope of each turn if known."""
+def gold_statements(
+    subgoals: Iterable[tuple[str, Mapping[str, str], Sequence[str]]],
+) -> dict[str, list[Statement]]:
+    """Return the statements of gold plans' subgoals by the label of the first turn that grounds each.
 
-    statements: Mapping[str, Sequence[Statement]]
-    scopes: Mapping[str, str]
-
-    @classmethod
-    def from_subgoals(cls, subgoals: Iterable[tuple[str, Mapping[str, str], Sequence[str]]]) -> GoldStructure:
-        """Return the statements of gold plans' subgoals, each at the first turn that grounds it.
-
-        A subgoal is its text, its variables' values, and the labels of its turns.
-        """
-        told: dict[str, list[Statement]] = {}
-        for text, bindings, turns in subgoals:
-            statement = filled_in(text, bindings)
-            if turns and len(set(statement.names)) > 1:
-                told.setdefault(turns[0], []).append(statement)
-        return cls(told, {})
-
-    @classmethod
-    def from_labels(cls, labels: Mapping[str, TurnLabels]) -> GoldStructure:
-        """Return the statements of a storyboard's turns: each entity with its event and scope."""
-        told = {
-            turn: [Statement(f"{name}: {each.event}, {each.scope}", (name, each.scope)) for name in each.entities]
-            for turn, each in labels.items()
-        }
-        return cls(told, {turn: each.scope for turn, each in labels.items()})
+    A subgoal is its text, its variables' values, and the labels of its turns.
+    """
+    told: dict[str, list[Statement]] = {}
+    for text, bindings, turns in subgoals:
+        statement = filled_in(text, bindings)
+        if turns and len(set(statement.names)) > 1:
+            told.setdefault(turns[0], []).append(statement)
+    return told
 
 
 def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
@@ -95,16 +79,16 @@ def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Reques
 class GoldModel:
     """Replies to the steps of backbones from `secom` to `graphiti`, with full prompts.
 
-    Gold structure has no decisions, links or causes. So everything is new to `mem0`, `mem0-graph` and `graphiti`,
-    nothing is connected in `a-mem`, and nothing is a cause in `magma`.
+    Gold structure has no segments, decisions, links or causes. So a session is one segment, everything is new to
+    `mem0`, `mem0-graph` and `graphiti`, nothing is connected in `a-mem`, and nothing is a cause in `magma`.
     """
 
-    def __init__(self, structure: GoldStructure, turns: Iterable[Turn]) -> None:
-        """Take the structure and its turns, which a prompt shows by speaker and text."""
-        self._structure = structure
+    def __init__(self, statements: Mapping[str, Sequence[Statement]], turns: Iterable[Turn]) -> None:
+        """Take the statements by label, and the turns, which a prompt shows by speaker and text."""
+        self._statements = statements
         self._label = {_shown(turn): turn.label for turn in turns}
         self._steps: Mapping[str, Callable[[Request], object]] = {
-            "secom_segments": self._starts,
+            "secom_segments": lambda _: {"starts": ["0"]},
             "raptor_summary": lambda request: {"summary": _summed_up(_ITEM.findall(request.growing))},
             "memtree_aggregate": lambda request: {
                 "summary": _summed_up([_after(request.growing, "So far: "), _after(request.tail, "New message: ")])
@@ -147,31 +131,25 @@ class GoldModel:
         return [
             (number, statement)
             for number, line in _LINE.findall(request.growing)
-            for statement in self._structure.statements.get(self._label.get(line, ""), ())
+            for statement in self._statements.get(self._label.get(line, ""), ())
         ]
 
     def _note(self, request: Request) -> object:
         line = re.sub(r" \[\d{4}-\d\d-\d\d\]$", "", request.growing.strip().split("\n")[-1])
-        told = self._structure.statements.get(self._label.get(line, ""), ())
+        told = self._statements.get(self._label.get(line, ""), ())
         names = dict.fromkeys(name[:60] for statement in told for name in statement.names)
         context = "; ".join(statement.text for statement in told)[:300]
         return {"keywords": list(names)[:8], "context": context or "nothing", "tags": []}
 
     def _linked(self, request: Request) -> object:
         line = re.sub(r" \[\d{4}-\d\d-\d\d\]$", "", _after(request.tail, "New message: "))
-        told = self._structure.statements.get(self._label.get(line, ""), ())
+        told = self._statements.get(self._label.get(line, ""), ())
         names = dict.fromkeys(name[:80] for statement in told for name in statement.names)
         return {"entities": list(names)[:16], "causal": []}
 
-    def _starts(self, request: Request) -> object:
-        lines = [line for _, line in _EXCHANGE.findall(request.growing)]
-        scopes = [self._structure.scopes.get(self._label.get(line.split(" / ")[0], "")) for line in lines]
-        starts = [str(place + 1) for place in range(1, len(scopes)) if scopes[place] != scopes[place - 1]]
-        return {"starts": starts[:64] or ["0"]}
-
     def _named(self, request: Request) -> object:
         """Return the names in the lines, or those in the question."""
-        known = {name for told in self._structure.statements.values() for each in told for name in each.names}
+        known = {name for told in self._statements.values() for each in told for name in each.names}
         line = request.growing.strip().split("\n")[-1].casefold()
         asked = sorted(name for name in known if name.casefold() in line)
         names = [name for _, statement in self._told(request) for name in statement.names]

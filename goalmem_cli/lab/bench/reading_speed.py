@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from goalmem_cli.lab.bench.layouts.texts import layout_of
+from goalmem_cli.lab.bench.layouts import layout_of
 from goalmem_cli.lab.bench.talk import made_up_conversation
 from goalmem_cli.transcripts import Source, conversations_in, format_of
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from goalmem_cli.errors import ModelError
+
 Progress: TypeAlias = Callable[[int, int], None]
 """Receives the amount done and the total."""
 
@@ -77,3 +79,42 @@ def median_ms(work: Callable[[], object], rounds: int) -> float:
     """Return the median milliseconds of the work, after one warm-up run."""
     work()
     return 1000 * statistics.median(timed(work) for _ in range(rounds))
+
+
+@dataclass(frozen=True, slots=True)
+class AskCost:
+    """The cost of `asked` questions, one process each.
+
+    The seconds are those of the first, the median, and the longest. `peak_bytes` is the peak memory of a process, 0 if
+    unknown. `unknown` counts questions without an answer.
+    """
+
+    asked: int
+    unknown: int
+    first_seconds: float
+    seconds: float
+    longest_seconds: float
+    peak_bytes: int
+
+
+def measure_asking(questions: Sequence[str], words: Sequence[str], report: Progress = unwatched) -> AskCost:
+    """Run `goalmem ask` with the arguments `words` for each question; there must be at least one.
+
+    Raises:
+        ModelError: a process failed.
+    """
+    ran = []
+    for question in questions:
+        ran.append(run_goalmem("ask", question, *words))
+        if ran[-1].has_failed:
+            raise ModelError(f"`goalmem ask` ended with {ran[-1].status}: {ran[-1].said}", "ask it by hand")
+        report(len(ran), len(questions))
+    seconds = [each.seconds for each in ran]
+    return AskCost(
+        asked=len(ran),
+        unknown=sum(each.status != 0 for each in ran),
+        first_seconds=seconds[0],
+        seconds=statistics.median(seconds),
+        longest_seconds=max(seconds),
+        peak_bytes=max(each.peak_bytes for each in ran),
+    )

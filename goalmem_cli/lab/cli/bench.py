@@ -8,26 +8,23 @@ import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.lab.cli import (
-    bench_came,
     bench_goals,
     bench_languages,
-    bench_made_up,
     bench_size,
     bench_speed,
     bench_structures,
+    bench_sums,
     retired,
 )
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
-    bench_speed.speed: ("bench speed --only calls,proofs", "bench speed --units 1000"),
+    bench_speed.speed: ("bench speed --only proofs", "bench speed --units 1000"),
     bench_size.size: ("bench size --only whatsapp,telegram --turns 100000",),
-    bench_came.came: ("bench came made-up --domain debate --turns 1000 --trajectories 2",),
-    bench_made_up.tot: ("bench tot made-up --questions 40 --algorithms er,star --replay",),
     bench_goals.goals: ("bench goals --goals 40 --steps 4",),
     bench_structures.changes: ("bench changes --facts 200 --wrong 0,0.1",),
-    bench_made_up.sums: ("bench sums made-up --turns 400 --replay",),
+    bench_sums.sums: ("bench sums made-up --turns 400 --replay",),
     bench_languages.languages: ("bench languages talks", "eval talks"),
-    bench_structures.structures: ("bench structures made-up/travel-300-0-0 --backbone hipporag",),
+    bench_structures.structures: ("bench structures sample_convos/momoco.json --backbone hipporag",),
 }
 """The commands with their examples."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,6 @@ from goalmem_cli.lab.cli.wanted import listed
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.bench.changes.measuring import ChangeFigures
-    from goalmem_cli.lab.bench.gold_structure import GoldStructure
     from goalmem_cli.lab.evaluation.cases import Case
     from goalmem_cli.ports import Backbone, LanguageModel
     from goalmem_cli.store import Store
@@ -32,13 +31,12 @@ _TURNWISE: dict[str, dict[str, object]] = {"secom": {"exchange": 1}, "hipporag":
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One backbone's figures: the mean share of evidence in its first hits, and about how many tokens these have.
-
-    `calls` and `seconds` are the cost of indexing.
+    """One backbone's sums over all questions: the share of evidence in its first hits, and about how many tokens these
+    have. `calls` and `seconds` are the cost of indexing.
     """
 
     backbone: str
-    recall: float
+    found: float
     tokens: float
     calls: int = 0
     seconds: float = 0.0
@@ -46,22 +44,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The rows of one file or folder, with its numbers of questions and turns."""
+    """The rows of one file, with its numbers of questions and turns."""
 
     name: str
     turns: int
     questions: int
     rows: tuple[Row, ...]
 
+    def mean(self, total: float) -> float:
+        """Return a sum over all questions as the mean of one."""
+        return total / max(1, self.questions)
+
 
 def structures(
     context: typer.Context,
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="PATH...",
-            help="Conversations with gold plans in LoCoMo's form, or folders as `goalmem bench came` writes them.",
-        ),
+        typer.Argument(metavar="PATH...", help="Conversations with gold plans in LoCoMo's form."),
     ],
     backbone: Annotated[
         list[str] | None, typer.Option("--backbone", metavar="NAME", help="Only this one; may be given several times.")
@@ -73,12 +72,10 @@ def structures(
     """Print what structured backbones find with gold structure.
 
     These are secom, raptor, memtree, hipporag, graphrag, mem0, mem0-graph, a-mem, magma and graphiti, at 10
-    hits. Each is indexed with the replies that gold plans or labels give, beside dense and hybrid over the turns alone.
+    hits. Each is indexed with the replies that gold plans give, beside dense and hybrid over the turns alone.
     A hit may be a whole segment or a summary: the tokens of the hits say what they cost a reader.
     No model is asked; summaries are the first words of what they sum up.
     """
-    from goalmem_cli.errors import UsageError
-
     names = tuple(backbone or NAMES)
     if wrong := [name for name in names if name not in NAMES]:
         raise UsageError(f"there is no gold structure for {wrong[0]!r}", f"choose among {', '.join(NAMES)}")
@@ -88,7 +85,7 @@ def structures(
         with run.screen.counting("files") as reach:
             for number, path in enumerate(paths, 1):
                 measured.append(_measured(run, path, Path(place) / str(number), names))
-                found = ", ".join(f"{row.backbone} {row.recall:.3f}" for row in measured[-1].rows)
+                found = ", ".join(f"{row.backbone} {measured[-1].mean(row.found):.3f}" for row in measured[-1].rows)
                 run.screen.note(f"{measured[-1].name}: {found}")
                 reach(number, len(paths))
     if json:
@@ -99,26 +96,25 @@ def structures(
 
 
 def _measured(run: Invocation, path: Path, place: Path, names: Sequence[str]) -> Measured:
-    """Return the figures of one file or folder; each backbone has a store of its own."""
-    from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure
+    """Return the figures of one file; each backbone has a store of its own."""
+    from goalmem_cli.lab.bench.gold_structure import GoldModel, gold_statements
     from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.transcripts import read_file
-    from goalmem_cli.transcripts.readers.came import TURNS
     from goalmem_cli.wiring import local, open_store
 
-    is_made_up = path.is_dir()
-    file = path / TURNS if is_made_up else path
-    cases = [case for case in read_dataset([file]).cases if case.evidence and not case.is_unanswerable]
-    structure = _labelled(path) if is_made_up else GoldStructure.from_subgoals(_subgoals(cases))
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: the labels of made-up trajectories are read no more", "name its files")
+    cases = [case for case in read_dataset([path]).cases if case.evidence and not case.is_unanswerable]
+    told = gold_statements(_subgoals(cases))
     rows = []
     turns = 0
     for name in (*FLAT, *names):
         opened = open_store(replace(run.settings, store=place / name, address=None), run.factories, run.screen.note)
         store = local(opened, Capability.STRUCTURE)
-        store.add_all(read_file(file, "came" if is_made_up else "locomo"))
+        store.add_all(read_file(path, "locomo"))
         turns = len(store.turns())
-        searched, calls, seconds = _built(store, name, GoldModel(structure, store.turns()))
+        searched, calls, seconds = _built(store, name, GoldModel(told, store.turns()))
         rows.append(_row(name, searched, cases, calls, seconds))
     return Measured(path.name, turns, len(cases), tuple(rows))
 
@@ -127,13 +123,6 @@ def _subgoals(cases: Sequence[Case]) -> Iterator[tuple[str, Mapping[str, str], S
     for case in cases:
         for step in (*case.plan.subgoals, *case.plan.refinements) if case.plan is not None else ():
             yield step.text, step.bindings, step.facts
-
-
-def _labelled(folder: Path) -> GoldStructure:
-    from goalmem_cli.lab.bench.came.files import read_labels
-    from goalmem_cli.lab.bench.gold_structure import GoldStructure
-
-    return GoldStructure.from_labels(read_labels(folder).turns)
 
 
 def _built(store: Store, name: str, model: LanguageModel) -> tuple[Backbone, int, float]:
@@ -151,43 +140,33 @@ def _row(name: str, backbone: Backbone, cases: Sequence[Case], calls: int, secon
     from goalmem_cli.records import Query
     from goalmem_cli.store.passages import estimate_tokens
 
-    shares, tokens = [], []
+    share, tokens = 0.0, 0
     for case in cases:
         hits = backbone.retrieve(Query(case.question, (case.conversation,)), DEPTH)
         found = {label for hit in hits for label in hit.unit.labels}
-        shares.append(len(found & set(case.evidence)) / len(set(case.evidence)))
-        tokens.append(sum(estimate_tokens(hit.unit.text) for hit in hits))
-    count = max(1, len(cases))
-    return Row(name, sum(shares) / count, sum(tokens) / count, calls, seconds)
+        share += len(found & set(case.evidence)) / len(set(case.evidence))
+        tokens += sum(estimate_tokens(hit.unit.text) for hit in hits)
+    return Row(name, share, tokens, calls, seconds)
 
 
 def _document(measured: Measured) -> dict[str, object]:
     rows = {
         row.backbone: {
-            f"recall@{DEPTH}": row.recall,
-            "tokens": row.tokens,
-            "index_calls": row.calls,
-            "index_seconds": row.seconds,
+            f"recall@{DEPTH}": measured.mean(row.found), "tokens": measured.mean(row.tokens),
+            "index_calls": row.calls, "index_seconds": row.seconds,
         }
         for row in measured.rows
-    }
+    }  # fmt: skip
     return {"name": measured.name, "turns": measured.turns, "questions": measured.questions, "backbones": rows}
 
 
 def _together(measured: Sequence[Measured]) -> Measured:
-    """Return the means over all questions of all files."""
-    questions = sum(each.questions for each in measured)
+    """Return the figures over all questions of all files."""
     rows = []
     for same in zip(*(each.rows for each in measured), strict=True):
-        weights = [each.questions / max(1, questions) for each in measured]
-        recall, tokens = (
-            sum(weight * figure for weight, figure in zip(weights, figures, strict=True))
-            for figures in ([row.recall for row in same], [row.tokens for row in same])
-        )
-        rows.append(
-            Row(same[0].backbone, recall, tokens, sum(row.calls for row in same), sum(row.seconds for row in same))
-        )
-    return Measured("all", sum(each.turns for each in measured), questions, tuple(rows))
+        sums = map(sum, zip(*(astuple(row)[1:] for row in same), strict=True))
+        rows.append(Row(same[0].backbone, *sums))
+    return Measured("all", sum(each.turns for each in measured), sum(each.questions for each in measured), tuple(rows))
 
 
 def _show(run: Invocation, measured: Sequence[Measured]) -> None:
@@ -196,10 +175,13 @@ def _show(run: Invocation, measured: Sequence[Measured]) -> None:
     if len(measured) > 1:
         measured = [*measured, _together(measured)]
     rows = [
-        (each.name, row.backbone, f"{row.recall:.3f}", f"{row.tokens:,.0f}", f"{row.calls:,}", f"{row.seconds:.1f}")
+        (
+            each.name, row.backbone, f"{each.mean(row.found):.3f}", f"{each.mean(row.tokens):,.0f}", f"{row.calls:,}",
+            f"{row.seconds:.1f}",
+        )
         for each in measured
         for row in each.rows
-    ]
+    ]  # fmt: skip
     figures = (f"R@{DEPTH}", "tokens", "calls", "s")
     run.screen.show(plain_table(("file", "backbone", *figures), rows, numbers=figures))
     run.screen.note(f"R: share of the evidence in the first {DEPTH} hits; calls and s: of indexing")

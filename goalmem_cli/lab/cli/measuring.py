@@ -190,8 +190,7 @@ class Measuring:
             self._tried(memory, loaded, self._wanted.backbones[0])
             seconds = (perf_counter() - started) / self._at_once(loaded)
         calls = call_ranges(self._wanted.reasoners, settings, loaded.profile)
-        estimate = estimated(left, calls, seconds)
-        self._run.screen.note(f"{estimate.line()}; interrupted, the same command goes on")
+        self._run.screen.note(f"{estimated(left, calls, seconds)}; interrupted, the same command goes on")
         weights = {row.name: sum(calls[row.reasoner]) for row in left}
         total = sum(number * weights[row.name] for row, number in left.items())
         before = {row.name: len(self._placed) - number for row, number in left.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
@@ -29,8 +28,6 @@ TOGETHER = 14
 """The maximum number of questions about the same facts."""
 LEFT_OUT = 0.33
 """The probability that a step's question omits a value that an earlier step found."""
-OF_ANOTHER = 0.5
-"""The probability that a question is also asked about another person, whom its evidence does not mention."""
 
 
 def reading(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
@@ -77,25 +74,6 @@ def reading_together(scenes: Sequence[Scene], book: PromptBook, chance: Random, 
             reply = _reply(None if scene.case.is_unanswerable else scene.case.answer, _numbers(shown, told))
             request = _read(scene, book, scene.question.text, shown)
             yield Example("read together", scene.case.id, request, reply, group)
-
-
-def of_another(scene: Scene, book: PromptBook, chance: Random) -> Iterator[Example]:
-    """Yield a reading where the question names another person than its evidence, so the answer is unknown."""
-    if scene.case.is_unanswerable or chance.random() >= OF_ANOTHER:
-        return
-    evidence = scene.gold(scene.case.evidence)
-    told = " ".join((scene.question.text, scene.case.answer or "", *(fact.text for fact in evidence)))
-    people = sorted(name for name, kind in scene.names.items() if kind.is_person)
-    named = [name for name in people if _word(name).search(scene.question.text) and name != scene.question.asker]
-    others = [name for name in people if not _word(name).search(told) and name != scene.question.asker]
-    if named and others:
-        text = _word(named[0]).sub(chance.choice(others), scene.question.text)
-        found = _with(scene.found(text, chance.randint(FEWEST, MOST)), evidence, chance)
-        yield _unknown(scene, book, text, _within(found, {fact.unit for fact in evidence}))
-
-
-def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 def _unknown(scene: Scene, book: PromptBook, asked: str, shown: Sequence[Fact]) -> Example:

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import GoalmemError
+from goalmem_cli.errors import GoalmemError, UsageError
 from goalmem_cli.lab.tuning import courses, prepared
 from goalmem_cli.lab.tuning.batches import Example, Tokens, tokenise
 from goalmem_cli.lab.tuning.courses import BASE, say
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _varied(command: argparse.ArgumentParser) -> None:
     command.add_argument("--years", action="store_true", help="move what lies in one memory by 28 years, or not, too")
-    command.add_argument("--people", action="store_true", help="also put questions with somebody else's name in them")
+    command.add_argument("--people", action="store_true", help=argparse.SUPPRESS)
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -220,7 +220,11 @@ def _record(options: argparse.Namespace) -> None:
 def _variety(options: argparse.Namespace) -> Variety:
     from goalmem_cli.lab.tuning.rendering import Variety
 
-    return Variety(years=options.years, people=options.people)
+    if options.people:
+        raise UsageError(
+            "--people was removed: it taught to refuse", "leave it out; one reading in eight lacks its evidence"
+        )
+    return Variety(years=options.years)
 
 
 def _rendered(talks: Sequence[Talk], seed: int, variety: Variety) -> Iterator[Example]:

@@ -48,12 +48,16 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder) -> Iterator[Retrieval]
 def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
     """Return the weight of each feature and the bias, by logistic regression."""
     matrix = np.vstack([each for each, _, _ in retrieved])
-    proofs = np.concatenate([each for _, each, _ in retrieved])
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000)).fit(matrix, proofs)
+    weights, bias = regressed(matrix, np.concatenate([each for _, each, _ in retrieved]))
+    return dict(zip(WEIGHTS, weights, strict=True)), bias
+
+
+def regressed(matrix: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[list[float], float]:
+    """Return the weight of each column and the bias of a logistic regression over standardised columns."""
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000)).fit(matrix, right)
     scale, regression = model[0], model[1]
     weights = regression.coef_[0] / scale.scale_
-    bias = float(regression.intercept_[0] - weights @ scale.mean_)
-    return dict(zip(WEIGHTS, map(float, weights), strict=True)), bias
+    return list(map(float, weights)), float(regression.intercept_[0] - weights @ scale.mean_)
 
 
 def recall(retrieved: Sequence[Retrieval], weights: Sequence[float], depths: Sequence[int]) -> list[float]:

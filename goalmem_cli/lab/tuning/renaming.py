@@ -97,11 +97,6 @@ class Kind(StrEnum):
     PLACE = "place"
     THING = "thing"
 
-    @property
-    def is_person(self) -> bool:
-        """Whether the name denotes a person."""
-        return self in (Kind.WOMAN, Kind.MAN, Kind.PERSON)
-
 
 @dataclass(frozen=True, slots=True)
 class Renamed:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from goalmem_cli.lab.tuning.answering import of_another, reading, reading_together, stepping
+from goalmem_cli.lab.tuning.answering import reading, reading_together, stepping
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.plan import Lesson, lesson_of, planning
@@ -20,11 +20,10 @@ from goalmem_cli.prompts import PromptBook
 
 @dataclass(frozen=True, slots=True)
 class Variety:
-    """What differs between a copy of the examples and the corpus: names, years, the person in a question."""
+    """What differs between a copy of the examples and the corpus: names, years."""
 
     names: bool = True
     years: bool = False
-    people: bool = False
 
 
 def render(
@@ -54,8 +53,6 @@ def render(
                 if lesson is not None:
                     yield from planning(scene, lesson, book)
                     yield from stepping(scene, lesson, book, chance)
-                    if variety.people:
-                        yield from of_another(scene, book, chance)
                 read.setdefault(scene.case.conversation, []).append(scene)
             for asked in read.values():
                 yield from reading_together(asked, book, chance, seed)

@@ -14,7 +14,7 @@ from goalmem_cli.backbones.fusion import DEPTH
 from goalmem_cli.backbones.relevance import POOL, rerank
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.tuning.renaming import Kind, Renamed
+from goalmem_cli.lab.tuning.renaming import Renamed
 from goalmem_cli.memory_ports import OpenMemory
 from goalmem_cli.ports import Embedder
 from goalmem_cli.reasoners.facts import NumberedFacts
@@ -26,12 +26,11 @@ from goalmem_cli.trace import Fact
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A question with its memory: `hits` are its conversation's turns by label, `names` that conversation's names."""
+    """A question with its memory; `hits` are its conversation's turns by label."""
 
     case: Case
     question: Question
     hits: Mapping[str, Hit]
-    names: Mapping[str, Kind]
     numbered: NumberedFacts
 
     def gold(self, labels: Sequence[str]) -> list[Fact]:
@@ -95,4 +94,4 @@ def _scenes(members: Sequence[Renamed], backbone: _Retrieval) -> Iterator[Scene]
         last = max((turn.said for turn in member.talk.conversation.turns if turn.said), default=datetime(1970, 1, 1))
         for case in member.talk.cases:
             question = Question(case.question, last, case.asker, scope)
-            yield Scene(case, question, hits, member.names, NumberedFacts(backbone, question))
+            yield Scene(case, question, hits, NumberedFacts(backbone, question))

@@ -10,19 +10,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from goalmem_cli.backbones.small_talk import WEIGHTS, asks, features
 from goalmem_cli.lab.evaluation.cases import Dataset
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.tuning.plan import lesson_of
+from goalmem_cli.lab.tuning.ranking import regressed
 from goalmem_cli.records import Conversation, Hit
 from goalmem_cli.store.units import units_from_turns
 
-STRENGTH = 0.3
-"""The inverse of the regularisation strength (scikit-learn's C)."""
 LOST = 0.0005
 """The share of the evidence that may be left out."""
 
@@ -68,14 +64,10 @@ class Fitted:
 
 def fit(turns: Turns) -> Fitted:
     """Return the weights and bias of a logistic regression, with the threshold that loses `LOST` of the evidence."""
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000))
-    model.fit(turns.matrix, turns.are_evidence)
-    scale, regression = model[0], model[1]
-    weights = regression.coef_[0] / scale.scale_
-    bias = float(regression.intercept_[0] - weights @ scale.mean_)
+    weights, bias = regressed(turns.matrix, turns.are_evidence)
     likely = _likelihoods(turns, weights, bias)
     least = float(np.quantile(likely[turns.are_evidence], LOST, method="lower"))
-    return Fitted(tuple(map(float, weights)), bias, least)
+    return Fitted(tuple(weights), bias, least)
 
 
 def named(fitted: Fitted) -> str:

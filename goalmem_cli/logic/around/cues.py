@@ -38,7 +38,8 @@ _DONE = r"\w{2,}ed|been|bought|brought|caught|come|done|gone|got|had|kept|known|
 """What follows "should have" in a sentence about the past."""
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
-    rf"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|(?:should|might)(?!(?:n't| not)? have (?:{_DONE})\b)|must(?! have\b)|"
+    r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|must(?! have\b)|"
+    rf"(?:should|might)(?!(?:n't| not)? have (?:{_DONE})\b)|"
     r"(?:can|could|may|shall) (?:i|you|we)|(?:i|we|you|they|he|she) can|want to|when (?:do|does|is|are)|"
     r"how about|what about|due|scheduled|free|"
     r"would (?:you )?like|(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire|reopen|work|suit)s|"

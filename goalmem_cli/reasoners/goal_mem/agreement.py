@@ -16,18 +16,20 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import as_pair, normalise
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Ruling
-from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
+from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Rejected, Side
 
 _RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}
-_TORN = "facts are said both to entail and to contradict it"
+CONFLICT = "conflict: "
+"""The beginning of the reason for refusing a claim that another one of the same reply speaks against."""
+_YES, _NO = f"{CONFLICT}other facts contradict it", f"{CONFLICT}other facts entail it"
 
 
 def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], bench: Bench) -> Ruling:
     """Return the candidates that agree, the others with the reason, and the resulting substitution."""
     standing, refused, undecided = _against_known(candidates, bench)
     torn = {item.subgoal for item in standing} & {item.subgoal for item in contradicted}
-    refused += [_refused(item, _TORN) for item in standing if item.subgoal in torn]
-    refused += [Rejected(item.subgoal, item.facts, _TORN) for item in contradicted if item.subgoal in torn]
+    refused += [_refused(item, _YES) for item in standing if item.subgoal in torn]
+    refused += [Rejected(item.subgoal, item.facts, _NO) for item in contradicted if item.subgoal in torn]
     standing = [item for item in standing if item.subgoal not in torn]
     for judge in (_against_each_other, _without_inferred if bench.is_strict else _all):
         standing, out, pairs = judge(standing, bench)
@@ -105,6 +107,30 @@ def shares(values: Sequence[str], others: Sequence[str]) -> bool:
     return any(compare(value, other) is Equality.EQUAL for value in values for other in others)
 
 
+def sides_of(attempts: Sequence[Attempt]) -> tuple[Side, ...]:
+    """Return the values that the last attempt could not choose between, for a subgoal that stayed open, or none."""
+    steps = attempts[-1].steps if attempts else ()
+    settled = {item.subgoal for step in steps for item in step.grounded}
+    for step in reversed(steps):
+        refused = [item for item in step.rejected if item.why.startswith(CONFLICT) and item.subgoal not in settled]
+        for subgoal in dict.fromkeys(item.subgoal for item in refused):
+            sides = dict[str, Side]()
+            for item in refused:
+                if item.subgoal == subgoal:
+                    value = _value_of(item)
+                    sides.setdefault(normalise(value), Side(value, item.facts))
+            if len(sides) > 1:
+                return tuple(sides.values())
+    return ()
+
+
+def _value_of(item: Rejected) -> str:
+    """Return what a refused claim would have answered: its values, or yes or no if it has none."""
+    if not item.bindings:
+        return "no" if item.why == _NO else "yes"
+    return ", ".join(value for values in item.bindings.values() for value in values)
+
+
 def supports(item: Grounded, bench: Bench) -> dict[str, Support]:
     """Return how the facts support each binding of a grounding. Of several values the weakest support counts."""
     values = _value_supports([item], bench)
@@ -175,8 +201,8 @@ def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdic
                 undecided.append((mine, theirs))
             lost = _earlier_said(left, right, bench) if bench.is_current else None
             if lost is None:
-                whys.setdefault(i, f"conflict: {name} would be {mine} here and {theirs} by {', '.join(right.facts)}")
-                whys.setdefault(j, f"conflict: {name} would be {theirs} here and {mine} by {', '.join(left.facts)}")
+                whys.setdefault(i, f"{CONFLICT}{name} would be {mine} here and {theirs} by {', '.join(right.facts)}")
+                whys.setdefault(j, f"{CONFLICT}{name} would be {theirs} here and {mine} by {', '.join(left.facts)}")
                 continue
             winner, place, other = (right, j, i) if lost is left else (left, i, j)
             whys[other] = f"superseded: {', '.join(winner.facts)} was said later and gives {winner.bindings[name][0]}"

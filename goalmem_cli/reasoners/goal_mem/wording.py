@@ -10,6 +10,7 @@ from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, normalise, stem, words
 from goalmem_cli.logic.support import Support
+from goalmem_cli.reasoners.goal_mem.agreement import sides_of
 from goalmem_cli.reasoners.goal_mem.judge import BRIDGED
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.trace import Contradicted, Ending, Grounded, Status, Trace
@@ -87,10 +88,13 @@ def reasons_to_check(groundings: Sequence[Grounded], breadth: int) -> tuple[str,
 
 
 def unproved(trace: Trace) -> Trace:
-    """Return the trace as failed if every attempt that asked a model ended in unusable replies, else as unknown."""
+    """Return the trace as failed if every attempt that asked a model ended in unusable replies, else as unknown.
+
+    An unknown answer may have values in conflict.
+    """
     tried = [each for each in trace.attempts if each.breadth or any(step.usage.calls for step in each.steps)]
     if tried and all(attempt.ending is Ending.UNUSABLE_REPLY for attempt in tried):
         last = tried[-1]
         failure = last.failure or next(step.failure for step in last.steps if step.failure)
         return replace(trace, status=Status.FAILED, failure=failure)
-    return trace
+    return replace(trace, conflict=sides_of(trace.attempts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, newly_joined
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import overlaps, tables
@@ -234,7 +234,7 @@ def plan_changes(
             kept = tables.load_turns(connection, [one.name])
             if conversation.is_zone_assumed:
                 group = under_zones_of(list(kept.values()), group, one.places)
-            change = plan_joined(one.name, kept, group, one.places)
+            change = plan_joined(one.name, kept, as_called(list(kept.values()), group), one.places)
         else:
             if conversation.is_zone_assumed:
                 group = under_stored_zones(group, stored)

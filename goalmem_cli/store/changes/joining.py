@@ -10,7 +10,7 @@ from goalmem_cli.memory_records import Joined
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.identity import Change, plan_joined
-from goalmem_cli.store.changes.overlapping import alias_of, paired, target_of
+from goalmem_cli.store.changes.overlapping import alias_of, as_called, paired, target_of
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.changes.writing import write_changes
@@ -110,7 +110,8 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
             raise StoreError(f"there is no conversation {each!r}", "`goalmem stores show` lists them")
     stored, theirs = (tables.load_turns(connection, [each]) for each in (name, other))
     own_ids = {place_of(turn) for turn in stored.values() if turn.own_id is not None}
-    incoming = [replace(turn, conversation=name) for turn in theirs.values()]
+    incoming = as_called(list(stored.values()), [replace(turn, conversation=name) for turn in theirs.values()])
+    called = {turn.speaker: new.speaker for turn, new in zip(theirs.values(), incoming, strict=True)}
     places = paired(list(stored.values()), incoming)
     if not any(index is not None for index in places) and any(
         turn.said is None for turn in (*stored.values(), *incoming)
@@ -133,6 +134,7 @@ def _planned(connection: Connection, name: str, other: str) -> _Plan:
         len(places) - places.count(None),
         unit_rows.count_kinds(connection, sorted(leaving)),
         frozenset((*stored, *theirs)),
+        tuple((old, new) for old, new in called.items() if old != new),
     )
     here = target_of(name)
     before = overlaps.load_joined(connection)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import PurePath
 
@@ -74,7 +74,7 @@ class Windows:
                 beside.setdefault(place, []).append(name)
         joining = {place: {name: places for _, name, places in sorted(each)} for place, each in runs.items()}
         for place, name in told.items():
-            places = paired(turns[name], conversations[place].turns)
+            places = paired(turns[name], as_called(turns[name], conversations[place].turns))
             if conversations[place].own_id is not None or _is_known_again(places):
                 joining[place] = {name: places}
         return cls(joining, beside, near)
@@ -143,6 +143,26 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
         last = next((index for index in reversed(found) if index is not None), -1)
         found.append(next((index for index in same if index > last), None))
     return found
+
+
+def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
+    """Return the incoming turns with the speakers' names of the stored ones: a contact may have got another name.
+
+    Two names are one person's if each is in one of the two only, and both said at least two of the same texts at the
+    same times, or all that one of them said.
+    """
+    theirs = {(told_as(turn)[1], turn.text): turn.speaker for turn in stored if turn.said is not None}
+    names, known = Counter(turn.speaker for turn in incoming), {turn.speaker for turn in stored}
+    same = Counter(
+        (turn.speaker, there)
+        for turn in incoming
+        if turn.speaker not in known and (there := theirs.get((told_as(turn)[1], turn.text), "")) not in {"", *names}
+    )
+    called: dict[str, str] = {}
+    for (name, there), count in same.most_common():
+        if (count > 1 or count == names[name]) and there not in called.values():
+            called.setdefault(name, there)
+    return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
 
 
 def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:

@@ -1,4 +1,4 @@
-"""Reads plain texts in which a name and a colon precede what somebody says, as in scripts and interviews."""
+"""Reads texts in which a name and a colon precede what somebody says, as in scripts, interviews and own notes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from collections.abc import Iterable, Iterator
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
+from goalmem_cli.transcripts.readers.markdown import Kind, Line, sorted_lines
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
 _FEWEST = 3
 _FEW_WORDS = 4
+_RETURNING = 2
 _MOST_LINES = 10
 _LONGEST_NAME = 4
 # Words before a colon that name no speaker.
@@ -28,18 +31,29 @@ _NOBODY = frozenset(
 
 
 class NamesReader:
-    """Reads a file as one conversation, without times. A name speaks if it recurs or has the form of a name."""
+    """Reads a file as one conversation. A name speaks if it recurs or has the form of a name.
+
+    Markdown headings that are dates tell when the lines below were said; a title is left out.
+    """
 
     name = "names"
     suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech."""
-        lines = [line.strip() for line in glimpse.head.split("\n") if line.strip()]
-        spoken = [match for line in lines if (match := _SPEECH.fullmatch(line)) and _may_speak(match["name"])]
+        """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech.
+
+        Below headings most lines have to begin with a name, and two names recur: many documents have a few such lines.
+        """
+        marked = [line for line in sorted_lines(enumerate(glimpse.head.split("\n"), 1)) if line.raw.strip()]
+        headings = _headings(marked)
+        lines = [line.raw.strip() for line in marked if line.number not in headings]
+        spoken = [match for line in lines if (match := _spoken(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)
         if len(counts) < 2 or max(counts.values()) < 2 or not lines[0].startswith(spoken[0]["name"]):
+            return False
+        has_few = 3 * len(spoken) < 2 * len(lines) or sum(count > 1 for count in counts.values()) < _RETURNING
+        if headings and has_few:
             return False
         speakers = _speakers(lines)
         said = [match["text"] or "" for match in spoken if match["name"] in speakers]
@@ -63,28 +77,67 @@ class NamesReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
-    speakers = _speakers(line for _, line in source.lines())
+    speakers, headings = _scanned(source)
     near_misses = NearMisses(draft, _NEARLY)
+    day: Stamp | None = None
+    number = 0
 
     def opening_of(line: str) -> Opening | None:
-        match = _SPEECH.fullmatch(line.strip())
+        nonlocal day, number
+        number += 1
+        heading = headings.get(number)
+        if heading is not None:
+            if heading.is_date:
+                day = stamp_or_unread(heading.name)
+            else:
+                draft.count("titles left out")
+            return Opening("", None, "")
+        match = _spoken(line)
         if match is not None and match["name"] in speakers:
-            return Opening(match["name"], None, match["text"] or "")
+            return Opening(match["name"], day, match["text"] or "")
         near_misses.look_at(line)
         return None
 
     openings = openings_with_text(source, opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(_message(opening) for opening in openings)
+    return draft.fill(_message(opening) for opening in openings if opening.speaker)
+
+
+def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
+    """Return who speaks, and the headings by line number; most files have none, so they are looked for only then."""
+    has_marks = False
+
+    def texts() -> Iterator[str]:
+        nonlocal has_marks
+        for _, line in source.lines():
+            has_marks = has_marks or "#" in line[:4]
+            yield line
+
+    speakers = _speakers(texts())
+    return speakers, _headings(sorted_lines(source.lines())) if has_marks else {}
+
+
+def _headings(lines: Iterable[Line]) -> dict[int, Line]:
+    """Return the title, if the text begins with one, and the headings that are dates, by their line numbers."""
+    filled = (line for line in lines if line.raw.strip())
+    return {
+        line.number: line
+        for place, line in enumerate(filled)
+        if line.kind is Kind.HEADING and (line.is_date or not place)
+    }
 
 
 def _message(opening: Opening) -> Message:
-    return Message(opening.speaker, opening.text.strip(), role=role_of(opening.speaker))
+    return Message(opening.speaker, opening.text.strip(), opening.said, role=role_of(opening.speaker))
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:
     """Return the names before a colon that recur, or that have the form of a name."""
-    counts = Counter(match["name"] for line in lines if (match := _SPEECH.fullmatch(line.strip())))
+    counts = Counter(match["name"] for line in lines if (match := _spoken(line)))
     return {name for name, count in counts.items() if _may_speak(name) and (count > 1 or _is_like_a_name(name))}
+
+
+def _spoken(line: str) -> re.Match[str] | None:
+    return _SPEECH.fullmatch(line.strip()) if ":" in line else None
 
 
 def _is_like_speech(text: str) -> bool:

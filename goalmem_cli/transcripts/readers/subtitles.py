@@ -92,7 +92,8 @@ class SubtitlesReader:
 
 def _said_on(line: str) -> re.Match[str] | None:
     """Return the match if the line has one of the forms with time, speaker and text on one line."""
-    return next((match for form in (_LINE, _CHAT, _CLOUD) if (match := form.fullmatch(line))), None)
+    forms = (_LINE,) if line[:1] in ("[", "(") else (_CHAT, _CLOUD) if line[:1].isdigit() else ()
+    return next((match for form in forms if (match := form.fullmatch(line))), None)
 
 
 def _heads(line: str, below: str) -> bool:
@@ -122,12 +123,12 @@ def _cues(source: Source) -> Iterator[_Cue]:
     speaker = ""
     is_headed = False
     for _, line in source.lines():
-        cue = None if is_headed else _CUE.fullmatch(line)
+        cue = None if is_headed or "-->" not in line else _CUE.fullmatch(line)
         head = _HEAD.fullmatch(line) if is_headed or not has_begun else None
         said = head if is_headed else _said_on(line) or head
         if cue is not None or said is not None:
             if has_begun:
-                yield replace(_cue(at, speaker, texts), day=day)
+                yield _cue(at, day, speaker, texts)
             is_headed = is_headed or (said is not None and said is head)
             has_begun, texts, speaker = True, [], ""
             day = _day_in(said["day"] or "") if said is not None and said.re is _CHAT else None
@@ -138,19 +139,19 @@ def _cues(source: Source) -> Iterator[_Cue]:
         elif has_begun:
             texts.append(line)
     if has_begun:
-        yield replace(_cue(at, speaker, texts), day=day)
+        yield _cue(at, day, speaker, texts)
 
 
-def _cue(at: timedelta | None, speaker: str, lines: list[str]) -> _Cue:
+def _cue(at: timedelta | None, day: datetime | None, speaker: str, lines: list[str]) -> _Cue:
     """Return the cue without tags. The next cue's number or name follows a blank line, and is dropped."""
     text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
     if not speaker:
         text = text.partition("\n\n")[0]
         voice = _VOICE.search(text)
         speaker = voice["speaker"].strip() if voice else ""
-    text = html.unescape(_TAG.sub("", text)).strip()
+    text = html.unescape(_TAG.sub("", text) if "<" in text else text).strip()
     named = None if speaker else _NAMED.fullmatch(text)
-    return _Cue(at, named["speaker"].strip(), named["text"].strip()) if named else _Cue(at, speaker, text)
+    return _Cue(at, named["speaker"].strip(), named["text"].strip(), day) if named else _Cue(at, speaker, text, day)
 
 
 def _since_start(found: re.Match[str]) -> timedelta:
@@ -168,6 +169,6 @@ def _joined(cues: Iterable[_Cue]) -> Iterator[_Cue]:
             continue
         if held is not None:
             yield held
-        held = replace(cue, speaker=cue.speaker or "unknown")
+        held = cue if cue.speaker else replace(cue, speaker="unknown")
     if held is not None:
         yield held

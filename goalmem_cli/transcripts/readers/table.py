@@ -22,6 +22,9 @@ _KAKAOTALK = ("Date", "User", "Message")
 _WINDOWS_READ = "tables that are no UTF-8, read as Windows-1252"
 _LONG_ID = 12
 _UNKNOWN = "unknown"
+_OWNER = "Me"
+_OUTGOING = frozenset(("outgoing", "out", "sent", "1", "true", "yes"))
+"""The directions of messages that the owner of the file sent, whose name iMazing and others leave out."""
 
 
 class TableReader:
@@ -91,13 +94,18 @@ class _Table:
         """Yield the message of each row."""
         ids, header = TurnIds(), self._header
         for row in rows:
-            text, speaker = self._text(draft, row), header.cell(row, "speaker") or _UNKNOWN
+            text, named = self._text(draft, row), header.cell(row, "speaker")
+            speaker = named or self._unnamed(row)
             if header.names == _KAKAOTALK and (STAND_IN.fullmatch(text) or NOTICE.fullmatch(text)):
                 draft.count("media, deleted messages, calls and notices left out")
                 continue
             said = self._stamp(header.time(row)) if header.has("time") else None
-            own_id = header.cell(row, "id") or ids.of(Opening(speaker, said, text))
-            yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role")))
+            # Older stores have ids that were made with this name.
+            own_id = header.cell(row, "id") or ids.of(Opening(named or _UNKNOWN, said, text))
+            yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role") or speaker))
+
+    def _unnamed(self, row: Sequence[str]) -> str:
+        return _OWNER if self._header.cell(row, "direction").casefold() in _OUTGOING else _UNKNOWN
 
     def _name(self, row: Sequence[str]) -> str:
         return self._header.cell(row, "conversation") or _UNKNOWN

@@ -56,7 +56,7 @@ def openings_with_text(
                 raise source.error(f"line {number}", reason, "no message is that long")
         else:
             if begun is not None:
-                yield replace(begun, text="\n".join([begun.text, *more]))
+                yield replace(begun, text="\n".join([begun.text, *more])) if more else begun
             begun, more, length = opening, [], 0
     if begun is not None:
         yield replace(begun, text="\n".join([begun.text, *more]))

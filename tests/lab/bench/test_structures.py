@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.gold_structure import GoldModel, GoldStructure, Statement, filled_in
+from goalmem_cli.lab.bench.gold_structure import GoldModel, Statement, filled_in, gold_statements
 from goalmem_cli.main import run
 from goalmem_cli.ports import JsonShape, Request
+from tests.conftest import SAMPLES
 from tests.store.samples import chat
 
 NAMES = ("secom", "graphrag")
@@ -28,7 +29,7 @@ def test_the_model_tells_what_the_lines_of_a_prompt_tell() -> None:
     """By speaker and text, whatever the label; a step without a gold reply is an error."""
     turns = chat(with_ids=True).turns
     subgoal = ("(Alice) ordered (x:drink)", {"x": "Kyoto Latte"}, ("D1:3",))
-    model = GoldModel(GoldStructure.from_subgoals([subgoal]), turns)
+    model = GoldModel(gold_statements([subgoal]), turns)
     growing = "Messages:\nT1. Ben: What is in it? [said 2023]\nT2. Alice: I ordered the Kyoto Latte there. [said 2023]"
     request = Request("hipporag_triples", "", (), growing, "", JsonShape({}))
     (reply,) = model.complete([request])
@@ -41,15 +42,13 @@ def test_the_model_tells_what_the_lines_of_a_prompt_tell() -> None:
 
 @pytest.mark.slow
 def test_gold_structure_finds_what_words_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On a made-up trajectory segments and the graph find more than the turns' own words; a wrong name is refused."""
-    assert run(["bench", "came", str(tmp_path), "--turns", "300", "--questions", "2", "--quiet"]) == 0
-    folder = next(path for path in tmp_path.iterdir() if path.is_dir())
-    capsys.readouterr()
+    """On a sample the graph finds more than the turns' own words; a wrong name and a folder are refused."""
     words = [word for name in NAMES for word in ("--backbone", name)]
-    assert run(["bench", "structures", str(folder), "--json", *words]) == 0
+    assert run(["bench", "structures", str(SAMPLES / "momoco.json"), "--json", *words]) == 0
     (measured,) = json.loads(capsys.readouterr().out)["measured"]
     found = {name: row["recall@10"] for name, row in measured["backbones"].items()}
     assert list(found) == ["dense", "hybrid", *NAMES]
-    assert min(found["secom"], found["graphrag"]) > found["dense"]
+    assert found["graphrag"] > found["dense"]
     assert measured["backbones"]["secom"]["index_calls"] > 0
-    assert run(["bench", "structures", str(folder), "--backbone", "nothing"]) == 2
+    assert run(["bench", "structures", str(SAMPLES / "momoco.json"), "--backbone", "nothing"]) == 2
+    assert run(["bench", "structures", str(tmp_path), "--backbone", "secom"]) == 2

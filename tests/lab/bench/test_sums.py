@@ -28,6 +28,19 @@ def test_gold_plans_give_the_exact_answers(seed: int) -> None:
     assert {one.question.type for one in found} == TYPES
 
 
+def test_every_function_that_compares_times_is_asked_for() -> None:
+    """Also an order of all, what came right before and after, and what was so on a day or while something else was."""
+    story = made_up_story("test", 400, 2)
+    asked = questions_of(story, 10_000)
+    used = " ".join(question.expression for question in asked)
+    assert all(f"{name}(x by z" in used for name in ("first", "last", "nth", "ordered", "previous", "next"))
+    assert "during(x from y to z, '" in used and "during(x from y to z, v, w)" in used and "count(during(" in used
+    for question in asked:
+        if question.expression == "ordered(x by z)":
+            days = {one.thing: one.day for one in story.purchases if f"{one.person} buy {one.kind}s" in question.text}
+            assert list(question.answer) == sorted(days, key=lambda thing: days[thing])
+
+
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     """The readers give back every turn and question with its gold plan, and repair nothing."""
     story = made_up_story("test", 200, 7)

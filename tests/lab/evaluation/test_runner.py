@@ -350,7 +350,8 @@ def test_samples_are_drawn_alike_everywhere() -> None:
 
 def test_the_estimate_counts_what_is_left() -> None:
     """Calls and time are those of the questions left, from the least to the most."""
-    estimate = estimated({ROW: 10, Row("goal-mem", "hybrid"): 2}, {"echo": (1, 1), "goal-mem": (2, 37)}, 3.0)
-    assert (estimate.questions, estimate.least, estimate.most) == (12, 14, 84)
-    assert estimate.line() == "12 questions to ask: 14 to 84 calls, 42 s to 4 min at 3.0 s a call"
+    calls = {"echo": (1, 1), "goal-mem": (2, 37)}
+    told = estimated({ROW: 10, Row("goal-mem", "hybrid"): 2}, calls, 3.0)
+    assert told == "12 questions to ask: 14 to 84 calls, 42 s to 4 min at 3.0 s a call"
+    assert estimated({ROW: 1}, calls, 3.0) == "1 questions to ask: 1 calls, about 3 s at 3.0 s a call"
     assert [say_duration(seconds) for seconds in (5, 600, 36000)] == ["5 s", "10 min", "10.0 h"]

@@ -90,6 +90,12 @@ def test_figures_are_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "- LoCoMo: F1 0.31, n 40\n- RealTalk: F1 0.4\n" in text and "Not yet" not in text
 
 
+def test_a_removed_option_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is prepared, and the hint says what does the same."""
+    assert main(["prepare", str(tmp_path / "out.npz"), str(tmp_path), "--people"]) == 4
+    assert "--people was removed" in capsys.readouterr().err and not (tmp_path / "out.npz").exists()
+
+
 def test_card_tells_what_each_kind_was_trained_on() -> None:
     """Every kind has its line, with nought for what there was none of."""
     text = card.card(RECORD)

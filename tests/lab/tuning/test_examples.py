@@ -84,26 +84,6 @@ def test_readings_show_the_evidence_or_none_of_it(plain: list[Example], talks: l
     assert refused > 0
 
 
-def test_a_question_of_somebody_else_is_refused_in_sight_of_the_evidence(
-    talks: list[Talk], book: PromptBook, embedder: Embedder
-) -> None:
-    """What is told of one is no answer to the same question of another, whom the facts that tell it do not name."""
-    examples = list(render(talks, book, embedder, 1, Variety(people=True)))
-    asked = {example.case: asked_in(example)[0] for example in of_kind(examples, "read together", "decompose")}
-    reads = {example.case: example for example in of_kind(examples, "read")}
-    others = 0
-    for example in of_kind(examples, "read none"):
-        question, read = asked_in(example)[0], reads.get(example.case)
-        if question != asked.get(example.case, question) and read is not None:
-            (name,) = set(re.findall(r"\w+", question)) - set(re.findall(r"\w+", asked[example.case]))
-            told = facts_of(read)
-            evidence = {told[number] for number in re.findall(r"F\d+", read.reply.split("\n")[1])}
-            assert evidence <= set(facts_of(example).values())
-            assert not any(re.search(rf"\b{name}\b", text) for text in evidence)
-            others += 1
-    assert others > 2
-
-
 def test_questions_read_together_have_one_beginning_with_all_their_evidence(
     plain: list[Example], talks: list[Talk], vocabulary: PromptTokens
 ) -> None:

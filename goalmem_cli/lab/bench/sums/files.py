@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goalmem_cli.lab.bench.sums.questions import Sum
-from goalmem_cli.lab.bench.sums.story import Said, Story
+from goalmem_cli.lab.bench.sums.story import Story
 from goalmem_cli.store.files import reporting
 
 HINT = "check the folder's permissions and the free space, or name another folder"
@@ -40,20 +40,13 @@ def write_story(out: Path, story: Story, questions: Sequence[Sum]) -> Path:
 
 def _conversation(story: Story) -> Iterator[tuple[str, Any]]:
     yield from zip(("speaker_a", "speaker_b"), story.people, strict=True)
-    for name, found in groupby(story.turns, key=_session):
+    for number, found in groupby(story.turns, key=lambda turn: turn.session):
         turns = list(found)
-        number, said = name.removeprefix("D"), turns[0].said
-        half = "am" if said.hour < 12 else "pm"
-        time = f"{said.hour % 12 or 12}:{said:%M} {half}"
-        yield f"session_{number}_date_time", f"{time} on {said.day} {said:%B}, {said.year}"
-        yield (
-            f"session_{number}",
-            [{"speaker": turn.speaker, "dia_id": turn.label, "text": turn.text} for turn in turns],
-        )
-
-
-def _session(turn: Said) -> str:
-    return turn.label.partition(":")[0]
+        if (said := turns[0].said) is not None:
+            time = f"{said.hour % 12 or 12}:{said:%M} {'am' if said.hour < 12 else 'pm'}"
+            yield f"session_{number}_date_time", f"{time} on {said.day} {said:%B}, {said.year}"
+        told = [{"speaker": turn.speaker, "dia_id": turn.label, "text": turn.text} for turn in turns]
+        yield f"session_{number}", told
 
 
 def _question(question: Sum) -> dict[str, Any]:

@@ -28,9 +28,10 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A question with its exact answer (a list in any order), its plan and its groundings.
+    """A question with its exact answer, its plan and its groundings.
 
-    `type` is the operation: count, total, average, order, comparison, duration or set.
+    `type` is the operation: count, total, average, order, comparison, duration or set. Only of an order the answers are
+    in order.
     """
 
     type: str
@@ -105,6 +106,12 @@ def _orders(story: Story) -> Iterator[Sum]:
         subgoals, gold = (_bought(person, kind),), _all(found)
         yield Sum("order", f"Which {kind} did {person} buy first?", (found[0].thing,), "first(x by z)", subgoals, gold)
         yield Sum("order", f"Which {kind} did {person} buy last?", (found[-1].thing,), "last(x by z)", subgoals, gold)
+        text, names = f"In which order did {person} buy {kind}s?", tuple(one.thing for one in found)
+        yield Sum("order", text, names, "ordered(x by z)", subgoals, gold)
+        for name, other, function, word in ((*names[:2], "previous", "before"), (*names[-2:], "next", "after")):
+            asked, answer = (other, name) if function == "previous" else (name, other)
+            text = f"Which {kind} did {person} buy right {word} the {asked}?"
+            yield Sum("order", text, (answer,), f"{function}(x by z, '{asked}')", subgoals, gold)
         if len(found) > 2:
             text = f"Which was the second {kind} that {person} bought?"
             yield Sum("order", text, (found[1].thing,), "nth(x by z, 2)", subgoals, gold)
@@ -186,6 +193,34 @@ def _sets(story: Story) -> Iterator[Sum]:
             yield Sum("set", text, tuple(sorted(rest)), f"without(x, '{left}')", subgoals[:1], _visits(own, 0, "x"))
 
 
+def _periods(story: Story) -> Iterator[Sum]:
+    """Ask which courses a person took on a day, in some days, and during a course of the other."""
+    for one, other in (story.people, story.people[::-1]):
+        own = [course for course in story.courses if course.person == one]
+        subgoal = f"({one}) took the (x:course*) course from (y:date*) to (z:date*)"
+        gold = tuple(
+            Gold(0, course.turn, {"x": course.subject, "y": say_day(course.first), "z": say_day(course.last)})
+            for course in own
+        )
+        for course in own:
+            day, last = say_day(course.first), say_day(course.last)
+            text, held = f"Which courses was {one} taking on {day}?", _held(own, course.first, course.first)
+            yield Sum("set", text, held, f"during(x from y to z, '{day}')", (subgoal,), gold)
+            number = str(len(_held(own, course.first, course.last)))
+            text = f"How many courses was {one} taking in any of the days from {day} to {last}, both included?"
+            yield Sum("count", text, (number,), f"count(during(x from y to z, '{day}', '{last}'))", (subgoal,), gold)
+        for course in story.courses:
+            if course.person == other and (held := _held(own, course.first, course.last)):
+                meanwhile = f"the ({course.subject}) course of ({other}) ran from (v:date) to (w:date)"
+                then = Gold(1, course.turn, {"v": say_day(course.first), "w": say_day(course.last)})
+                text = f"Which courses was {one} taking while {other} took the {course.subject} course?"
+                yield Sum("set", text, held, "during(x from y to z, v, w)", (subgoal, meanwhile), (*gold, then))
+
+
+def _held(courses: Sequence[Course], first: date, last: date) -> tuple[str, ...]:
+    return tuple(course.subject for course in courses if course.first <= last and first <= course.last)
+
+
 def _often(story: Story) -> Iterator[Sum]:
     for person in story.people:
         own = [visit for visit in story.visits if visit.person == person]
@@ -199,7 +234,7 @@ def _often(story: Story) -> Iterator[Sum]:
 
 
 _ASKED: tuple[Callable[[Story], Iterator[Sum]], ...] = (
-    _counts, _totals, _orders, _comparisons, _durations, _sets, _often,
+    _counts, _totals, _orders, _comparisons, _durations, _sets, _often, _periods,
 )  # fmt: skip
 
 

@@ -7,12 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
+from goalmem_cli.lab.bench.changes.story import PEOPLE
 from goalmem_cli.logic.days import WEEKDAYS
+from goalmem_cli.records import Turn
 
-PEOPLE = (
-    "Amara", "Bruno", "Celia", "Dmitri", "Elif", "Farid", "Greta", "Hiro", "Imke", "Jonas", "Kofi", "Leila", "Mateo",
-    "Nadia", "Oskar", "Priya", "Quentin", "Rosa", "Sanne", "Tariq",
-)  # fmt: skip
 KINDS = ("lamp", "chair", "jacket", "teapot", "rug", "mirror", "backpack", "vase")
 LOOKS = (
     "brass", "wooden", "blue", "folding", "striped", "vintage", "green", "yellow", "woollen", "painted", "silver",
@@ -68,23 +66,13 @@ class Course:
     turn: str
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A turn; its `label` has the form D1:1 (session and position)."""
-
-    label: str
-    speaker: str
-    text: str
-    said: datetime
-
-
 @dataclass(slots=True)
 class Story:
     """One conversation and the events told in it."""
 
     name: str
     people: tuple[str, str]
-    turns: list[Said] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     purchases: list[Purchase] = field(default_factory=list)
     visits: list[Visit] = field(default_factory=list)
     courses: list[Course] = field(default_factory=list)
@@ -92,7 +80,7 @@ class Story:
     @property
     def asked(self) -> datetime:
         """The time of asking: a week after the last turn."""
-        return self.turns[-1].said + timedelta(days=7)
+        return max(turn.said for turn in self.turns if turn.said is not None) + timedelta(days=7)
 
 
 def made_up_story(name: str, turns: int, seed: int) -> Story:
@@ -126,17 +114,18 @@ class _Teller:
             moment = (moment + timedelta(days=self._chance.randint(2, 6))).replace(hour=self._chance.randint(8, 21))
             for place in range(1, min(self._chance.randint(6, 12), turns - len(self._story.turns)) + 1):
                 said = moment + timedelta(minutes=3 * place)
-                self._say(f"D{session}:{place}", self._story.people[place % 2], said)
+                self._say(session, f"D{session}:{place}", self._story.people[place % 2], said)
         return self._story
 
-    def _say(self, label: str, speaker: str, said: datetime) -> None:
+    def _say(self, session: int, label: str, speaker: str, said: datetime) -> None:
         """Add one turn: an event, a distractor, or small talk."""
         ways = (self._bought, self._was_there, self._learnt, self._lookalike)
         (way,) = self._chance.choices(ways, (30, 18, 4, 30))
         is_telling = self._chance.random() < 0.7
         text = (way(label, speaker, said) if is_telling else "") or self._chance.choice(_CHATTER)
         self._texts.add((speaker, text))
-        self._story.turns.append(Said(label, speaker, text, said))
+        turns = self._story.turns
+        turns.append(Turn(self._story.name, session, len(turns), speaker, text, said, own_id=label))
 
     def _day(self, speaker: str, said: datetime, *, is_own: bool = True) -> tuple[date, str] | None:
         """Return a recent day for which the speaker has told nothing yet, with its wording; None if it is taken."""

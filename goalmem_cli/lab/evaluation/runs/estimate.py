@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,43 +12,15 @@ from goalmem_cli.ports import Outlook
 from goalmem_cli.records import Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The number of questions left, their least and most model calls, and the measured seconds per call."""
-
-    questions: int
-    least: int
-    most: int
-    seconds_per_call: float
-
-    @property
-    def shortest(self) -> float:
-        """The seconds if every question needs the fewest calls."""
-        return self.least * self.seconds_per_call
-
-    @property
-    def longest(self) -> float:
-        """The seconds if every question needs the most calls."""
-        return self.most * self.seconds_per_call
-
-    def line(self) -> str:
-        """Return the estimate as one line."""
-        calls = f"{self.least:,} calls" if self.least == self.most else f"{self.least:,} to {self.most:,} calls"
-        times = sorted({say_duration(self.shortest), say_duration(self.longest)}, key=len)
-        between = f"about {times[0]}"
-        if len(times) > 1:
-            between = f"{say_duration(self.shortest)} to {say_duration(self.longest)}"
-        return f"{self.questions:,} questions to ask: {calls}, {between} at {self.seconds_per_call:.1f} s a call"
-
-
-def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], seconds_per_call: float) -> Estimate:
-    """Return the cost of the questions left; `calls` gives each reasoner's least and most calls per question."""
-    rows: Sequence[tuple[int, tuple[int, int]]] = [(count, calls[row.reasoner]) for row, count in left.items()]
-    return Estimate(
-        sum(left.values()),
-        sum(count * least for count, (least, _) in rows),
-        sum(count * most for count, (_, most) in rows),
-        seconds_per_call,
+def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], seconds_per_call: float) -> str:
+    """Return the cost of the questions left in words; `calls` gives each reasoner's least and most calls a question."""
+    least, most = (sum(count * calls[row.reasoner][end] for row, count in left.items()) for end in (0, 1))
+    numbers = dict.fromkeys((f"{least:,}", f"{most:,}"))
+    first, last = say_duration(least * seconds_per_call), say_duration(most * seconds_per_call)
+    between = f"about {first}" if first == last else f"{first} to {last}"
+    return (
+        f"{sum(left.values()):,} questions to ask: {' to '.join(numbers)} calls, {between} "
+        f"at {seconds_per_call:.1f} s a call"
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,7 +23,7 @@ _NAMES = {"question_id": QUESTION, "case": QUESTION}
 _DELIMITERS = (",", ";", "\t")
 _HINT = f"a row has {QUESTION} (its id), {REASONER}, {BACKBONE} and {MARK} (right or wrong)"
 
-Row = tuple[int, dict[str, str]]
+Row: TypeAlias = dict[str, str] | csv.Error
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,58 +35,6 @@ class Labels:
     bad: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Reading:
-    """The state of reading: the marks so far with their lines."""
-
-    path: Path
-    answers: frozenset[AnswerKey]
-    marks: dict[AnswerKey, bool] = field(default_factory=dict)
-    lines: dict[AnswerKey, int] = field(default_factory=dict)
-    bad: list[str] = field(default_factory=list)
-    rows: int = 0
-
-    def take(self, line: int, row: Mapping[str, str]) -> None:
-        """Take a row, or record what is wrong with it."""
-        self.rows += 1
-        try:
-            key = self._answer(row)
-            word = row.get(MARK, "").casefold()
-            if word not in MARKS:
-                raise ValueError(f"{word[:40]!r} is neither right nor wrong" if word else "there is no mark")
-            if key in self.lines:
-                raise ValueError(f"line {self.lines[key]} marks this answer already")
-        except ValueError as error:
-            self.leave_out(line, str(error))
-        else:
-            self.marks[key], self.lines[key] = MARKS[word], line
-
-    def leave_out(self, line: int, reason: str) -> None:
-        """Count and describe a row without a mark."""
-        self.bad.append(InputError(self.path, f"line {line}", reason).message)
-
-    def _answer(self, row: Mapping[str, str]) -> AnswerKey:
-        """Return the answer of a row; a column may be empty if the run has only one value for it.
-
-        Raises:
-            ValueError: there is no such answer, or several.
-        """
-        wanted = (row.get(QUESTION, ""), row.get(REASONER, ""), row.get(BACKBONE, ""))
-        if not wanted[0]:
-            raise ValueError(f"there is no {QUESTION}")
-        left = [key for key in self.answers if key[0] == wanted[0]]
-        if not left:
-            raise ValueError(f"the run has no answer to a question called {wanted[0][:80]!r}")
-        for place, name in ((1, REASONER), (2, BACKBONE)):
-            there = {key[place] for key in left}
-            if not wanted[place] and len(there) > 1:
-                raise ValueError(f"there is no {name}, and the run has several")
-            left = [key for key in left if wanted[place] in ("", key[place])]
-            if not left:
-                raise ValueError(f"the run has no such answer of the {name} {wanted[place][:80]!r}")
-        return left[0]
-
-
 def read_labels(path: Path, run: Run) -> Labels:
     """Return the marks of a UTF-8 CSV file with a header; other columns are ignored.
 
@@ -95,24 +43,58 @@ def read_labels(path: Path, run: Run) -> Labels:
     Raises:
         InputError: the file cannot be read, lacks a column, or gives no mark at all.
     """
-    reading = _Reading(path, frozenset((one.case, one.reasoner, one.backbone) for one in run.answered))
+    answers = frozenset((one.case, one.reasoner, one.backbone) for one in run.answered)
+    marks, lines, bad, rows = dict[AnswerKey, bool](), dict[AnswerKey, int](), list[str](), 0
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            for line, row in _rows(path, file, reading):
-                reading.take(line, row)
+            for line, row in _rows(path, file):
+                rows += 1
+                try:
+                    key, is_right = _marked(row, answers)
+                    if key in lines:
+                        raise ValueError(f"line {lines[key]} marks this answer already")
+                    marks[key], lines[key] = is_right, line
+                except ValueError as error:
+                    bad.append(InputError(path, f"line {line}", str(error)).message)
     except OSError as error:
         reason = f"cannot be read ({error.strerror})"
         raise InputError(path, "", reason, "check the path and its permissions") from error
     except UnicodeDecodeError as error:
         raise InputError(path, "", f"not UTF-8 text ({error.reason})", "save the table as CSV in UTF-8") from error
-    if not reading.marks:
-        reason = reading.bad[0].removeprefix(f"{path}: ") if reading.bad else "there are no rows"
+    if not marks:
+        reason = bad[0].removeprefix(f"{path}: ") if bad else "there are no rows"
         raise InputError(path, "", f"gives no mark: {reason}", _HINT)
-    return Labels(reading.marks, reading.rows, tuple(reading.bad))
+    return Labels(marks, rows, tuple(bad))
 
 
-def _rows(path: Path, file: Iterator[str], reading: _Reading) -> Iterator[Row]:
-    """Yield the rows with their last line numbers; invalid CSV rows are left out."""
+def _marked(row: Row, answers: Iterable[AnswerKey]) -> tuple[AnswerKey, bool]:
+    """Return the answer of a row and its mark; a column may be empty if the run has only one value for it.
+
+    Raises:
+        ValueError: the row is none, there is no such answer, or several, or no mark.
+    """
+    if isinstance(row, csv.Error):
+        raise ValueError(f"not a row of a CSV file: {row}")
+    wanted = (row.get(QUESTION, ""), row.get(REASONER, ""), row.get(BACKBONE, ""))
+    if not wanted[0]:
+        raise ValueError(f"there is no {QUESTION}")
+    left = [key for key in answers if key[0] == wanted[0]]
+    if not left:
+        raise ValueError(f"the run has no answer to a question called {wanted[0][:80]!r}")
+    for place, name in ((1, REASONER), (2, BACKBONE)):
+        if not wanted[place] and len({key[place] for key in left}) > 1:
+            raise ValueError(f"there is no {name}, and the run has several")
+        left = [key for key in left if wanted[place] in ("", key[place])]
+        if not left:
+            raise ValueError(f"the run has no such answer of the {name} {wanted[place][:80]!r}")
+    word = row.get(MARK, "").casefold()
+    if word not in MARKS:
+        raise ValueError(f"{word[:40]!r} is neither right nor wrong" if word else "there is no mark")
+    return left[0], MARKS[word]
+
+
+def _rows(path: Path, file: Iterator[str]) -> Iterator[tuple[int, Row]]:
+    """Yield the rows with their last line numbers; for an invalid row its error."""
     head = next(file, "")
     delimiter = max(_DELIMITERS, key=head.count)
     names = [_named(cell) for cell in next(csv.reader([head], delimiter=delimiter), [])]
@@ -126,8 +108,7 @@ def _rows(path: Path, file: Iterator[str], reading: _Reading) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            reading.rows += 1
-            reading.leave_out(rows.line_num + 1, f"not a row of a CSV file: {error}")
+            yield rows.line_num + 1, error
             continue
         if any(cell.strip() for cell in cells):
             yield rows.line_num + 1, _row(names, cells)

@@ -141,4 +141,3 @@ class Run:
     built: tuple[Built, ...] = ()
     absent: frozenset[tuple[str, str]] = frozenset()
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
-    unfinished: Mapping[str, int] = field(default_factory=dict)
