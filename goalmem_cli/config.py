@@ -325,6 +325,7 @@ def _converted(kind: Any, value: object, source: _Source) -> Any:
 
 
 def _parameters(value: object, source: _Source) -> Parameters | None:
+    """Return settings by name, parsed from a variable's text if needed; None if malformed."""
     if source.is_text and isinstance(value, str):
         import yaml
 
@@ -339,6 +340,7 @@ def _parameters(value: object, source: _Source) -> Parameters | None:
 
 
 def _path(value: object, source: _Source) -> Path | MilvusAddress | None:
+    """Return the path or Milvus address, relative to its file's folder; None if malformed."""
     if not isinstance(value, (str, Path)) or not str(value):
         return None
     if isinstance(value, str) and is_milvus(value):
@@ -376,6 +378,7 @@ def _cut(text: str) -> str:
 
 
 def _parsed(kind: type, text: str) -> Any:
+    """Return a variable's text as this kind; None if it is none."""
     if kind is bool:
         return True if text.lower() in _TRUE else False if text.lower() in _FALSE else None
     if kind is int:

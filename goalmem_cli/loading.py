@@ -156,6 +156,7 @@ class _Weights:
 
 
 def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watch | None) -> _Weights:
+    """Return the model's file, the weights that run, and the adapter."""
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import chosen_adapter
 
@@ -202,6 +203,7 @@ def weights_that_run(spec: ModelSpec, announce: Callable[[str], None], adapter: 
 def _llama_model(
     path: Path, name: str, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> LlamaModel:
+    """Load a model file in this process, with a cache of prompts."""
     from goalmem_cli.models.bundled import TRAINED
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
@@ -215,6 +217,7 @@ def _llama_model(
 
 
 def _served_model(settings: Settings, announce: Callable[[str], None]) -> LoadedModel:
+    """Connect to a model on a server; the key is sent only if the user named the server."""
     from goalmem_cli.models.servers.server import KEY_VARIABLE, ServerModel
     from goalmem_cli.models.weights.lora import NONE
 

@@ -113,6 +113,7 @@ def _completed(model: LanguageModel, requests: Sequence[Request]) -> list[Comple
 
 
 def _tokens_of(completions: Sequence[Completion]) -> Usage:
+    """Return the summed tokens of the completions."""
     return Usage(
         prompt_tokens=sum(completion.prompt_tokens for completion in completions),
         cached_tokens=sum(completion.cached_tokens for completion in completions),
@@ -200,6 +201,7 @@ def numbers_of(known: Sequence[object]) -> list[str]:
 
 
 def _as_texts(value: object) -> tuple[str, ...]:
+    """Return the texts in a JSON value; an object's values are joined."""
     if isinstance(value, list):
         return tuple(text for item in value for text in _as_texts(item))
     if isinstance(value, dict):

@@ -168,10 +168,10 @@ class PromptBook:
         return {name: prompt.hash for name, prompt in self.prompts.items()}
 
     def room_for_facts(self, context: int) -> int:
-        """Return how many tokens of facts fit into a context of that many tokens with the longest prompt and its reply.
+        """Return how many tokens of facts fit into `context` tokens beside the longest prompt and its reply.
 
         Raises:
-            ModelError: there is almost no room.
+            ModelError: too few tokens are left; the hint names the context that is needed.
         """
         fixed = max(
             prompt.max_tokens
@@ -254,6 +254,7 @@ def _parsed(file: Path, text: str, *, is_checked: bool) -> Prompt:
 
 
 def _templates(value: Any, variables: frozenset[str], file: Path, *, is_checked: bool) -> tuple[str, str]:
+    """Return the growing and tail templates; raises PromptError if their variables are not the declared ones."""
     if not isinstance(value, dict) or value.keys() != {"growing", "tail"}:
         raise PromptError(f"{file}: input: must have the keys growing and tail, and no other")
     growing, tail = str(value["growing"]), str(value["tail"])
@@ -271,6 +272,7 @@ def _templates(value: Any, variables: frozenset[str], file: Path, *, is_checked:
 
 
 def _output(value: Any, file: Path, *, is_checked: bool) -> tuple[Mapping[str, object] | None, str | None]:
+    """Return the schema or the grammar of the reply; raises PromptError."""
     if isinstance(value, dict) and value.keys() == {"schema"} and isinstance(value["schema"], dict):
         if not is_checked:
             return value["schema"], None
@@ -289,6 +291,7 @@ def _output(value: Any, file: Path, *, is_checked: bool) -> tuple[Mapping[str, o
 def _examples(
     value: Any, growing: str, tail: str, variables: frozenset[str], file: Path, separators: tuple[str, str] | None
 ) -> tuple[Example, ...]:
+    """Return the examples with rendered inputs; raises PromptError."""
     if not isinstance(value, list):
         raise PromptError(f"{file}: examples: must be a list of input and output pairs")
     pairs = []

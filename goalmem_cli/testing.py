@@ -38,6 +38,7 @@ class ScriptedModel:
         ]
 
     def _reply(self, request: Request) -> str | Completion:
+        """Return the next reply of the script; raises AssertionError if none is left."""
         self.seen.append(request)
         if self._function is not None:
             return self._function(request)
@@ -96,6 +97,7 @@ class ListBackbone:
         return [self._hit(turn, float(score)) for score, _, turn in best]
 
     def _hit(self, turn: Turn, score: float) -> Hit:
+        """Return a turn as a hit, with its neighbours and addressee."""
         near = [
             other for other in self._turns if (other.conversation, other.session) == (turn.conversation, turn.session)
         ]

@@ -70,7 +70,7 @@ class Factories:
 
     @classmethod
     def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
-        """Return goalmem's own, which announce what they do, and show with `watch` how far a file is put together."""
+        """Return goalmem's own constructors; `announce` gets messages, `watch` the progress of joining a model."""
         return cls(
             partial(load_embedder, timeout=settings.timeout), partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
@@ -173,10 +173,12 @@ def open_backbone(
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
-    """Raise an error if the backbone does not exist, or has no index although there are turns.
+    """Check that the configured backbone exists, and that it is built if it needs `goalmem index`.
 
     Raises:
-        BackboneMissing, UsageError: as in `open_backbone`.
+        BackboneMissing: it needs an index, and the store has turns but none of its units.
+        UsageError: there is no backbone of that name.
+        StoreUnable: it needs an index, and the memory is no local store.
     """
     name = settings.backbone
     if not backbone_entry(name, factories).is_indexed:
@@ -306,9 +308,10 @@ def build_reasoner(
         loaded.adapter, sifts=settings.sift, leans=settings.lean,
     )  # fmt: skip
     least = loaded.least_certainty(settings.reasoner, settings.certainty)
+    derives = partial(local, store, Capability.STRUCTURE)
 
     def beginning_with(earlier: Begun | None) -> Reasoner:
-        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier))
+        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
     tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"

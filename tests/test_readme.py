@@ -90,8 +90,8 @@ def test_pages_are_named_as_they_are_called() -> None:
 
 def test_every_setting_reasoner_and_backbone_is_listed() -> None:
     """The keys of the settings files are those of `Settings`; ways to answer and to search have their row."""
-    (listed,) = re.findall(r"Keys: (.*?)\. An unknown", page("settings").text)
-    assert set(re.findall(r"`(\w+)`", listed)) == set(KEYS)
+    rows = re.findall(r"^\| (`.*?`) \|", page("settings").text, re.MULTILINE)
+    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(KEYS)
     assert [name for name in REASONERS if f"| `{name}` |" not in page("proofs").text] == []
     assert [name for name in Factories().backbones() if f"`{name}`" not in page("backbones").text] == []
 
@@ -99,11 +99,10 @@ def test_every_setting_reasoner_and_backbone_is_listed() -> None:
 def test_every_setting_of_backbones_and_reasoners_is_listed_with_its_default() -> None:
     """A row names one or several settings, and the defaults in the same order, as a settings file has them."""
     listed: dict[str, dict[str, str]] = {}
-    name = ""
-    for row in re.findall(r"^\| (?:(`\S+`) )?\| (`.*?`) \| (.*?) \| .* \|$", page("settings").text, re.MULTILINE):
-        name = row[0].strip("`") or name
-        own, defaults = re.findall(r"`(\w+)`", row[1]), row[2].replace("`", "").split(", ")
-        listed.setdefault(name, {}).update(zip(own, defaults, strict=True))
+    for part in re.split(r"^### ", page("parameters").text, flags=re.MULTILINE)[1:]:
+        said = listed.setdefault(part.partition("\n")[0].strip("`"), {})
+        for names, defaults in re.findall(r"^\| (`.*?`) \| (.*?) \| .* \|$", part, re.MULTILINE):
+            said.update(zip(re.findall(r"`(\w+)`", names), defaults.replace("`", "").split(", "), strict=True))
     kinds = {name: entry.settings for name, entry in REASONERS.items()}
     kinds |= {name: entry.settings for name, entry in Factories().backbones().items()}  # remem is both
     for name, kind in kinds.items():

@@ -35,16 +35,16 @@ def test_document_has_the_documented_keys() -> None:
     drink = plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)")
     trace, _ = ask(
         chat("Alice: I ordered a Kyoto Latte.", "--", "Ben: My dog is at the cafe."), "Which drink?", drink,
-        unified(unresolved={1: "unclear"}), refined((1, "(Alice) visited (y:cafe)", "cafe dog")),
-        unified(grounds(1, "Latte", x="Kyoto Latte")), answered("Kyoto Latte"),
+        unified(unresolved={1: "unclear"}), refined((1, "(Ben) has a dog at (y:cafe)", "cafe dog")),
+        unified(grounds(1, "Latte", x="Kyoto Latte"), grounds(2, "My dog", y="the cafe")), answered("Kyoto Latte"),
     )  # fmt: skip
     document: dict[str, Any] = as_document(trace)
 
     assert next(iter(document)) == "schema_version"
     assert document["schema_version"] == 9
     assert (document["status"], document["reasoner"], document["answer"]) == ("answered", "goal-mem", "Kyoto Latte")
-    assert document["substitution"] == {"x": ["Kyoto Latte"]}
-    assert document["evidence"] == ["F1"]
+    assert document["substitution"] == {"x": ["Kyoto Latte"], "y": ["the cafe"]}
+    assert document["evidence"] == ["F1", "F2"]
     fact = document["facts"]["F1"]
     assert {key: fact[key] for key in ("turns", "conversation", "speaker", "said", "text")} == {
         "turns": ["D1:1"], "conversation": "chat", "speaker": "Alice", "said": "2023-05-01T18:00:00",
@@ -55,7 +55,7 @@ def test_document_has_the_documented_keys() -> None:
     assert (first["depth"], first["queries"], first["new_facts"]) == (0, ["Alice ordered drink"], ["F1"])
     assert {"subgoal": 0, "why": "unclear"}.items() <= first["unresolved"][0].items()
     assert first["refined"] == [
-        {"of": 0, "subgoal": "(Alice) visited (y:cafe)", "query": "cafe dog", "relation": "semantic"}
+        {"of": 0, "subgoal": "(Ben) has a dog at (y:cafe)", "query": "cafe dog", "relation": "semantic"}
     ]
     assert second["grounded"][0]["support"] == {"x": "stated"}
     assert {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds"} == document["usage"].keys()

@@ -37,9 +37,9 @@ from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.raptor.settings import RaptorSettings
 from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
-from goalmem_cli.backbones.remem.settings import RememSettings
+from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
 from goalmem_cli.backbones.secom.settings import SeComSettings
-from goalmem_cli.backbones.stitch.settings import StitchSettings
+from goalmem_cli.backbones.stitch.settings import PaperStitchSettings, StitchSettings
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
 from goalmem_cli.memory_ports import KeptMemory
@@ -107,7 +107,9 @@ FLAT: Mapping[str, BackboneEntry[Backbone]] = {
 
 STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = {
     remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
+    remem.PAPER: indexed(_made_by("remem", "Remem"), remem.PAPER_STEPS, PaperRememSettings),
     stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
+    stitch.PAPER: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, PaperStitchSettings),
     secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
     raptor.NAME: indexed(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
     memtree.NAME: indexed(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),

@@ -159,6 +159,7 @@ def _real(text: str) -> list[str]:
 
 
 def _changes(sentence: str) -> Iterable[Change]:
+    """Yield what a sentence says has ended, moved or begun now."""
     clauses = _CLAUSES.split(sentence)
     for clause in clauses:
         if found := _NO_MORE.search(clause):
@@ -195,6 +196,7 @@ def _doer(before: str) -> str:
 
 
 def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
+    """Say whether a change concerns what an earlier text with the stems `told` says."""
     if _SPEAKER.search(earlier) if change.doer == "he" else change.doer and change.doer not in told:
         return False
     shared = change.about & told

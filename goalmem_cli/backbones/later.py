@@ -1,7 +1,7 @@
 """Mark hits that are out of date because the same person later said otherwise.
 
-`changes` decides this from the words alone, without a model, whatever is asked. These marks are for people who read the
-hits: they change neither the order of hits nor what a model sees. What a question about now changes: `now/holding.py`.
+`changes` decides this from the words alone, without a model, for every query. These marks are for people who read the
+hits: they change neither the order of hits nor what a model sees. Questions about now: see `now/holding.py`.
 """
 
 from __future__ import annotations

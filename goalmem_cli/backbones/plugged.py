@@ -43,6 +43,7 @@ def loaded_entry(plugin: Plugin) -> BackboneEntry[Backbone]:
         raise plugin.broken(f"of its entry, {problem}")
 
     def build(memory: KeptMemory, kit: LoadKit, told: Any) -> Backbone:
+        """Build the plug-in's backbone and wrap it; raises PluginBroken if it lacks a method."""
         with plugin.guarded():
             made = entry.build(memory, kit, told)
         needed = ("update", "retrieve", "outlook", "index") if entry.is_indexed else ("update", "retrieve")

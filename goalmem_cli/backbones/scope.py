@@ -30,6 +30,7 @@ def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
     span = Span.between(query.since, query.until)
 
     def is_within(placed: Turn | Unit) -> bool:
+        """Say whether a turn or unit lies in the span of time; False without a time."""
         if span.since is None and span.until is None:
             return True
         when = placed.local if isinstance(placed, Turn) else placed.said

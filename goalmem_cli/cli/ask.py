@@ -54,7 +54,7 @@ def ask(
     keep_prompts: options.KeepPrompts = None,
     keep: options.Keep = None,
     remember: Annotated[
-        bool, typer.Option("--remember", help="Remember the question, and the answer, in the conversation goalmem.")
+        bool, typer.Option("--remember", help="Store the question and its answer in the conversation goalmem.")
     ] = False,
     reasoner: options.Reasoner = None,
     model: options.Model = None,
@@ -85,7 +85,7 @@ def ask(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Answer a question from memory; the answer alone is on stdout. Exits with 1 when memory does not answer it."""
+    """Answer a question from memory; stdout has only the answer. Exits with 1 if memory has no answer."""
     text = _typed_or_piped(question)
     refuse_empty(text, Kind.QUESTION)  # before a store is opened
     hidden = hidden_after(as_of)
@@ -119,7 +119,7 @@ def ask(
 
 
 def hidden_after(as_of: str | None) -> datetime | None:
-    """Return the last instant of the time after --as-of, None if it was not typed.
+    """Return the last instant of the time given with --as-of, None if the flag was not given.
 
     Raises:
         UsageError: the text is no time.
@@ -135,7 +135,7 @@ def _typed_or_piped(question: str) -> str:
 
 
 def open_for(run: Invocation) -> Memory:
-    """Open the run's memory; its messages go to the screen, and its errors name flags.
+    """Open the run's memory. Its messages go to the screen; its errors name command-line flags.
 
     Raises:
         StoreError: the store cannot be read.

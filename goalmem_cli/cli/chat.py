@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "/trace": "draw the proof of the last question",
     "/help": "show this",
-    "/quit": "leave, as the end of input does",
+    "/quit": "leave; the end of input does too",
 }
 GREETING = "ask a question, or say what to remember; /help lists the commands, /quit leaves"
 
@@ -74,14 +74,13 @@ def chat(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Answer questions line by line, and remember what is said.
+    """Answer questions line by line, and remember statements.
 
-    A line that asks something is answered; any other is remembered, in the conversation goalmem. /trace draws the last
-    proof, /help lists the commands, /quit or the end of input leaves. Ctrl-C interrupts a question; at the prompt it
-    leaves with 130.
+    Lines that ask something are answered; all others are stored in the conversation goalmem. /trace draws the last
+    proof, /help lists the commands, /quit leaves. Ctrl-C interrupts a question; at the prompt it leaves with 130.
 
-    Piped in, every question gives one line on stdout, an empty one where there is no answer; the exit code is that of
-    the last error, 0 if there was none.
+    In a pipe, every question prints one line, which is empty if there is no answer. The exit code is that of the last
+    error, or 0.
     """
     from goalmem_cli.reasoners.remembering import CONVERSATION
 
@@ -145,6 +144,7 @@ class _Chat:
                 self._code = error.exit_code
 
     def _take(self, line: str) -> None:
+        """Run a line as a command, a question or a statement."""
         from goalmem_cli.logic.questions import is_question
 
         try:
@@ -160,6 +160,7 @@ class _Chat:
             self._run.screen.warn("interrupted")
 
     def _command(self, word: str) -> None:
+        """Run a command such as /trace."""
         from goalmem_cli.render.tables import pairs
 
         screen = self._run.screen
@@ -173,6 +174,7 @@ class _Chat:
             draw_proof(self._run, self._last)
 
     def _question(self, line: str) -> None:
+        """Answer a question, show and keep its proof, and store it if the chat remembers."""
         try:
             asked = self._asking.question(line)
             trace = drawn(self._run, self._asking, asked, is_traced=self._is_traced)
@@ -190,8 +192,9 @@ class _Chat:
             self._asking.remember(asked, trace, kept)
 
     def _statement(self, line: str) -> None:
+        """Store a statement, and report which goals it may change."""
         if not self._is_remembered:
-            self._run.screen.warn("that asks nothing, and with --no-remember nothing is remembered")
+            self._run.screen.warn("this is no question, and --no-remember stores no statements")
             return
         self._asking.remember(self._asking.statement(line))
         self._run.screen.note("remembered")

@@ -1,4 +1,4 @@
-"""`goalmem doctor`: checks what is installed, found and reachable, and says how to mend what is not."""
+"""`goalmem doctor`: checks what is installed, found and reachable, and says how to fix what is not."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def doctor(
 ) -> int:
     """Check the installation, and say what to do.
 
-    Looks at packages, settings, disk, embedder, model, prompts and store, and at plug-ins, which it loads. Exits with
-    the code of the first thing that is wrong; a note is not wrong.
+    Checks packages, plug-ins (which it loads), settings, disk, embedder, model, prompts and store. Exits with the code
+    of the first failure; notes are no failures.
     """
     run = begin(
         context, store=store, embedder=embedder, model=model, adapter=adapter, prompts=prompts, planning=planning
@@ -80,6 +80,7 @@ def doctor(
 
 
 def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
+    """Yield the findings of all checks, in order."""
     folder, address = run.settings.store, run.settings.address
     yield _python()
     yield _installation()
@@ -94,7 +95,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
     yield _looked("disk", lambda: health.look_at_disk(folder))
     yield _looked("downloads", _downloads)
     store = _looked("store", lambda: _store(run))
-    unseen = Finding("embedder", "not looked at, as the store cannot be opened", "see what is said of the store")
+    unseen = Finding("embedder", "not checked: the store cannot be opened", "see the line about the store")
     embedder = unseen if store.exit_code else _looked("embedder", lambda: _embedder(run))
     yield embedder
     yield _looked("model", lambda: _model(run))
@@ -108,6 +109,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
 
 
 def _looked(name: str, look: Callable[[], Finding]) -> Finding:
+    """Return a check's finding; an error becomes a finding with its exit code."""
     try:
         return look()
     except GoalmemError as error:
@@ -118,6 +120,7 @@ def _looked(name: str, look: Callable[[], Finding]) -> Finding:
 
 
 def _python() -> Finding:
+    """Return the finding about the version of Python."""
     from importlib.metadata import PackageNotFoundError, metadata
 
     version = platform.python_version()
@@ -128,7 +131,7 @@ def _python() -> Finding:
     tested = [found[1] for line in classifiers if (found := PYTHON_CLASSIFIER.fullmatch(line))]
     if version.rsplit(".", 1)[0] in tested:
         return Finding("python", version)
-    return Finding("python", version, f"should something fail: goalmem is tested with Python {', '.join(tested)}")
+    return Finding("python", version, f"if something fails: goalmem is tested with Python {', '.join(tested)}")
 
 
 def _installation() -> Finding:
@@ -143,7 +146,7 @@ def _installation() -> Finding:
     if missing:
         hint = "pip install --upgrade goalmem"
         return Finding("installation", "; ".join(missing), hint, UsageError.exit_code)
-    return Finding("installation", "every library that goalmem requires is there")
+    return Finding("installation", "all required libraries are installed")
 
 
 def lacking(requirement: str) -> str:
@@ -181,7 +184,7 @@ def _memory() -> Finding:
     from goalmem_cli.models.installed import free_memory
 
     free = free_memory()
-    told = "the system does not say how much is free" if free is None else f"{free / 10**9:.1f} GB are free"
+    told = "free memory is unknown" if free is None else f"{free / 10**9:.1f} GB are free"
     where = "a GPU, all layers" if computes_on_gpu() else "the processor"
     return Finding("memory", f"{told}; llama.cpp computes on {where}")
 
@@ -204,17 +207,19 @@ def _variables() -> Finding:
 
 
 def _downloads() -> Finding:
+    """Return the finding about the folder of downloads."""
     from goalmem_cli.models.catalogue import downloads_folder
 
     folder = downloads_folder()
     refusal = health.write_refusal(folder)
     if refusal is not None:
-        hint = "only downloads need it: make it writable, or name another with HF_HOME"
+        hint = "only downloads need it: make it writable, or set HF_HOME to another folder"
         return Finding("downloads", f"nothing can be written: {refusal}", hint)
     return Finding("downloads", str(folder))
 
 
 def _embedder(run: Invocation) -> Finding:
+    """Return the finding about the embedder, which is tried."""
     from goalmem_cli.store.indexes.vectors import sound
     from goalmem_cli.wiring import chosen_embedder
 
@@ -225,6 +230,7 @@ def _embedder(run: Invocation) -> Finding:
 
 
 def _model(run: Invocation) -> Finding:
+    """Return the finding about the model, which is loaded."""
     from goalmem_cli.reasoners.goal_mem import chosen_planning
 
     loaded = run.factories.model(run.settings)
@@ -245,6 +251,7 @@ def _prompts(run: Invocation) -> Finding:
 
 
 def _store(run: Invocation) -> Finding:
+    """Return the finding about the store."""
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
@@ -267,6 +274,7 @@ def _indexes(run: Invocation) -> Finding:
 
 
 def _rows(run: Invocation) -> Finding:
+    """Return the finding about the store's rows, all of which are compared."""
     from goalmem_cli.wiring import open_store
 
     memory = open_store(run.settings, run.factories, run.screen.note)
@@ -274,7 +282,7 @@ def _rows(run: Invocation) -> Finding:
         return Finding("rows", "none yet")
     problems = memory.verify()
     if problems:
-        hint = "`goalmem stores verify` lists all, `goalmem stores rebuild` writes the indexes anew"
+        hint = "`goalmem stores verify` lists all, `goalmem stores rebuild` rebuilds the indexes"
         return Finding("rows", f"{len(problems)} wrong, the first: {problems[0]}", hint, StoreError.exit_code)
     return Finding("rows", "sound")
 

@@ -1,4 +1,4 @@
-"""The plug-ins in `goalmem doctor`: what other packages register, from where, and whether it can be loaded."""
+"""The plug-ins in `goalmem doctor`: what other packages register, and whether it can be loaded."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def look_at_plugins(factories: Factories) -> Iterator[Finding]:
 
 
 def _look_at(plugin: Plugin, factories: Factories) -> Finding:
+    """Return the finding about a plug-in, which is loaded."""
     from goalmem_cli.plugins import find
 
     name = f"{plugin.kind.word} {plugin.name}"
@@ -39,10 +40,10 @@ def _look_at(plugin: Plugin, factories: Factories) -> Finding:
 
 
 def _load(plugin: Plugin) -> None:
-    """Load the plug-in as a command that names it does.
+    """Load the plug-in as a command would.
 
     Raises:
-        PluginBroken: it cannot be imported, or has not the kind under which it is registered.
+        PluginBroken: it cannot be imported, or is not of its registered kind.
     """
     from goalmem_cli.plugins import Kind
 

@@ -1,4 +1,4 @@
-"""`goalmem embedder`: shows and changes what turns text into vectors, and distils a table of one's own."""
+"""`goalmem embedder`: shows and changes the embedder, and distils a static table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def show(
 ) -> int:
     """Show which embedder is in use, and try it.
 
-    It is the store's, or the one that a new store would get.
+    This is the store's embedder, or the one for a new store.
     """
     from goalmem_cli.render.tables import pairs
     from goalmem_cli.wiring import chosen_embedder
@@ -60,13 +60,13 @@ def use(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="static, minilm, gguf:PATH, a name or path of sentence-transformers, a server."
+            metavar="NAME", help="static, minilm, gguf:PATH, a sentence-transformers name or path, or a server."
         ),
     ],
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Embed the whole store again with another embedder. Interrupted, the store stays as it was; run it again then."""
+    """Embed the whole store again with another embedder. If interrupted, the store does not change: run it again."""
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import local, open_stored
@@ -89,7 +89,7 @@ def distil(
     name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the table.")],
     dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
-    download: Annotated[bool, typer.Option("--download", help="Fetch the model when it is not there.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Download the model if it is missing.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Make a static table from a sentence-transformers model.

@@ -60,14 +60,14 @@ def forget(
     ] = None,
     always: Annotated[
         bool,
-        typer.Option("--always", help="Also leave out what comes later of these conversations and speakers."),
+        typer.Option("--always", help="Also leave out later turns of these conversations and speakers."),
     ] = False,
     leave_nothing: Annotated[
         bool,
-        typer.Option("--leave-nothing", help="Keep no marks: reading its transcript again brings it back."),
+        typer.Option("--leave-nothing", help="Keep no marks: reading the transcript again restores it."),
     ] = False,
     listed: Annotated[
-        bool, typer.Option("--list", help="Say how much was forgotten before, and forget nothing.")
+        bool, typer.Option("--list", help="Count what was forgotten before, and forget nothing.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted, and delete nothing.")] = False,
     yes: options.Yes = False,
@@ -77,17 +77,16 @@ def forget(
 ) -> int:
     """Delete turns and all that came from them.
 
-    No file of the store holds their text afterwards, and reading their transcript again does not bring them back:
-    `goalmem ingest --restore-forgotten` does.
-    Shows first what will go and asks. What is given together narrows: a speaker's turns before a time. Exits with 1
-    when there is nothing of the kind.
+    Afterwards no file of the store holds their text. Reading their transcript again does not restore them; `goalmem
+    ingest --restore-forgotten` does. Shows first what it will delete, and asks. Several options narrow the choice:
+    this speaker's turns before that time. Exits with 1 if nothing matches.
     """
     if listed and (conversation or before or speaker or always or leave_nothing or dry_run or yes or goal):
         raise UsageError("--list forgets nothing", "give it alone")
     if listed:
         return _list(begin(context, quiet=quiet, store=store), is_json=json)
     if not (conversation or before or speaker):
-        raise UsageError("nothing says what to forget", "name a conversation, or give --before or --speaker")
+        raise UsageError("no turns are named", "name a conversation, or give --before or --speaker")
     refuse_always(is_always=always, has_end=before is not None, leaves_marks=not leave_nothing)
     from goalmem_cli.wiring import open_stored
 
@@ -118,7 +117,7 @@ def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> F
     counts = memory.forgettable(selection)
     if counts.without_time:
         stay = counted(counts.without_time, "turn")
-        run.screen.note(f"{stay} without a time not touched: nobody knows whether that was before")
+        run.screen.note(f"{stay} without a time kept: nobody knows whether that was before")
     return counts
 
 
@@ -150,21 +149,23 @@ def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given
     """Show what will be deleted and how to restore it, and ask, unless --yes was given."""
     run.screen.note(f"{run.settings.place}: {_words(counts)}")
     again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
-    run.screen.note(f"this cannot be undone; where you have its transcript, `{again}` reads it again")
+    run.screen.note(f"this cannot be undone; if you have the transcript, `{again}` reads it again")
     confirm("Delete that for good?", is_given=is_given)
 
 
 def _forgotten(
     run: Invocation, memory: KeptMemory, selection: Selection, *, leaves_marks: bool, is_always: bool
 ) -> Forgotten:
+    """Forget the selection; if interrupted, say what finishes it."""
     try:
         return forget_for_good(memory, selection, leaves_marks=leaves_marks, is_always=is_always)
     except KeyboardInterrupt:
-        run.screen.warn("interrupted: what was begun is finished by the next search, question or rebuild")
+        run.screen.warn("interrupted: the next search, question or rebuild finishes it")
         raise
 
 
 def _words(counts: Forgotten) -> str:
+    """Return the counts in words."""
     from goalmem_cli.render.text import counted
 
     more = " ..." if len(counts.conversations) > _SHOWN else ""

@@ -1,4 +1,4 @@
-"""`goalmem goals`: keeps questions, and says when what is remembered gives another answer."""
+"""`goalmem goals`: keeps questions, and says when their answers change."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def show(
 def check(
     context: typer.Context,
     names: Names = None,
-    every: Annotated[bool, typer.Option("--all", help="Prove again also what nothing new can have changed.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Prove all goals again.")] = False,
     trace: options.Trace = False,
     reasoner: options.Reasoner = None,
     model: options.Model = None,
@@ -158,10 +158,10 @@ def check(
 ) -> int:
     """Prove again what new turns can have changed.
 
-    Says for each goal whether it is still so, or what changed and which turn did it. Goals that no new or forgotten
-    turn can have changed are not proved again, and no model runs for them.
+    Prints for each goal whether it still holds, or what changed and which turn changed it. Goals that no new or
+    forgotten turn can have changed are not proved again, and need no model.
 
-    Exits with 0 when nothing changed, with 1 when something did, with 4 when the model could not check a goal.
+    Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
     """
     from goalmem_cli.render.goals import row_of_check
 
@@ -221,9 +221,9 @@ def report(
 
 
 def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
-    """Note how many goals the turns that were just added or removed can have changed; without goals, look at nothing.
+    """Report how many goals the turns that were just added or removed may have changed. Without goals, do nothing.
 
-    A goal that cannot be read is no failure of the command that calls this: it warns.
+    A goal that cannot be read gives a warning, no error.
     """
     if not _has_goals(memory):
         return
@@ -240,7 +240,7 @@ def may_have_changed(run: Invocation, memory: KeptMemory) -> None:
 
 
 def check_changed(run: Invocation, memory: KeptMemory, *, is_shown: bool) -> list[CheckedGoal]:
-    """Check the goals that the turns which were just added can have changed, as `goals check` does."""
+    """Check the goals that newly added turns may have changed, as `goals check` does."""
     if not _has_goals(memory):
         return []
     with open_for(run) as opened:
@@ -264,7 +264,7 @@ def checked_with(
     is_traced: bool = False,
     is_shown: bool = True,
 ) -> list[CheckedGoal]:
-    """Check the goals one after another, and print what each check found as soon as it has."""
+    """Check the goals one after another, and print each result at once."""
     from goalmem_cli.render.goals import line_of_check
 
     done = []
@@ -283,7 +283,7 @@ def checked_with(
 
 
 def code_of(checked: Sequence[CheckedGoal]) -> int:
-    """Return the exit code of checks: 4 where a goal could not be checked, 1 where one changed, else 0."""
+    """Return the exit code of checks: 4 if a goal could not be checked, 1 if one changed, else 0."""
     if any(each.outcome.is_failed for each in checked):
         return ModelError.exit_code
     return CHANGED if any(each.outcome.is_change for each in checked) else 0

@@ -19,11 +19,11 @@ def register(app: typer.Typer) -> None:
 
 def guide(
     name: Annotated[str | None, typer.Argument(metavar="PAGE", help="Which page [default: the list].")] = None,
-    is_list: Annotated[bool, typer.Option("--list", help="List the pages, a line each.")] = False,
+    is_list: Annotated[bool, typer.Option("--list", help="List the pages.")] = False,
 ) -> int:
     """Show a page of the manual.
 
-    On a terminal it is drawn, in a pager where it is long; elsewhere it is plain Markdown.
+    A terminal gets it formatted, in a pager if it is long; a pipe gets Markdown.
     """
     from goalmem_cli.guide import NAMES, page, pages
     from goalmem_cli.render.console import Screen

@@ -40,12 +40,14 @@ def index(
     context: typer.Context,
     backbone: Annotated[str, typer.Argument(metavar="BACKBONE", help="Which backbone to build, by name.")],
     model: options.Model = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what there is to do, and do nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Estimate parts, calls and tokens, and do nothing.")
+    ] = False,
     history: Annotated[
         str | None,
         typer.Option(
             metavar="UNIT",
-            help="Show what happened to a memory, and do nothing; `goalmem search --explain` shows the ids of units.",
+            help="Only show what happened to a unit; `goalmem search --explain` shows the ids of units.",
         ),
     ] = None,
     adapter: options.Adapter = None,
@@ -60,9 +62,8 @@ def index(
 ) -> int:
     """Build a structured backbone over the store, or update it.
 
-    Only what is new is derived from.
-    What is reported is safe: interrupted, the same command goes on. What a model made nothing of is listed, and tried
-    again by the next run. Turns are found as before, beside what was derived from them.
+    A model derives units from the turns that are new. Each finished part is stored at once; after an interruption the
+    same command goes on. Parts that failed are listed, and the next run tries them again.
     """
     from goalmem_cli.wiring import DeferredModel, open_stored, open_structured
 
@@ -118,7 +119,7 @@ def indexed(
 
 
 def _counting(reach: Callable[[str, float, float], None], total: int) -> Callable[[PartDone], None]:
-    """Return a callback for finished parts, which shows how many are done and how many tokens they took."""
+    """Return a callback that shows, for each finished part, how many are done and how many tokens they took."""
     parts = tokens = 0
 
     def report(part: PartDone) -> None:
@@ -141,6 +142,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _show_outlook(run: Invocation, outlook: Outlook, *, is_json: bool) -> None:
+    """Print the estimate as JSON or as a table."""
     shown = {"backbone": run.settings.backbone, **asdict(outlook)}
     if is_json:
         run.screen.document({"schema_version": SCHEMA_VERSION, **shown})
@@ -151,6 +153,7 @@ def _show_outlook(run: Invocation, outlook: Outlook, *, is_json: bool) -> None:
 
 
 def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
+    """Print what was derived and its cost, as JSON or as a table."""
     usage = done.usage
     shown: dict[str, object] = {
         "backbone": run.settings.backbone,

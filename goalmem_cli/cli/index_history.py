@@ -36,7 +36,7 @@ def show_history(
     name = run.settings.backbone
     check_backbone(run.settings, memory, run.factories)
     if not isinstance(structured, KeepsHistory):
-        raise UsageError(f"the backbone {name} keeps no history: nothing in it takes the place of something else")
+        raise UsageError(f"the backbone {name} keeps no history: its units never replace each other")
     unit = _chosen(local(memory, Capability.STRUCTURE).units_of(name), begins, name)
     found = structured.history(unit.id)
     if is_json:

@@ -26,30 +26,26 @@ if TYPE_CHECKING:
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
 From = Annotated[
     list[str] | None,
-    typer.Option("--from", metavar="SOURCE", help="What a program keeps here, as `goalmem sources` lists it."),
+    typer.Option("--from", metavar="SOURCE", help="What a program keeps here, by its name in `goalmem sources`."),
 ]
 Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
 StrictInput = Annotated[
     bool,
-    typer.Option(
-        "--strict-input", help="Store nothing of a file with a record that cannot be read, instead of skipping it."
-    ),
+    typer.Option("--strict-input", help="Store nothing of a file that has an unreadable record."),
 ]
 Continues = Annotated[
     str | None,
-    typer.Option("--conversation", metavar="NAME", help="The stored conversation that standard input goes on with."),
+    typer.Option("--conversation", metavar="NAME", help="The stored conversation that standard input continues."),
 ]
 RestoreForgotten = Annotated[
     bool,
-    typer.Option("--restore-forgotten", help="Store again what the files hold of what was forgotten."),
+    typer.Option("--restore-forgotten", help="Store again forgotten turns that the files hold."),
 ]
 TakeForgotten = Annotated[
     bool,
-    typer.Option(
-        "--take-forgotten", help="Leave out here too, from now on, what exported memories say was forgotten there."
-    ),
+    typer.Option("--take-forgotten", help="From now on, also leave out what an exported memory marks as forgotten."),
 ]
 Redact = Annotated[
     bool | None,
@@ -62,28 +58,26 @@ Timezone = Annotated[
     typer.Option(
         "--timezone",
         metavar="NAME",
-        help="Whose day it is where a file gives times in UTC alone, as Europe/Berlin [default: the machine's].",
+        help="The speakers' zone, for files with UTC times only: Europe/Berlin [default: the machine's].",
     ),
 ]
 Language = Annotated[
     str | None,
-    typer.Option("--language", metavar="CODE", help="The language of the conversations, as de [default: found]."),
+    typer.Option("--language", metavar="CODE", help="The language of the conversations: de [default: found]."),
 ]
-Apart = Annotated[
-    bool, typer.Option("--apart", help="Join nothing with a stored conversation only because they overlap.")
-]
+Apart = Annotated[bool, typer.Option("--apart", help="Do not join conversations because they overlap.")]
 Explain = Annotated[
     bool,
-    typer.Option("--explain", help="Say which format each file is in, with its first turns, and store nothing."),
+    typer.Option("--explain", help="Show each file's format and first turns, and store nothing."),
 ]
 CheckGoals = Annotated[
     bool, typer.Option("--check-goals", help="Prove again the goals that the new turns can have changed.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and report, and store nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Report what would be read, and store nothing.")]
 
 
 def _list_formats(is_asked: bool) -> None:
-    """Print every format, the endings of its files, and what it is recognised by, and exit."""
+    """Print every format with its file endings and marks, and exit."""
     from goalmem_cli.render.console import Screen
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.transcripts import READERS
@@ -103,13 +97,13 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         metavar="WHAT=NAME,...",
-        help="Which columns of a table hold time, speaker, text and conversation [default: found by name].",
+        help="The columns for time, speaker, text and conversation of a table [default: found by name].",
     ),
 ]
 DayFirst = Annotated[
-    bool, typer.Option("--day-first", help="05/03/23 is 5 March, in chats whose dates leave it open [default: asked].")
+    bool, typer.Option("--day-first", help="Read ambiguous dates as 5 March for 05/03/23 [default: ask].")
 ]
-MonthFirst = Annotated[bool, typer.Option("--month-first", help="05/03/23 is May 3, in chats that leave it open.")]
+MonthFirst = Annotated[bool, typer.Option("--month-first", help="Read ambiguous dates as May 3 for 05/03/23.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -152,9 +146,9 @@ def ingest(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Read transcripts into the store. What is stored already stays as it is, and is said to be nothing new.
+    """Read transcripts into the store. Turns that are already stored stay as they are.
 
-    Exits with 5 when a file could not be read, with --check-goals else as `goalmem goals check` does.
+    Exits with 5 if a file could not be read, else with --check-goals like `goalmem goals check`.
     """
     from goalmem_cli.wiring import open_store
 
@@ -163,7 +157,7 @@ def ingest(
     if not paths and not sources:
         raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
-        raise UsageError("--conversation names what standard input goes on with", "write - for standard input")
+        raise UsageError("--conversation needs standard input", "write - for standard input")
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact, timezone=timezone)
     told = Told(
         format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
@@ -178,7 +172,7 @@ def ingest(
     try:
         reading.read(memory, is_dry=dry_run)
     except KeyboardInterrupt:
-        run.screen.note("interrupted: what is stored stays, and the same command goes on from there")
+        run.screen.note("interrupted: what is stored stays, and the same command goes on")
         raise
     finally:
         # Report what was stored, even if the store failed afterwards.

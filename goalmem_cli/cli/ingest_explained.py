@@ -41,6 +41,7 @@ def explain_files(
 
 
 def _lines_of(explanation: Explanation) -> Iterator[str]:
+    """Yield the explanation's lines: recognised files first, then the others with the nearest formats."""
     from goalmem_cli.render.text import safe
 
     for one in explanation.files:
@@ -51,6 +52,7 @@ def _lines_of(explanation: Explanation) -> Iterator[str]:
 
 
 def _lines_of_file(one: Explained) -> Iterator[str]:
+    """Yield a recognised file's lines: format, marks, first turns, and what is left out."""
     from goalmem_cli.render.text import safe
 
     yield safe(f"{held_in(one.report)}; nothing is stored")
@@ -89,6 +91,7 @@ def _document_of(explanation: Explanation) -> dict[str, object]:
 
 
 def _row_of_file(one: Explained) -> dict[str, object]:
+    """Return a recognised file as `--json` prints it."""
     report = one.report
     return {
         "path": report.path,

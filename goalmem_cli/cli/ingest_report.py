@@ -55,7 +55,7 @@ def notes_of(report: FileReport, *, is_restored: bool, is_taken: bool, is_dry: b
 
 
 def _overlap(added: Added) -> str:
-    """Return what was done with a conversation that overlaps with a stored one, and how to do otherwise."""
+    """Describe what was done with a conversation that overlaps a stored one, and how to change that."""
     from goalmem_cli.render.text import counted
 
     name, beside = shlex.quote(added.conversation), shlex.quote(added.beside)
@@ -66,7 +66,7 @@ def _overlap(added: Added) -> str:
     if added.beside:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
         join = f"`goalmem stores join {beside} {name}` joins them if they are one"
-        notes.append(f"{kept}{added.beside} of another file tells the same in part or begins so; {join}")
+        notes.append(f"{kept}{added.beside} of another file overlaps with it or begins like it; {join}")
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")
@@ -80,13 +80,13 @@ def _kinds(secrets: Mapping[str, int]) -> str:
 
 
 def note_of_forgotten(count: int, *, is_restored: bool) -> str:
-    """Return what was done with `count` turns that are marked as forgotten."""
+    """Describe what was done with `count` turns that are marked as forgotten."""
     what, it = _turns_once(count)
     return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
 
 
 def note_of_marks(marked: Marked, *, is_taken: bool) -> str:
-    """Return what was done with the marks of forgotten turns in an exported memory."""
+    """Describe what was done with the marks of forgotten turns in an exported memory."""
     parts = [in_words(marked.turns, marked.always)] if marked.turns or marked.always else []
     parts += ["what was stored without its secrets"] if marked.has_secrets else []
     what = f"marks of what was forgotten where it comes from ({', and '.join(parts)})"
@@ -121,6 +121,7 @@ def line_of(report: FileReport, *, is_dry: bool) -> str:
 
 
 def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
+    """Return the reports and errors as `--json` prints them."""
     keys = ("path", "format", "conversations", "turns", "new_turns")
     reports = list(reports)
     lists = {

@@ -1,4 +1,4 @@
-"""`goalmem mcp`: the memory as a Model Context Protocol server, and its entry in the settings of clients."""
+"""`goalmem mcp`: serves the memory over the Model Context Protocol, and adds itself to clients' settings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ClientArgument = Annotated[
     ClientName, typer.Argument(metavar="CLIENT", help="claude-code, claude-desktop, cursor, codex or vscode.")
 ]
 EntryName = Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the entry.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change, and do nothing.")]
 
 group = typer.Typer(cls=ServeGroup, help="Serve the memory to assistants and coding agents.", context_settings=CONTEXT)
 
@@ -55,9 +55,9 @@ def serve_memory(
     prompts: options.Prompts = None,
     embedder: options.Embedder = None,
 ) -> int:
-    """Serve the memory to a client: what `goalmem mcp` alone does.
+    """Serve the memory to a client: the default of `goalmem mcp`.
 
-    It speaks the Model Context Protocol over standard input and output; everything else goes to stderr.
+    Speaks the Model Context Protocol over standard input and output. Messages go to stderr.
     """
     run = begin(
         context, quiet=True, store=store, reasoner=reasoner, model=model, adapter=adapter, backbone=backbone,
@@ -88,10 +88,10 @@ def install(
     dry_run: DryRun = False,
     yes: options.Yes = False,
 ) -> int:
-    """Enter the server in a client's settings.
+    """Add the server to a client's settings.
 
-    By the client's own command where it has one, else in its file. The entry can only read. Shows first what will be
-    done and asks; an entry of the same name is replaced only with --yes.
+    Uses the client's own command if it has one, else its file. The entry can only read. Shows the change first and
+    asks; only --yes replaces an entry of the same name.
     """
     from goalmem_cli.cli.serving.installing import command_of, planned
 
@@ -119,9 +119,9 @@ def uninstall(
     dry_run: DryRun = False,
     yes: options.Yes = False,
 ) -> int:
-    """Take the server out of a client's settings.
+    """Remove the server from a client's settings.
 
-    Shows the entry first and asks. The memory stays. Exits with 1 when there is no such entry.
+    Shows the entry first and asks. The memory stays. Exits with 1 if there is no such entry.
     """
     from goalmem_cli.cli.serving.installing import planned
 
@@ -145,7 +145,7 @@ def _carry_out(run: Invocation, plan: Plan, command: tuple[str, ...] | None, *, 
     kept = plan.carry_out()
     if planned(plan.client, plan.name, command).is_needed:
         run.screen.warn(f"{plan.client.title} reported no error, but {plan.client.settings} does not say so")
-    run.screen.report(f"done; {plan.client.title} takes it up when it starts next")
+    run.screen.report(f"done; {plan.client.title} uses it after its next start")
     if kept is not None:
         run.screen.note(f"the settings as they were: {kept}")
 

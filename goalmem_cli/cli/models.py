@@ -24,7 +24,7 @@ _MILLION, _BILLION = 10**6, 10**9
 
 group = typer.Typer(
     cls=ListGroup,
-    help="List and download models, and see what is kept.",
+    help="List and download models, and show their cache.",
     context_settings=CONTEXT,
     epilog=examples("goalmem models", "goalmem models download hf:owner/repository/model-q4_k_m.gguf", guide="models"),
 )
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 @group.command("list", epilog=examples("goalmem models list --json", guide="models"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
-    """List the bundled and the downloaded models, and where each lies."""
+    """List the bundled and the downloaded models, and where each is."""
     from goalmem_cli.models import catalogue
     from goalmem_cli.render.tables import plain_table
 
@@ -71,9 +71,9 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
 
 @group.command("suggest", epilog=examples("goalmem models suggest", guide="models"))
 def suggest(context: typer.Context, json: options.Json = False) -> int:
-    """Say which larger models to download, for how much memory.
+    """Suggest larger models to download, by memory.
 
-    Nothing is downloaded. A model of 3 billion parameters or more gets the full prompts.
+    Downloads nothing. A model of 3 billion parameters or more gets the full prompts.
     """
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.suggestions import SUGGESTIONS
@@ -124,7 +124,7 @@ def download(
 ) -> int:
     """Download a model file. The hash of a bundled model is checked.
 
-    Beside `embedder distil --download` it is the only command that reaches the network.
+    Only this command and `embedder distil --download` download anything.
     """
     from goalmem_cli.models import catalogue
 
@@ -138,14 +138,14 @@ def download(
 @group.command("cache", epilog=examples("goalmem models cache", "goalmem models cache --clear", guide="models"))
 def cache(
     context: typer.Context,
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all of it; it is made again when needed.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete the cache; it is made again when needed.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Show what is kept so that models start faster.
+    """Show the cache that makes models start faster.
 
-    That is evaluated prompts, at most GOALMEM_MODEL_CACHE megabytes of them (2048; 0 keeps none), and the bundled
-    models' files, put together or repacked.
+    It has evaluated prompts, at most GOALMEM_MODEL_CACHE megabytes (2048; 0 keeps none), and the joined or repacked
+    files of bundled models.
     """
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache
     from goalmem_cli.models.weights import parts, repacking
@@ -199,6 +199,7 @@ def _put_together(path: Path, size: int) -> Kept:
 
 
 def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) -> None:
+    """Print the files of the cache as a table."""
     from goalmem_cli.render.tables import plain_table
 
     if not kept:
@@ -210,6 +211,7 @@ def _show_kept(run: Invocation, folder: Path, kept: Sequence[Kept], total: int) 
 
 
 def _cache_document(folder: Path, limit: int, kept: Sequence[Kept], *, is_cleared: bool) -> dict[str, object]:
+    """Return the files of the cache as `--json` prints them."""
     files = [
         {"what": each.what, "model": each.model, "bytes": each.size, "path": str(each.path), "last_used": each.used}
         for each in kept

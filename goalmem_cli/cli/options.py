@@ -10,8 +10,8 @@ import typer
 from goalmem_cli.config import LEAST, MOST
 
 ReasonerName: TypeAlias = Literal[
-    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser",
-    "remem", "remem-single", "graphrag-global",
+    "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser", "full-context-tiser",
+    "remem", "remem-single", "remem-tiser", "graphrag-global",
 ]  # fmt: skip
 """All but `oracle`, which needs a benchmark's evidence."""
 
@@ -69,8 +69,8 @@ Backbone = Annotated[
     typer.Option(
         "--backbone",
         metavar="NAME",
-        help="How to find what is remembered: reranked, hybrid, bm25, dense, bm25-plain, dense-plain, none, or what "
-        "`goalmem index` built [default: reranked].",
+        help="How to search: reranked, hybrid, bm25, dense, bm25-plain, dense-plain, none, or a backbone "
+        "that `goalmem index` built [default: reranked].",
     ),
 ]
 Reasoner = Annotated[
@@ -80,8 +80,9 @@ Reasoner = Annotated[
         metavar="NAME",
         callback=_known_reasoner,
         autocompletion=_reasoners_that_begin,
-        help="How to reach the answer: goal-mem, with a proof; or without: direct, full-context, reformulate, reflect, "
-        "react, memguide, tiser; or over --backbone remem alone: remem, remem-single, over graphrag: graphrag-global "
+        help="How to answer: goal-mem, with a proof; without: direct, full-context, reformulate, reflect, react, "
+        "memguide, tiser, full-context-tiser; with --backbone graphrag: graphrag-global; with remem: remem, remem-single, "
+        "remem-tiser "
         "[default: goal-mem].",
     ),
 ]
@@ -90,7 +91,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME",
-        help="bundled (the best that is installed and fits), qwen-1.5b, qwen-0.5b or smollm2-135m, a GGUF file, "
+        help="bundled (the best installed one that fits), qwen-1.5b, qwen-0.5b or smollm2-135m, a GGUF file, "
         "hf:repo/file once downloaded, or a server: http://host:port/v1#name "
         "[default: GOALMEM_MODEL, or bundled].",
     ),
@@ -100,7 +101,7 @@ Adapter = Annotated[
     typer.Option(
         "--adapter",
         metavar="FILE",
-        help="A LoRA adapter in GGUF form, or none [default: goalmem's own, for the bundled models only].",
+        help="A LoRA adapter in GGUF form, or none [default: goalmem's own for bundled models].",
     ),
 ]
 Context = Annotated[
@@ -132,7 +133,7 @@ Parallel = Annotated[
         min=LEAST["parallel"],
         max=MOST["parallel"],
         metavar="N",
-        help="How many questions are under way at a time [default: 1, or 8 on a server].",
+        help="How many questions to answer at a time [default: 1, or 8 on a server].",
     ),
 ]
 Planning = Annotated[
@@ -140,18 +141,16 @@ Planning = Annotated[
     typer.Option(
         "--planning",
         metavar="NAME",
-        help="How goal-mem works: together plans and proves in one call, with the first facts in view; paper plans "
-        "before it sees any; stepwise, of small models, reads the question first, and plans where that does not settle "
-        "it; auto asks a new model two made-up questions once and takes what suits [default: auto on a server, else by "
-        "the model's size].",
+        help="How goal-mem works: together plans and proves in one call, with facts in view; paper plans before it "
+        "sees facts; stepwise, for small models, reads first and plans only if unsure; auto tests a new model once by "
+        "two made-up questions [default: auto on a server, else by the model's size].",
     ),
 ]
 All = Annotated[
     bool,
     typer.Option(
         "--all",
-        help="Look for more of a list until nothing that is likely to belong to it is left; one look more is the "
-        "default.",
+        help="For lists: search until nothing likely is left [default: search once more].",
     ),
 ]
 MaxBreadth = Annotated[
@@ -175,7 +174,7 @@ Certainty = Annotated[
     typer.Option(
         min=LEAST["certainty"],
         max=MOST["certainty"],
-        help="How certain an answer has to be, in percent, where that is known; 0: any [default: the model's own].",
+        help="Withhold answers less certain than this, in percent; 0: none [default: the model's own].",
     ),
 ]
 Budget = Annotated[
@@ -183,7 +182,7 @@ Budget = Annotated[
     typer.Option(
         min=LEAST["budget"],
         max=MOST["budget"],
-        help="How many facts an attempt may see; full-context sees all that fit [default: 60].",
+        help="How many facts an attempt may see, except for full-context [default: 60].",
     ),
 ]
 FactTokens = Annotated[
@@ -199,19 +198,19 @@ FactTokens = Annotated[
 ]
 Prompts = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="DIR", help="A folder whose files stand in for goalmem's prompts, one by one."),
+    typer.Option("--prompts", metavar="DIR", help="A folder whose files replace goalmem's prompts of the same name."),
 ]
 Strict = Annotated[
     bool | None,
     typer.Option(
-        "--strict/--no-strict", help="Have goal-mem refuse what a model only infers [default: of small models]."
+        "--strict/--no-strict", help="Refuse what a model only infers, in goal-mem [default: for small models]."
     ),
 ]
 Rules = Annotated[
     bool | None,
     typer.Option(
         "--rules/--no-rules",
-        help="Begin with a rule that settled a question of the same form [default: not for bundled models].",
+        help="Begin with the plan that settled a question of the same form [default: not for bundled models].",
     ),
 ]
 KeepPrompts = Annotated[
@@ -248,7 +247,7 @@ Until = Annotated[
     typer.Option(
         "--until",
         metavar="TIME",
-        help="Only what was said then or earlier; a date means its whole day, a month or year its last.",
+        help="Only what was said then or earlier; a date means to its end.",
     ),
 ]
 Last = Annotated[
@@ -256,8 +255,7 @@ Last = Annotated[
     typer.Option(
         "--last",
         metavar="LENGTH",
-        help="Only what was said in the last 30d, 2w, 6m or 1y: so many days, weeks, months or years back from --as-of "
-        "or now.",
+        help="Only what was said in the last 30d, 2w, 6m or 1y (days, weeks, months, years) before --as-of or now.",
     ),
 ]
 AsOf = Annotated[
@@ -268,12 +266,10 @@ AsOf = Annotated[
 ]
 SearchAsOf = Annotated[
     str | None,
-    typer.Option(
-        "--as-of", metavar="TIME", help="Show the memory as it stood then, and read words about time as said then."
-    ),
+    typer.Option("--as-of", metavar="TIME", help="Show the memory as of then, and read words about time as said then."),
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, a row a figure.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the figures as CSV, one a row.")]
 CategoryNames = Annotated[
     Literal["official", "mem0"],
-    typer.Option("--category-names", help="What LoCoMo's categories are called: its own names, or Mem0's."),
+    typer.Option("--category-names", help="LoCoMo's own names of its categories, or Mem0's."),
 ]

@@ -23,7 +23,7 @@ NOTHING_FOUND = 1
 _SHOWN = 3
 _MOST_SUGGESTED = 20
 
-group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Say who is one person, and what people are called.")
+group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Merge, name and split the people who speak.")
 
 Who = Annotated[str, typer.Argument(metavar="PERSON", help="A name, number or id (user1001@telegram).")]
 
@@ -44,7 +44,7 @@ def list_(
 ) -> int:
     """List who speaks, and who may be one person.
 
-    Each person comes with all names and ids. Exits with 1 when nobody speaks.
+    Each person comes with all names and ids. Exits with 1 if nobody speaks.
     """
     from goalmem_cli.library.alike import suggestions
     from goalmem_cli.library.people import listed
@@ -160,6 +160,7 @@ def _lines(one: Listed) -> Iterator[str]:
 
 
 def _document(people: list[Listed], alike: list[Suggestion]) -> dict[str, object]:
+    """Return people and suggestions as `--json` prints them."""
     return {
         "schema_version": SCHEMA_VERSION,
         "people": [

@@ -1,4 +1,4 @@
-"""`goalmem prompts`: lists, shows and checks the prompts, also one's own prompt files."""
+"""`goalmem prompts`: lists, shows and checks prompts, also your own files."""
 
 from __future__ import annotations
 
@@ -97,6 +97,7 @@ def check(context: typer.Context, prompts: options.Prompts = None, quiet: option
 
 
 def _written(prompt: Prompt) -> str:
+    """Return a prompt as text: system, examples, input and reply."""
     from goalmem_cli.render.text import document
 
     examples_text = "\n".join(

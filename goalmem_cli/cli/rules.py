@@ -1,4 +1,4 @@
-"""`goalmem rules`: lists the rules that proved themselves, and forgets them."""
+"""`goalmem rules`: lists and forgets the kept rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 
 group = typer.Typer(
-    cls=ListGroup, context_settings=CONTEXT, help="Show the plans with which questions of a known form begin."
+    cls=ListGroup, context_settings=CONTEXT, help="Show the plans that are tried again for like questions."
 )
 
 
@@ -30,7 +30,8 @@ def list_(
 ) -> int:
     """List the rules, and what each settled.
 
-    Form, plan, how many questions began with it and were settled, and at which cost. Exits with 1 when there is none.
+    Shows each form and plan, how many questions began with it, how many it settled, and the cost. Exits with 1 if there
+    is none.
     """
     from goalmem_cli.json_records import plain
     from goalmem_cli.render.text import counted, safe
@@ -46,7 +47,7 @@ def list_(
         run.screen.text(f"{rule.name}  {safe(rule.text)}  settled {rule.settled} of {rule.tried}{cost}")
         run.screen.text(f"    IF {safe(' AND '.join(rule.subgoals))} THEN {safe(rule.goal)}")
     if not rules:
-        run.screen.note("there is no rule yet: a proof by a plan makes one")
+        run.screen.note("there is no rule yet: a question settled by a plan makes one")
     return 0 if rules else NOTHING_FOUND
 
 

@@ -43,7 +43,7 @@ def search(
     as_of: options.SearchAsOf = None,
     backbone: options.Backbone = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show which ranking found what, where, and the units' ids.")
+        bool, typer.Option("--explain", help="Show the rankings behind each hit, and the units' ids.")
     ] = False,
     store: options.Store = None,
     embedder: options.Embedder = None,
@@ -51,7 +51,7 @@ def search(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Search the store, best first. Exits with 1 when nothing is found."""
+    """Search the store, best first. Exits with 1 if nothing is found."""
     from goalmem_cli.render.tables import hits_document, hits_table
 
     refuse_empty(query, Kind.QUERY)  # before a store is opened

@@ -1,4 +1,4 @@
-"""`goalmem sources`: lists the transcripts that programs keep on this machine, or reads them whenever they grow."""
+"""`goalmem sources`: lists the transcripts that programs keep on this machine, and reads what is new in them."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def register(app: typer.Typer) -> None:
 def list_sources(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> int:
     """List transcripts that programs keep on this machine.
 
-    Only names and the beginnings of files are looked at; `goalmem ingest --from NAME` reads one of them.
-    Exits with 1 when there are none.
+    Looks only at names and the beginnings of files. `goalmem ingest --from NAME` reads one of them. Exits with 1 if
+    there are none.
     """
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.render.text import when
@@ -74,6 +74,7 @@ def list_sources(context: typer.Context, json: options.Json = False, quiet: opti
 
 
 def _document(kept: Kept) -> dict[str, object]:
+    """Return a source's files as `--json` prints them."""
     return {
         "source": kept.program.name,
         "what": kept.program.what,
@@ -91,17 +92,18 @@ def watch(
     context: typer.Context,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all that there are]."),
+        typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all]."),
     ] = None,
     every: Annotated[
-        str | None, typer.Option("--every", metavar="TIME", help="Keep running, and read again so often: 30s, 5m, 1h.")
+        str | None,
+        typer.Option("--every", metavar="TIME", help="Keep running, and read again at this interval: 30s, 5m, 1h."),
     ] = None,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
     """Read what is new there into the store, for cron or a hook.
 
-    What is stored already stays as it is. Exits with 5 when a file could not be read.
+    Stored turns stay as they are. Exits with 5 if a file could not be read.
     """
     from goalmem_cli.transcripts.places import program_of
     from goalmem_cli.wiring import open_store

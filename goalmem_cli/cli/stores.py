@@ -102,7 +102,7 @@ def language(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="CONVERSATION", help="A stored conversation.")],
     code: Annotated[
-        str, typer.Argument(metavar="[LANGUAGE]", help="Its language, as de, or `found` for what its turns say.")
+        str, typer.Argument(metavar="[LANGUAGE]", help="Its language, such as de, or `found` for the one of its turns.")
     ] = "",
     store: options.Store = None,
     quiet: options.Quiet = False,
@@ -127,7 +127,7 @@ def language(
 
 @group.command("verify", epilog=examples("goalmem stores verify", guide="store"))
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Check the store's rows and indexes against one another. Exits with 3 when something is wrong."""
+    """Check the store's rows and indexes against one another. Exits with 3 if something is wrong."""
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
 
@@ -146,7 +146,7 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
 
 @group.command("rebuild", epilog=examples("goalmem stores rebuild", guide="store"))
 def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Write the text and vector indexes anew from the database."""
+    """Rebuild the text and vector indexes from the database."""
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.wiring import local, open_stored
 
@@ -158,10 +158,9 @@ def rebuild(context: typer.Context, store: options.Store = None, quiet: options.
 
 @group.command("refresh", epilog=examples("goalmem stores refresh", guide="store"))
 def refresh(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Read again what the times in the turns mean.
+    """Resolve the times in the turns again.
 
-    This version may read "last Friday" better than the one that stored it. Nothing is lost, and nothing has to be
-    embedded or indexed again.
+    This version may read "last Friday" better than the one that stored it. Embeddings and indexes stay.
     """
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
@@ -189,9 +188,7 @@ def export(
     ] = None,
     with_forgotten: Annotated[
         bool,
-        typer.Option(
-            "--with-forgotten", help="Also write the marks of what was forgotten, with their key, into the JSONL."
-        ),
+        typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key."),
     ] = False,
     store: options.Store = None,
     quiet: options.Quiet = False,
@@ -228,16 +225,16 @@ def export(
 def copy(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="FROM", help="A store, as --store takes it.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="Another one, which may hold some of it already.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Another one, which may have some of it already.")],
     restore_forgotten: Annotated[
-        bool, typer.Option("--restore-forgotten", help="Store again what TO has forgotten of it.")
+        bool, typer.Option("--restore-forgotten", help="Also store turns that TO has forgotten.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Copy a memory, into a folder or into Milvus, and compare both.
 
-    What TO has forgotten is left out. Interrupted, the same command goes on. Milvus does not take what structured
-    backbones derived; it is said if so.
+    Turns that TO has forgotten are left out. After an interruption the same command goes on. Milvus does not take what
+    structured backbones derived; a note says so.
     """
     from goalmem_cli.cli.ingest_report import note_of_forgotten
     from goalmem_cli.library.copying import copy as copy_all
@@ -273,7 +270,8 @@ def join(
 ) -> int:
     """Join two conversations that are windows of one chat.
 
-    What both have is kept once, the rest in its place. Shows first what it will do and asks. It cannot be undone.
+    Shared turns are kept once, and the others in their places. Shows first what it will do, and asks. It cannot be
+    undone.
     """
     from goalmem_cli.render.text import counted
     from goalmem_cli.wiring import open_stored
@@ -372,6 +370,7 @@ def _state(row: dict[str, Any]) -> str:
 
 
 def _numbers(stats: Stats) -> dict[str, object]:
+    """Return the store's numbers for a table."""
     from goalmem_cli.render.text import counted
 
     numbers = asdict(stats)
@@ -386,6 +385,7 @@ def _of_speaker(speaker: Speaker) -> dict[str, object]:
 
 
 def _document(place: str, stats: Stats, conversations: Iterable[ConversationSummary]) -> dict[str, object]:
+    """Return the store and its conversations as `--json` prints them."""
     listed = [
         {
             **asdict(each),

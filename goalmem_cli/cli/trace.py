@@ -82,23 +82,23 @@ def list_traces(
 def show(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="ID", help="As `goalmem trace` lists it, or how it begins, or last.")
+        str, typer.Argument(metavar="ID", help="An id of `goalmem trace`, its beginning, or last.")
     ] = LATEST,
     html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page.")] = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write it as a picture.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print it as Markdown.")] = False,
     prompts: Annotated[
-        bool, typer.Option("--prompts", help="Print each prompt and its reply, where `--keep-prompts` kept them.")
+        bool, typer.Option("--prompts", help="Print the prompts and replies that `--keep-prompts` kept.")
     ] = False,
     store: options.Store = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Show the proof of one question: the tree, on stdout. With --verbose every fact, whole, and the seconds."""
+    """Print the proof of a question. --verbose shows all facts in full, and the seconds."""
     forms = [flag for flag, is_on in (("--markdown", markdown), ("--json", json), ("--prompts", prompts)) if is_on]
     if len(forms) > 1:
-        raise UsageError(f"{' and '.join(forms)} each say what is printed", "give one of them")
+        raise UsageError(f"{' and '.join(forms)} exclude each other", "give one of them")
     if html is not None and svg is not None and html.absolute() == svg.absolute():
         raise UsageError(f"--html and --svg both name {html}", "name two files")
     from goalmem_cli.render.nodes import BRIEF, FULL
@@ -140,12 +140,12 @@ def _kept_prompts(trace: Trace) -> str:
     from goalmem_cli.render.tables import exchanges_text
 
     if not trace.exchanges:
-        raise UsageError("the trace kept no prompts", "`goalmem ask --keep-prompts QUESTION` keeps them")
+        raise UsageError("the trace has no prompts", "`goalmem ask --keep-prompts QUESTION` keeps them")
     return exchanges_text(trace.exchanges)
 
 
 def _write(screen: Screen, trace: Trace, detail: Detail, html: Path | None, svg: Path | None) -> None:
-    """Write the HTML page and the SVG picture if asked for, each by an atomic replacement.
+    """Write the HTML page and the SVG picture if wanted, each by an atomic replacement.
 
     Raises:
         StoreError: a file cannot be written.

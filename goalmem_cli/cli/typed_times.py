@@ -49,7 +49,7 @@ def stretch(
     """
     if since is not None and last is not None:
         hint = f"give one of them; {mark}until may stand beside either"
-        raise UsageError(f"{mark}since and {mark}last both say where the stretch of time begins", hint)
+        raise UsageError(f"{mark}since and {mark}last both set the beginning", hint)
     begun = None if since is None else earliest(since, f"{mark}since")
     ended = None if until is None else latest(until, f"{mark}until")
     return (begun if last is None else _ago(last.strip(), f"{mark}last", back_from())), ended
@@ -72,6 +72,7 @@ def _ago(text: str, flag: str, time: datetime) -> datetime:
 
 
 def _bounds(text: str, flag: str) -> tuple[datetime, datetime]:
+    """Return the first and last instant of the typed time; raises UsageError."""
     try:
         if clock := _CLOCK.fullmatch(text):
             start = datetime.fromisoformat(text)
@@ -85,6 +86,7 @@ def _bounds(text: str, flag: str) -> tuple[datetime, datetime]:
 
 
 def _period(year: int, month: int | None, day: int | None) -> tuple[datetime, datetime]:
+    """Return the first and last instant of a year, month or day."""
     start = datetime(year, month or 1, day or 1)
     if day is not None:
         end = start + timedelta(days=1)

@@ -1,4 +1,4 @@
-"""`goalmem warm`: keeps the model loaded between commands, so that the next question need not load it."""
+"""`goalmem warm`: keeps the model loaded between commands."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def register(app: typer.Typer) -> None:
 def warm(
     context: typer.Context,
     minutes: Annotated[
-        float, typer.Option("--minutes", min=0.01, max=1440, help="How long it stays after it was last used.")
+        float, typer.Option("--minutes", min=0.01, max=1440, help="How long to keep it after its last use.")
     ] = MINUTES,
-    stop: Annotated[bool, typer.Option("--stop", help="Give the model's memory back now.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Unload the model now.")] = False,
     foreground: Annotated[bool, typer.Option("--foreground", help="Run here, until it ends or Ctrl-C.")] = False,
     model: options.Model = None,
     adapter: options.Adapter = None,
@@ -46,16 +46,15 @@ def warm(
 ) -> int:
     """Keep the model loaded between commands, for some minutes.
 
-    `ask`, `chat` and `mcp` use it. A process of its own holds the model and its memory, and ends by itself. Only you
-    can reach it: it listens on a socket in a folder of your cache that nobody else can enter, and keeps nothing of what
-    it is asked.
+    `ask`, `chat` and `mcp` use it. A process of its own holds the model, and ends by itself. It listens on a socket in
+    your cache that only you can reach, and stores nothing that it is asked.
     """
     from goalmem_cli.models.servers import warm as kept
     from goalmem_cli.models.servers.address import is_address
 
     run = begin(context, quiet=quiet, model=model, adapter=adapter, context=context_length, threads=threads)
     if not kept.can_be_kept_warm():
-        raise UsageError("a model cannot be kept warm on Windows", "leave goalmem warm out")
+        raise UsageError("a model cannot be kept warm on Windows", "do without goalmem warm")
     if stop:
         return _stopped(run)
     if is_address(run.settings.model):
@@ -73,6 +72,7 @@ def warm(
 
 
 def _stopped(run: Invocation) -> int:
+    """Unload the warm model, print whether there was one, and return the exit code."""
     from goalmem_cli.models.servers import warm as kept
 
     try:
@@ -80,7 +80,7 @@ def _stopped(run: Invocation) -> int:
     except kept.Gone:
         run.screen.report("no model is kept warm")
     else:
-        run.screen.report("the model's memory is given back")
+        run.screen.report("the model is unloaded")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The manual: pages of Markdown beside this file, each about something that a person wants to do."""
+"""The manual: the Markdown pages in this folder, one a task."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 NAMES = (
-    "formats", "assistants", "agents", "messengers", "rooms", "files", "proofs", "goals", "models", "languages",
-    "backbones", "measuring", "figures", "structures", "store", "servers", "mcp", "settings", "scripting", "library",
-    "plugins", "training", "internals",
+    "formats", "assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks", "proofs", "goals",
+    "models", "languages", "backbones", "measuring", "tables", "figures", "structures", "store", "servers", "mcp", "settings",
+    "parameters", "scripting", "library", "plugins", "training", "internals", "glossary",
 )  # fmt: skip
-"""The pages, in the order in which they are best read."""
+"""The names of the pages, in reading order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its name, its title, and its Markdown, which begins with the title."""
+    """A page of the manual; `text` is Markdown and begins with the title."""
 
     name: str
     title: str
@@ -23,11 +23,15 @@ class Page:
 
 
 def pages() -> tuple[Page, ...]:
-    """Return all pages, in the order in which they are best read."""
+    """Return all pages in reading order."""
     return tuple(map(page, NAMES))
 
 
 def page(name: str) -> Page:
-    """Return the page of that name, which is one of `NAMES`."""
+    """Return a page by name.
+
+    Raises:
+        FileNotFoundError: the name is not in `NAMES`.
+    """
     text = files(__name__).joinpath(f"{name}.md").read_text("utf-8")
     return Page(name, text.partition("\n")[0].removeprefix("# "), text)

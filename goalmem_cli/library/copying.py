@@ -51,6 +51,7 @@ class _Sifted:
     by_conversation: Counter[str] = field(default_factory=Counter)
 
     def kept(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+        """Yield the conversations without forgotten turns, and count these."""
         for sifted in self.sieve.sifted(conversations):
             self.known += sifted.known
             self.left_out.update(turn.id for turn in sifted.left_out)

@@ -340,6 +340,7 @@ class Reading:
     def _source(
         self, one: Found, report: FileReport, reach: Callable[[int, int], None], before: int, total: int
     ) -> Iterator[Source]:
+        """Yield the source of a file or of standard input, with its progress."""
         from goalmem_cli.transcripts import Source, refuse
 
         skip = refuse if self._told.is_strict else report.skipped.append
@@ -355,6 +356,7 @@ class Reading:
             yield Source(STANDARD_INPUT, opened, reached, skip=skip)
 
     def _take(self, added: Added) -> None:
+        """Add a stored piece to its file's report."""
         report, is_another = self._under_way.popleft()
         report.conversations += is_another
         report.turns += added.turns

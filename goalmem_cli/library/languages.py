@@ -48,6 +48,7 @@ def refuse_unread(loaded: LoadedModel, question: Question, stored: Iterable[Conv
 
 
 def _unread(loaded: LoadedModel, language: str, what: str) -> ModelError:
+    """Return the error for a model that does not read the language, with models that do."""
     from goalmem_cli.models.bundled import BUNDLED
 
     reads = sorted(map(name_of, loaded.languages or ()))

@@ -99,6 +99,7 @@ def listed(memory: KeptMemory) -> list[Listed]:
 
 
 def _listed(one: Somebody, stored: Sequence[ConversationSummary]) -> Listed:
+    """Return a person with names, ids, conversations, number of turns and times."""
     voices = set(one.voices)
     spoken = [(each.name, speaker) for each in stored for speaker in each.speakers if speaker.voice in voices]
     times = [speaker.first_said for _, speaker in spoken], [speaker.last_said for _, speaker in spoken]
@@ -197,6 +198,7 @@ def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
         raise UsageError(f"{WHO}: all of {person.shown!r} is that", "name an id that is somebody else's")
 
     def change(people: People) -> People:
+        """Return the notes without the last merge or name, or without the parts that leave."""
         if person.said is None:
             return people.parted(*_sides(person, leaving))
         if not parts:
@@ -266,9 +268,9 @@ def _saying_again(roster: Roster, found: Sequence[Somebody], name: str) -> tuple
 
 
 def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
-    """Import notes on people from an exported store, except on people who have notes here; return how many.
+    """Import notes on people from an exported store, and return how many were added.
 
-    Malformed documents are passed over.
+    People who have notes here keep theirs. Malformed documents are ignored.
 
     Raises:
         StoreError: as `merge`.

@@ -65,6 +65,7 @@ class Zone:
         return replace(conversation, turns=turns, is_zone_assumed=self.is_assumed)
 
     def _told(self, turn: Turn) -> Turn:
+        """Return the turn with the zone's clock as attributes, if its time is UTC only."""
         if turn.said is None or turn.said.tzinfo is not UTC or OFFSET in turn.attributes:
             return turn
         ahead = _ahead(turn.said, self.clock)

@@ -35,6 +35,7 @@ def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
 
 
 def _annotation(entry: object) -> Annotation | None:
+    """Return the annotation of a JSON entry, None if it is malformed."""
     from goalmem_cli.logic.dates import Annotation
 
     if not isinstance(entry, list) or len(entry) not in (3, 4) or not isinstance(entry[0], str):

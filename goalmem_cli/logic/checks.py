@@ -235,6 +235,7 @@ def check_anchor(
 def _named(
     constant: Constant, wanted: frozenset[str], fact: Remembered, people: frozenset[str], bound: Sequence[str]
 ) -> AnchorCheck | None:
+    """Return how a fact, its speaker or its neighbours name a constant; None if they do not."""
     person = _person(constant.value, people)
     if wanted & content_stems(fact.text) or (person is not None and person == _person(fact.speaker, people)):
         return AnchorCheck(Anchor.ANCHORED, f"{constant.value} is named in the fact")

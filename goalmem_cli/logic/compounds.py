@@ -93,6 +93,7 @@ _PLAIN_MONTHS = frozenset("january february july september october november dece
 
 
 def _written(scene: Scene) -> Iterator[Expression]:
+    """Yield the dates, seasons and spans of days that are written in the text."""
     if not _HINT.search(scene.folded) and scene.words.isdisjoint(MONTH):
         return
     for match in _SEASON_OF_YEAR.finditer(scene.folded):
@@ -122,6 +123,7 @@ def _months_of_year(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def _days_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
+    """Return the readings of a span of days in a month."""
     when, until = when_of(match), count_of(match["to"])
     if when is None or when.day is None or until <= when.day:
         return []
@@ -137,6 +139,7 @@ def _days_of_month(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def _yearless(start: int, end: int, when: When, scene: Scene) -> Iterator[Expression]:
+    """Yield a date without a year, in the nearest year that fits the tense."""
     if scene.is_long_ago(start, end):
         return
     years = (scene.day.year + shift for shift in (-1, 0, 1))
@@ -314,6 +317,7 @@ def _joined(kept: list[Expression], scene: Scene) -> list[Expression]:
 
 
 def _range(left: Expression, right: Expression, scene: Scene) -> Expression | None:
+    """Return the span between two times, None if the words between them make none."""
     lead = _FROM.search(scene.folded[max(0, left.start - _REACH) : left.start])
     between = scene.folded[left.end : right.start]
     has_weekdays = all(scene.folded[day.start : day.end].removeprefix("on ") in WEEKDAY for day in (left, right))

@@ -176,6 +176,7 @@ def named_in(text: str, asked: datetime | None, language: str | None = None) -> 
 
 
 def _named(found: Expression, scene: Scene) -> Period | None:
+    """Return the days that an expression names; None for today and for impossible years."""
     best = found.readings[0]
     is_today = scene.is_timed and best == Period(scene.day, scene.day) and not found.is_plain
     if is_today and scene.tense(found.start, found.end) is not Tense.PAST:
@@ -191,6 +192,7 @@ def _scene(text: str, said: datetime | None, before: str | None = None) -> Scene
 
 
 def _annotation(text: str, found: Expression) -> Annotation | None:
+    """Return the annotation of an expression, None if it needs none."""
     best = found.readings[0]
     if found.is_plain or not _FIRST_YEAR < best.first.year <= best.last.year < _LAST_YEAR:
         return None
@@ -216,6 +218,7 @@ def _ends(found: Expression) -> tuple[date | None, date | None]:
 
 
 def _days(annotation: Annotation) -> str:
+    """Return an annotation's days in words."""
     first, last = annotation.first, annotation.last
     opening = annotation.text.casefold()
     if first is not None and last is not None:

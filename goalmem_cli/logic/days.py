@@ -304,6 +304,7 @@ DAYS_PER = {
 
 
 def _months_on(day: date, months: float) -> list[Period]:
+    """Return the periods that `months` months after a day may mean, the likeliest first."""
     there = shift_months(day, round(months))
     found = [month_of(there.year, there.month), single(there)]
     if months % 12 == 0:

@@ -94,7 +94,10 @@ def are_one_time(left: str, right: str) -> bool:
 
 
 def _forms(text: str, period: Period, said: datetime) -> Iterator[str]:
-    """Yield possible standard forms of an expression, some of them relative to the day on which it was said."""
+    """Yield rewordings of a time expression that need no context: "a day ago" -> "a day before 8 May 2023".
+
+    `text` is the expression, `period` the days that it means, `said` when it was said. Not all of them mean `period`.
+    """
     day, start = say_period(single(said.date())), say_period(single(period.first))
     words_said = " ".join(text.split())
     yield re.sub(r" ago$", f" before {day}", words_said[:1].lower() + words_said[1:])
@@ -105,6 +108,7 @@ def _forms(text: str, period: Period, said: datetime) -> Iterator[str]:
 
 
 def _standard(written: str) -> str:
+    """Return a full date in the standard form; other texts unchanged."""
     when = parse_date(written)
     if when is None or when.year is None:
         return written

@@ -68,6 +68,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)  # queries, checks and costs read the same turns again
 def _words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in lower case, with numbers as digits."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     found = [word.removesuffix("'s") for word in _WORD.findall(_THOUSANDS.sub("", folded.replace("-", " ")))]
     if not folded.isascii():

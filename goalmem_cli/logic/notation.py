@@ -52,6 +52,7 @@ def parse_atom(text: str) -> Atom:
 
 
 def _parse_term(text: str, opened: int, closed: int) -> Term:
+    """Return the term in these brackets: a variable or a constant; raises NotationError."""
     inside = text[opened + 1 : closed].strip()
     if not inside:
         raise NotationError("an empty term", text, opened)

@@ -167,6 +167,7 @@ def nearby(name: str, step: int, scene: Scene, tense: Tense = Tense.OPEN) -> Ite
 
 
 def _nearby_weekday(weekday: int, step: int, scene: Scene, tense: Tense) -> date:
+    """Return the day of a weekday near the scene, by step or tense."""
     if step:
         return weekday_near(scene.day, weekday, step)
     day = week_of(scene.day).first + timedelta(days=weekday)
@@ -176,6 +177,7 @@ def _nearby_weekday(weekday: int, step: int, scene: Scene, tense: Tense) -> date
 
 
 def _nearby_yearly(periods: list[Period], step: int, scene: Scene, tense: Tense) -> Iterator[Period]:
+    """Yield the periods that a yearly time may mean, the likeliest first."""
     day = scene.day
     if step < 0:
         yield [period for period in periods if period.last < day][step]

@@ -256,6 +256,7 @@ class Scene:
         is_future = tense is Tense.FUTURE
 
         def distance(period: Period) -> tuple[bool, int]:
+            """Return the sort key of a period: first those that the tense allows, then the nearest."""
             if tense is Tense.OPEN:
                 ahead, behind = (period.first - self.day).days, (self.day - period.last).days
                 return False, max(ahead, behind, 0)

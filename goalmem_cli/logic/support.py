@@ -62,6 +62,7 @@ def telling_stems(value: str) -> frozenset[str]:
 
 
 def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
+    """Say whether the facts' times, moved by lengths that the facts tell, give the date."""
     wanted = parse_date(value)
     dates = [wanted] if wanted is not None else dates_in(value)
     if not dates:
@@ -80,6 +81,7 @@ def _periods(fact: Remembered) -> list[Period]:
 
 
 def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str, ...]) -> bool:
+    """Say whether a number is told, counted or computed from the facts' numbers."""
     wanted = numbers(value)
     if len(wanted) != 1:
         return False
@@ -95,6 +97,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _is_computed(wanted: float, told: set[float]) -> bool:
+    """Say whether two of the numbers, or the sum of all, give the wanted one."""
     for left, right in combinations(sorted(told), 2):
         results = [left + right, right - left, left * right, *([right / left] if left else [])]
         if any(isclose(wanted, result, rel_tol=0.01) for result in results):

@@ -70,6 +70,7 @@ def _batches(kept: Kept, conversations: Iterable[Conversation], *, by_name: bool
     has_said = False
 
     def bare(conversation: Conversation) -> Conversation:
+        """Return the conversation without units of structured backbones; announce that once."""
         nonlocal has_said
         answers = tuple(unit for unit in conversation.derived if unit.backbone == ANSWERS)
         is_less = len(answers) < len(conversation.derived) or conversation.edges or conversation.ledger

@@ -149,6 +149,7 @@ def settle(kept: Kept) -> None:
 
 
 def _settle(kept: Kept, left: Sequence[Talk]) -> None:
+    """Finish interrupted changes of these conversations: delete invisible rows, and mark them as unchanging."""
     stored = _stored(kept, left)
     _delete(kept, left, {
         collection: {
@@ -184,6 +185,7 @@ def _stored(kept: Kept, talks: Sequence[Talk]) -> dict[str, dict[Collection, dic
 
 
 def _planned(wanted: Wanted, stored: dict[Collection, dict[str, Row]], owner: str) -> _Plan:
+    """Return the plan of a change; if too many rows leave, one that writes the conversation as a whole."""
     talk = wanted.talk
     plan = _plan(wanted, talk.since, stored, owner)
     if sum(map(len, plan.leaving.values())) > MOST_RETIRED:
@@ -192,6 +194,7 @@ def _planned(wanted: Wanted, stored: dict[Collection, dict[str, Row]], owner: st
 
 
 def _plan(wanted: Wanted, since: int, stored: dict[Collection, dict[str, Row]], owner: str) -> _Plan:
+    """Return the plan that brings a conversation's rows to the wanted ones."""
     talk, now = wanted.talk, time.time()
     revision = talk.revision + 1
     under = replace(wanted.becomes or talk, since=since)
@@ -238,6 +241,7 @@ def _sweep(kept: Kept, plans: Sequence[_Plan]) -> None:
 
 
 def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the vectors of each entry's text and context."""
     found: list[tuple[np.ndarray, np.ndarray]] = []
     for start in range(0, len(entries), _EMBEDDED_AT_ONCE):
         batch = entries[start : start + _EMBEDDED_AT_ONCE]

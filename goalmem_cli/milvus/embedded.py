@@ -133,6 +133,7 @@ def settle(path: Path, written: Written = unwatched) -> None:
 
 
 def _settle(path: Path, database: Any, written: Written) -> None:
+    """Rename complete new collections over the old ones, and delete leftovers, in an open database."""
     there = set(database.list_collections())
     last = f"{ORDER[-1]}{NEW}"
     if last in there and database.get_collection(last).num_entities:
@@ -180,6 +181,7 @@ def delete(path: Path) -> None:
 
 
 def _end(place: Path) -> None:
+    """Stop the server of a database, close it, and delete its socket."""
     found = _opened.pop(place, None)
     if found is not None:
         found.server.stop(grace=2).wait()
@@ -197,6 +199,7 @@ def _watch() -> None:
 
 
 def _close_idle() -> None:
+    """Close databases that were idle too long; ends once none is open."""
     while True:
         time.sleep(_POLL)
         with _lock:
@@ -210,6 +213,7 @@ def _close_idle() -> None:
 
 
 def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Opened:
+    """Open an embedded database and serve it on a private socket; raises StoreLocked or StoreDamaged."""
     try:
         from milvus_lite.adapter.grpc.server import start_server_in_thread
         from milvus_lite.exceptions import DataDirLockedError, MilvusLiteError

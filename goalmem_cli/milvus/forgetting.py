@@ -51,7 +51,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
         leaving = _leaving(kept, selection)
         counts = leaving.counts
         if shown is not None and counts.ids != shown:
-            raise StoreError("other turns would be deleted now than were shown", "look again at what would go")
+            raise StoreError("other turns would be deleted now than were shown", "look again at what would be deleted")
         if not counts.turns:
             return counts
         if leaving.parted:
@@ -77,6 +77,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
 
 
 def _leaving(kept: Kept, selection: Selection) -> _Leaving:
+    """Return what a selection would delete, and what stays of each conversation."""
     before = None if selection.before is None else selection.before - _INSTANT
     query = Query("", selection.conversations, selection.speakers, until=before)
     turns = _selected(kept, query)
@@ -128,6 +129,7 @@ def _selected(kept: Kept, query: Query) -> list[Turn]:
 
 
 def _without_time(kept: Kept, selection: Selection) -> int:
+    """Return how many selected turns stay since they have no time."""
     if selection.before is None:
         return 0
     found = _selected(kept, _query_of(replace(selection, before=None)))

@@ -99,6 +99,7 @@ class Kept:
         self.engine.put(Collection.META, [{ID: _MARK_ID, "document": uuid4().hex}])
 
     def _meta_and_mark(self) -> tuple[Meta, str]:
+        """Return the memory's metadata and its last mark; raises StoreNewer or StoreDamaged."""
         rows = self.engine.rows_of(Collection.META, ID, [_META_ID, _MARK_ID], ["document"])
         documents = {row[ID]: row["document"] for row in rows}
         mark = documents.get(_MARK_ID, "")

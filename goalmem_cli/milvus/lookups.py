@@ -142,6 +142,11 @@ class Reader:
         return {ranking: vector if ranking.is_dense else words for ranking in rankings}
 
     def _searched(self, asked: Mapping[Ranking, str | list[float]], condition: str, depth: int) -> _Found:
+        """Search once for each ranking; return its rows with positive scores, at most `depth`, best first.
+
+        `asked` has the words or the vector for each ranking; if they are empty, nothing is found. `condition` is a
+        filter in Milvus' syntax.
+        """
         return {
             ranking: [
                 (row, score)

@@ -212,6 +212,7 @@ class Engine:
         self._leave()
 
     def _copy_to(self, fresh: Engine, dimension: int, leave_out: str, written: Written) -> None:
+        """Copy all collections but one row into a fresh database."""
         try:
             fresh.create(dimension)
             for collection in embedded.ORDER:
@@ -256,6 +257,7 @@ class Engine:
         name = self._named(collection)
 
         def act() -> Any:
+            """Call the client's method on the collection, which is loaded first if needed."""
             with self._held() as client:
                 if collection not in self._loaded:
                     client.load_collection(name, timeout=self._seconds)
@@ -328,6 +330,7 @@ class Engine:
             yield self._client_of(uri)
 
     def _client_of(self, uri: str) -> Any:
+        """Return the client of an address, opened anew if the address changed."""
         if self._client is None or self._uri != uri:
             from pymilvus import MilvusClient
 

@@ -275,6 +275,7 @@ def cut(text: str) -> str:
 
 
 def _head(talk: Talk, kind: str, backbone: str, said: Turn | Unit) -> Row:
+    """Return the columns that all rows of a turn or unit share."""
     clock, instant = moment_columns(said.local if isinstance(said, Turn) else said.said)
     return {
         TALK: talk.key, "conversation": cut(talk.name), "kind": kind, "backbone": backbone,
@@ -284,6 +285,7 @@ def _head(talk: Talk, kind: str, backbone: str, said: Turn | Unit) -> Row:
 
 
 def _row_of_joined(talk: Talk, alias: str) -> Row:
+    """Return the row that notes a joined conversation by its hash."""
     row = {
         TALK: talk.key, "conversation": cut(talk.name), "kind": JOINED, "backbone": JOINED,
         "speaker_key": content_hash(""), "speaker": "", "ordinal": -1, "place": 0, "clock": None, "instant": None,
@@ -293,6 +295,7 @@ def _row_of_joined(talk: Talk, alias: str) -> Row:
 
 
 def _parts(talk: Talk, said_id: str, head: Row, sources: Sequence[str], document: Mapping[str, object]) -> list[Row]:
+    """Return the rows of a document, which is cut into pieces that fit a column."""
     text = json.dumps(document, ensure_ascii=False)
     pieces = _pieces(text)
     rows = []

@@ -75,6 +75,7 @@ def installation(cache_dir: Path | None = None) -> Installation:
     """Return the bundled models of this machine; `cache_dir` is the folder of downloads, as in `resolve`."""
 
     def downloaded(model: BundledModel) -> Path | None:
+        """Return the model's file in the hub's cache, None if it is not there."""
         folder = _hub_folder(cache_dir) / f"models--{model.repository.replace('/', '--')}"
         if not model.repository or not folder.is_dir():
             return None  # avoid loading the hub's library, which takes a third of a second
@@ -144,15 +145,16 @@ def _chosen(there: Installation, note: Callable[[str], None]) -> BundledModel:
 
 
 def _file_path(name: str) -> Path:
+    """Return the path of a model file; raises ModelMissing."""
     hint = USABLE
     try:
         path = Path(name).expanduser()
         is_there = path.exists()
     except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
-        raise ModelMissing(f"no model is there under the name {name}: {reason}", hint) from error
+        raise ModelMissing(f"there is no model called {name}: {reason}", hint) from error
     if not is_there:
-        raise ModelMissing(f"no model is there under the name {name}", hint)
+        raise ModelMissing(f"there is no model called {name}", hint)
     return path
 
 
@@ -269,6 +271,7 @@ def _not_a_hub_name(name: str) -> ModelError:
 
 
 def _cached_path(name: str, cache_dir: Path | None) -> Path:
+    """Return the path of a hub file in the cache; raises ModelMissing."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -288,6 +291,7 @@ def _packaged(name: str) -> str:
 
 
 def _cached_models(cache_dir: Path | None) -> Iterator[ModelListing]:
+    """Yield the GGUF files in the hub's cache, the newest revision of each."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -306,6 +310,7 @@ def _cached_models(cache_dir: Path | None) -> Iterator[ModelListing]:
 
 
 def _listing(name: str, path: Path) -> ModelListing:
+    """Return the listing of a model file; if it is unreadable, with a note that says why."""
     try:
         header = read_header(path)
     except ModelError as error:

@@ -124,6 +124,7 @@ class StateCache:
         remove_parts(self.folder)
 
     def _shrink(self, written: Path) -> None:
+        """Delete the oldest states until the limit holds; the one just written stays."""
         states = self.states()
         spare = sum(state.size for state in states) - self._limit
         for state in states:
@@ -168,6 +169,7 @@ def remove_parts(folder: Path, age: float = 0.0) -> None:
 
 
 def _head(line: bytes) -> dict[str, object]:
+    """Return the head of a state's file; empty if it is not of this format."""
     try:
         head = json.loads(line)
     except (ValueError, RecursionError):

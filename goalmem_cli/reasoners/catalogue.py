@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.backbones.structured.settings import NoSettings, settings_from
 from goalmem_cli.config import Parameters
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import StoreUnable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners import direct, full_context, goal_mem, memguide, oracle, react, reflect, reformulate, tiser
@@ -39,12 +40,17 @@ class Choices:
     settings: Parameters = field(default_factory=dict)
 
 
+def _no_store() -> StructuredMemory:
+    raise StoreUnable("this reasoner has no memory that keeps what is derived from it")
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What some reasoners need besides the tools: the transcript, gold evidence, and the values fitted to the model.
 
-    `room` is the estimated number of tokens of facts that fit into the model's context besides the prompts. `begun` is
-    an earlier proof of the question, which `goal-mem` tries again.
+    `open_store` returns the memory, to keep what is derived from it. `room` is the estimated number of tokens of facts
+    that fit into the model's context besides the prompts. `begun` is an earlier proof of the question, which `goal-mem`
+    tries again.
     """
 
     transcript: Transcript
@@ -53,6 +59,7 @@ class Sources:
     fitted: Fitted = UNFITTED
     room: int = Limits().max_fact_tokens
     begun: Begun | None = None
+    open_store: Callable[[], StructuredMemory] = _no_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +121,25 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
         choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
         sifts=tools.sifts, leans=tools.leans,
     )  # fmt: skip
+    background = None
+    if _goal_mem_told(choices).background:
+        background = goal_mem.Background(sources.open_store, tools.model, tools.prompts)
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,
         planning=planning, fitted=sources.fitted, strict=is_strict,
         model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer, begun=sources.begun,
+        background=background,
     )  # fmt: skip
 
 
+def _goal_mem_told(choices: Choices) -> goal_mem.GoalMemSettings:
+    own = choices.settings.get(goal_mem.NAME, {})
+    return settings_from(goal_mem.NAME, goal_mem.GoalMemSettings, own, "reasoners")
+
+
 def _goal_mem_steps(choices: Choices) -> Sequence[str]:
-    return goal_mem.steps_of(goal_mem.chosen_planning(choices.planning, choices.profile))
+    planning = goal_mem.chosen_planning(choices.planning, choices.profile)
+    return goal_mem.steps_of(planning, has_background=_goal_mem_told(choices).background)
 
 
 def _goal_mem_calls(choices: Choices) -> tuple[int, int]:
@@ -155,7 +172,7 @@ def _reporting(tools: Tools) -> graphrag_global.Reports:
 
 
 REASONERS: Mapping[str, ReasonerEntry] = {
-    goal_mem.NAME: ReasonerEntry(_goal_mem, _goal_mem_steps, _goal_mem_calls),
+    goal_mem.NAME: ReasonerEntry(_goal_mem, _goal_mem_steps, _goal_mem_calls, settings=goal_mem.GoalMemSettings),
     direct.NAME: ReasonerEntry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
     full_context.NAME: ReasonerEntry(
         lambda tools, sources: full_context.FullContext(tools, sources.transcript),
@@ -183,6 +200,18 @@ REASONERS: Mapping[str, ReasonerEntry] = {
     remem.NAME: ReasonerEntry(
         lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
         _always(remem.STEPS),
+        _by_steps(remem.calls),
+        backbone=remem.MEMORY,
+    ),
+    tiser.WHOLE: ReasonerEntry(
+        lambda tools, sources: tiser.TiserFullContext(tools, sources.transcript),
+        _always(tiser.STEPS),
+        _always(full_context.calls()),
+        shows_all=True,
+    ),
+    remem.WITH_TISER: ReasonerEntry(
+        lambda tools, sources: remem.RememTiser(tools, _episodic(tools), sources.choices.max_steps),
+        _always(remem.TISER_STEPS),
         _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),

@@ -44,6 +44,8 @@ class FullContext:
     estimates: if the model says that the prompt is too long, a tenth less is shown, until it fits.
     """
 
+    name, step = NAME, READ
+
     def __init__(self, tools: Tools, transcript: Transcript) -> None:
         self._tools = tools
         self._transcript = transcript
@@ -69,13 +71,13 @@ class FullContext:
                 budget = replace(budget, tokens=int(budget.tokens * SHRINKING))
 
     def _read(self, question: Question, turns: Sequence[Turn], budget: Budget) -> Trace:
-        inquiry = Inquiry(NAME, question, self._tools)
+        inquiry = Inquiry(self.name, question, self._tools)
         shown = newest(turns, budget)
         left = len(turns) - len({hit.unit.turns for hit in shown})
         inquiry.take(shown, missing=left)
         if note := _left_out(left, turns, shown):
             inquiry.note(note)
-        return inquiry.read(Stop.ONE_ROUND, is_ranked=False)
+        return inquiry.read(Stop.ONE_ROUND, step=self.step, is_ranked=False)
 
 
 def newest(turns: Sequence[Turn], budget: Budget) -> list[Hit]:

@@ -191,6 +191,7 @@ def _put(console: Console, renderable: RenderableType) -> None:
 
 
 def _put_text(console: Console, text: str) -> None:
+    """Write plain text; raises OutputClosed if the pipe is closed."""
     try:
         console.file.write(text)
         console.file.flush()

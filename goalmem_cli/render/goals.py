@@ -1,4 +1,4 @@
-"""Lines about kept goals: how each stands, what a check found, and how it came to this."""
+"""Lines about kept goals: their state, the result of a check, and their history."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def line_of_goal(goal: Goal) -> str:
 
 
 def line_of_check(checked: CheckedGoal) -> str:
-    """Return what the check of a goal found, with the turn that decided and what was so before."""
+    """Return the line about a check: its result, the deciding turn, and the answer before."""
     goal, before, state, outcome = checked.goal, checked.before, checked.goal.state, checked.outcome
     head = f"{safe(goal.name)}: {outcome}"
     if outcome is Outcome.STILL:
@@ -97,7 +97,7 @@ def told_by(state: GoalState) -> Iterator[str]:
 
 
 def standing(state: GoalState) -> str:
-    """Return how a goal stands: its answer with the certainty, or why there is none."""
+    """Return the state of a goal in words: its answer with the certainty, or why there is none."""
     if state.status is GoalStatus.ANSWERED:
         sure = "" if state.certainty is None else f", {state.certainty:.0%} certain"
         return f"-> {safe(state.answer or '')}{sure}"

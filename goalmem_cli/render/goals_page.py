@@ -46,6 +46,7 @@ def goals_page(goals: Sequence[Goal], now: datetime) -> str:
 
 
 def _section(goal: Goal, first: datetime, length: timedelta) -> Iterator[str]:
+    """Yield the HTML of a goal: its bar over time and its states."""
     yield f"<section>\n<h2>{_text(goal.name)}</h2>\n<p>{_text(goal.question)}</p>"
     yield f'<svg viewBox="0 0 {WIDTH} {_HEIGHT}" role="img">'
     ends = [*(state.since for state in goal.states[1:]), first + length]

@@ -80,6 +80,7 @@ class LiveTree:
         self._live.refresh()
 
     def _picture(self) -> RenderableType:
+        """Return the tree so far with a spinner, or the spinner alone."""
         self._spinner.update(text=progress_line(self.attempts, self._actions, self._before))
         if not self._is_full:
             return self._spinner

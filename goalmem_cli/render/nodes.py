@@ -53,6 +53,7 @@ def cost(usage: Usage) -> str:
 
 
 def _fact(fact: Fact, detail: Detail) -> Text:
+    """Return a fact's lines: number, speaker, time, place, text, and what changed it."""
     place = f"{safe(fact.conversation)} {labels_of(fact.turns)}".strip()
     by = fact.quoted_by or fact.forwarded_by
     passed_on = f"{'quoted' if fact.quoted_by else 'forwarded'} by {safe(by)}, " if by else ""

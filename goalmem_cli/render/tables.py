@@ -47,6 +47,7 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
 
 
 def _later_document(unit: Unit) -> dict[str, object]:
+    """Return the JSON of the turn that moved on from a hit."""
     return {
         "unit": unit.id,
         "turns": list(unit.labels),
@@ -105,6 +106,7 @@ def pairs(content: Mapping[str, object]) -> Table:
 
 
 def _hit_lines(hit: Hit, is_explained: bool) -> Iterable[Text]:
+    """Yield a hit's lines: speaker, time, place, text, later turn and, if wanted, ranks."""
     unit = hit.unit
     labels = labels_of(unit.labels)
     kind = f", {safe(unit.kind)}" if unit.kind != "turn" else ""

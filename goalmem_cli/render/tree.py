@@ -195,6 +195,7 @@ def _unanswered(trace: Trace, style: str) -> Text:
 
 
 def _outcome(trace: Trace) -> Text:
+    """Return the lines at the end of a proof: answer, certainty, bindings, calculations and evidence."""
     style = _STATUS_STYLES[trace.status]
     if trace.status is not Status.ANSWERED:
         return _unanswered(trace, style)
@@ -239,6 +240,7 @@ def _rule(attempt: Attempt) -> Text:
 
 
 def _add_step(node: Tree, step: Step, page: _Page) -> None:
+    """Add a step with its queries, subgoals and costs to the tree."""
     counts = (
         counted(len(step.queries), "query", "queries"),
         counted(len(step.new_facts), "new fact"),
@@ -268,6 +270,7 @@ def _add_step(node: Tree, step: Step, page: _Page) -> None:
 
 
 def _add_grounded(branch: Tree, grounded: Grounded, page: _Page) -> None:
+    """Add a grounded subgoal with its bindings and facts."""
     node = branch.add(_state("grounded", grounded.subgoal, page))
     for variable, values in grounded.bindings.items():
         support = grounded.support.get(variable)
@@ -285,6 +288,7 @@ def _add_contradicted(branch: Tree, contradicted: Contradicted, page: _Page) -> 
 
 
 def _add_rejected(branch: Tree, rejected: Rejected, page: _Page) -> None:
+    """Add a rejected claim with the reason and its facts."""
     node = branch.add(_state("rejected", rejected.subgoal, page))
     if rejected.bindings:
         node.add(labelled("proposed", _assignments(rejected.bindings)))
@@ -293,6 +297,7 @@ def _add_rejected(branch: Tree, rejected: Rejected, page: _Page) -> None:
 
 
 def _add_denied(branch: Tree, denied: Denied, page: _Page) -> None:
+    """Add a denied subgoal with the reason and its facts."""
     node = branch.add(_state("denied", denied.subgoal, page))
     node.add(labelled("why", denied.why))
     if denied.is_final:
@@ -329,6 +334,7 @@ def _unresolved(unresolved: Unresolved, page: _Page) -> Text:
 
 
 def _refined(refined: Refined, page: _Page) -> Text:
+    """Return the line of a refinement: the old subgoal, the new one and its query."""
     number = page.subgoals.index(refined.subgoal) if refined.subgoal in page.subgoals else None
     name = f"{_label(number)} " if number is not None else ""
     return Text.assemble(

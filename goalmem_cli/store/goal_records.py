@@ -16,13 +16,13 @@ from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Sta
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
 SCHEMA_VERSION = 1
 NEAR = 10
-"""So many first hits of an open query count as what an unknown answer rests on."""
+"""An unknown answer rests on this many first hits of each open query."""
 FORGOTTEN = "what it rested on was forgotten"
 """Why a goal is undermined."""
 
 
 class GoalStatus(StrEnum):
-    """How a kept goal stands."""
+    """The state of a kept goal."""
 
     ANSWERED = "answered"
     UNKNOWN = "unknown"
@@ -40,7 +40,7 @@ class KeptPlan:
     is_current: bool = False
 
     def is_of(self, question: str) -> bool:
-        """Say whether the plan has no constant or predicate but the question's own words, and no name as a type."""
+        """Say whether the plan has only constants and predicates from the question's words, and no name as a type."""
         from goalmem_cli.logic import NotationError, Variable, parse_atom
 
         try:
@@ -71,7 +71,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class GoalState:
-    """How a goal stood from `since` on, and why it came to this.
+    """The state of a goal from `since` on, and its reason.
 
     - `checked`: when it was last proved or tried. Both times are in UTC.
     - `because`: the turns that changed it. `rival`, `against`: the other answer of two in conflict, and its turns.
@@ -113,11 +113,11 @@ class GoalState:
             yield from (value for values in self.trace.substitution.values() for value in values)
 
     def is_about(self, keys: Set[str]) -> bool:
-        """Say whether the state shows a unit or text that a key of `TraceFolder.about` means, or rests on it."""
+        """Say whether the state shows, or rests on, a unit or text that a key of `TraceFolder.about` names."""
         return is_about(self.facts, "", keys) or self.rests_on(keys)
 
     def rests_on(self, keys: Set[str]) -> bool:
-        """Say whether the answer rests on what a key means; of an unknown one, whether it was near to what is open."""
+        """Say whether the answer rests on what a key names; if it is unknown, whether that was near an open subgoal."""
         if self.answer is not None:
             cited = {unit for watch in self.watches for unit in watch.cited}
             shown = (*self.evidence, *self.because, *self.against)
@@ -126,9 +126,9 @@ class GoalState:
         return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
 
     def without(self, keys: Set[str], question: str) -> GoalState:
-        """Return the state without quotes, bindings and answers of what the keys mean.
+        """Return the state without quotes, bindings and answers from what the keys name.
 
-        If it does not rest on that, it stands, but shows no more than the facts that it rests on.
+        If it does not rest on these, it stays valid, but shows only the facts that it rests on.
         """
         trace = self.trace
         if not self.is_about(keys):
@@ -148,7 +148,7 @@ class GoalState:
         return replace(pared, because=(), why="", watches=own)
 
     def undermined(self, question: str) -> GoalState:
-        """Return the state without anything that was said, after its facts were forgotten."""
+        """Return the state without any quote, after its facts were forgotten."""
         plan = self.plan if self.plan is not None and self.plan.is_of(question) else None
         return GoalState(
             GoalStatus.UNDERMINED, self.since, self.checked, FORGOTTEN, model=self.model, plan=plan,
@@ -158,7 +158,7 @@ class GoalState:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A question that is kept true: what `ask` would be given, when it was added, and its states, oldest first."""
+    """A kept question: the arguments of `ask`, the time of adding it, and its states, oldest first."""
 
     name: str
     question: str
@@ -181,7 +181,7 @@ class Goal:
         return replace(self, states=(*before, state))
 
     def undermined(self, keys: Set[str]) -> Goal:
-        """Return the goal without quotes, bindings and answers of what the keys mean."""
+        """Return the goal without quotes, bindings and answers from what the keys name."""
         return replace(self, states=tuple(each.without(keys, self.question) for each in self.states))
 
     def document(self) -> dict[str, object]:
@@ -207,7 +207,7 @@ class Goal:
 
 
 class Outcome(StrEnum):
-    """What a check found."""
+    """The result of a check."""
 
     STILL = "still so"
     ANSWERED = "now answered"
@@ -219,7 +219,7 @@ class Outcome(StrEnum):
 
     @property
     def is_change(self) -> bool:
-        """Whether the goal stands otherwise than before."""
+        """Whether the state differs from the one before."""
         return self not in (Outcome.STILL, Outcome.FAILED)
 
     @property
@@ -243,7 +243,7 @@ class CheckedGoal:
 
 
 def _alone(fact: Fact) -> Fact:
-    """Return the fact without what stands beside it and what changed it."""
+    """Return the fact without its neighbouring turns and later changes."""
     return replace(fact, before=(), after=(), moved_on=None)
 
 
@@ -262,7 +262,7 @@ def _grounded(trace: Trace) -> list[Grounded]:
 
 
 def _pared(trace: Trace) -> Trace:
-    """Return the trace with nothing but the answer's proof, or of a failed search with the steps that were settled."""
+    """Return the trace with only the answer's proof or, for a failed search, only the settled steps."""
     is_proved = trace.status is Status.ANSWERED
     cited = dict.fromkeys(trace.evidence if is_proved else (each for item in _grounded(trace) for each in item.facts))
     endings = {Ending.GROUNDED} if is_proved else set(Ending)
@@ -276,6 +276,8 @@ def _pared(trace: Trace) -> Trace:
 
 
 def _pared_attempt(attempt: Attempt, cited: Container[str]) -> Attempt:
+    """Return the attempt with only the settled steps that rest on cited facts."""
+
     def own(items: Iterable[_Settles]) -> tuple[_Settles, ...]:
         return tuple(item for item in items if all(number in cited for number in item.facts))
 

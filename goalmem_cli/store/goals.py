@@ -120,6 +120,7 @@ class GoalFolder:
         return self.path / f"{content_hash('goal', name)}.json"
 
     def _read(self, file: Path) -> Goal:
+        """Return the goal of a file; raises StoreNewer or StoreDamaged."""
         from goalmem_cli.store.goal_records import SCHEMA_VERSION, Goal  # only here, as it loads what traces need
 
         try:

@@ -19,7 +19,7 @@ Voices: TypeAlias = Callable[[], Iterable[Voice]]
 _WORD = re.compile(r"\w+")
 _SHORTEST_NAME = 3
 _NOBODYS = frozenset("i me my you user assistant unknown".split())
-"""Words that some transcripts have as names, but that are seldom names in a question."""
+"""Words that some transcripts use as names, but that are seldom names in a question."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,7 @@ def _has_id(hit: Hit) -> bool:
 
 
 def _renamed(hit: Hit, roster: Roster) -> Hit:
+    """Return the hit with the shown names of its speakers and its addressee."""
     unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
     to = hit.to
     if to:  # `to` has names only: if several people share one, nobody knows who is meant
@@ -130,6 +131,7 @@ def _is(one: object, other: object) -> bool:
 
 
 def _under_name(unit: Unit, roster: Roster) -> Unit:
+    """Return the unit with the shown names of its speaker and of quoted authors."""
     name = roster.shown(voice_of(unit)) if unit.speaker else ""
     authors = {
         key: known

@@ -196,6 +196,7 @@ def kept_as(voice: Voice) -> Voice:
 
 
 def _person(document: Any, depth: int) -> Person:
+    """Return the note on a person with at most `depth` earlier notes; raises ValueError or TypeError."""
     name, voices = document["name"], tuple(Voice(name, id_) for name, id_ in document["voices"])
     if not isinstance(name, str) or not voices or not all(isinstance(part, str) for each in voices for part in each):
         raise TypeError(name)

@@ -72,6 +72,7 @@ def open_to_others(folder: Path, *, is_all: bool = False) -> list[Path]:
 
 
 def _own_paths(folder: Path) -> Iterator[Path]:
+    """Yield the store's own files and folders, and the folder itself if nothing else is in it."""
     names = [path.name for path in folder.iterdir()]
     own = [name for name in names if name.startswith(DATABASE) or name in _PARTS]
     if own and set(names) <= {*own, STORE_FILE}:

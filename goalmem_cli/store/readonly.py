@@ -168,6 +168,7 @@ class ReadOnlyStore:
             return look(connection, *args, **named)
 
     def _reader(self, connection: Connection) -> Reader:
+        """Return what reads the open store."""
         parts = self._parts
         return Reader(
             connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,

@@ -123,7 +123,7 @@ _PLACEHOLDERS = frozenset("password pass passwd pwd secret token xxx *** ... <pa
 
 
 def redacted(text: str) -> tuple[str, Counter[str]]:
-    """Return the text with each secret replaced, as by ``[redacted: aws key]``, and the counts by kind."""
+    """Return the text with each secret replaced by its kind (``[redacted: aws key]``), and the counts by kind."""
     found: Counter[str] = Counter()
     for kind, held, form in _KINDS:
         if held in text if isinstance(held, str) else held.search(text):
@@ -161,6 +161,7 @@ def _quotes_in(turn: Turn, text: str) -> list[dict[str, object]]:
 
 
 def _blacked_out(kind: str, found: Counter[str], match: re.Match[str]) -> str:
+    """Return the replacement of a match, and count it; a match that is no secret stays."""
     if match.groupdict().get("secret"):
         found[kind] += 1
         return f"{match[0][: -len(match['secret'])]}[redacted: {kind}]"
@@ -197,7 +198,7 @@ def _without_ibans(text: str, found: Counter[str]) -> str:
 
 
 def _end_of_iban(text: str, start: int) -> int | None:
-    """Return where the IBAN ends that begins here, which may have blanks or hyphens in it; None if it is none."""
+    """Return the end of the IBAN that begins at `start`, with blanks or hyphens; None if there is none."""
     length, letters, at = _IBAN_LENGTHS.get(text[start : start + 2], 0), "", start
     while at < len(text) and len(letters) < length and at < start + 2 * length:
         if text[at].isascii() and text[at].isalnum():
@@ -213,6 +214,7 @@ def _end_of_iban(text: str, start: int) -> int | None:
 
 
 def _card(found: Counter[str], match: re.Match[str]) -> str:
+    """Return the replacement of a card number with right check digit, and count it; other digits stay."""
     digits = [int(letter) for letter in match[0] if letter.isdigit()]
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     if len(digits) not in _CARD_LENGTHS or (sum(digits[-1::-2]) + sum(doubled)) % 10:

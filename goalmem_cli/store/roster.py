@@ -170,6 +170,7 @@ class _Groups:
         return voice
 
     def join(self, voices: Sequence[Voice]) -> None:
+        """Put all these voices into one group."""
         for voice in voices[1:]:
             one, other = self.of(voices[0]), self.of(voice)
             if one != other:

@@ -1,4 +1,4 @@
-"""Rules that proved themselves: forms of questions with the plans that settled them, in one file beside the memory.
+"""Kept rules: forms of questions with the plans that settled them, in one file beside the memory.
 
 A rule has no text of the memory: the constants of its question are taken out, and its other words are the question's
 or the package's own. So `forget` leaves the file as it is. Each change is one atomic rename. Of two processes that
@@ -66,7 +66,7 @@ class RuleFile:
         """Return the rules, the most used first.
 
         Raises:
-            StoreDamaged: the file is none of rules. StoreNewer: a newer version wrote it.
+            StoreDamaged: the file does not hold rules. StoreNewer: a newer version wrote it.
             StoreError: it cannot be read.
         """
         content = content_if_there(self.path)

@@ -41,8 +41,8 @@ class Tombstones:
     """The marks of forgotten turns, and of conversations and speakers whose later turns are forgotten too (`always`).
 
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
-    `carried` are the marks of other memories, each with its own key, which apply here too. `until` has, for marks of
-    turns that were copied from another conversation, when the copy was made: what is said there later is another turn.
+    `carried` are the marks of other memories, each with its own key, which apply here too. `until` has the time of the
+    copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
     """
 
     key: bytes

@@ -42,7 +42,7 @@ def shown_by(trace: Trace) -> list[Fact]:
 
 
 def is_about(facts: Iterable[Fact], question: str, keys: Set[str]) -> bool:
-    """Say whether the question or a fact is, quotes or stands in what one of the keys means."""
+    """Say whether the question or a fact is, quotes or belongs to something that a key names."""
     shown = {content_hash(question)}
     for fact in facts:
         texts = (fact.text, *(text for _, text in (*fact.before, *fact.after)))
@@ -144,6 +144,7 @@ class TraceFolder:
                 leftover.unlink(missing_ok=True)
 
     def _is_about(self, id_: str, keys: Set[str]) -> bool:
+        """Say whether a trace shows what a key names; True if it cannot be read or has prompts."""
         try:
             trace = self.load(id_)
         except StoreDamaged:

@@ -75,6 +75,7 @@ def folders_without_transcripts(found: Iterable[Found], passed_over: Container[P
 
 
 def _found_at(path: Path, endings: frozenset[str]) -> list[Found]:
+    """Return the transcripts at a path: the file itself, those in a zip, or those in a folder."""
     if str(path) == STANDARD_INPUT:
         return [Found(path)]
     try:
@@ -150,6 +151,8 @@ def _is_within(name: str, read: Container[str]) -> bool:
 
 
 def _files_in(folder: Path, endings: frozenset[str]) -> Iterator[Path]:
+    """Yield the visible files of a folder and its subfolders that may be transcripts, and folders that are one."""
+
     def refuse(error: OSError) -> None:
         raise InputError(error.filename, "", f"cannot be listed ({error.strerror})", "check its permissions") from error
 

@@ -222,6 +222,7 @@ def sign_of(name: str) -> str:
 
 
 def _reader_of(name: str) -> Reader:
+    """Return the reader of a format, goalmem's own or a plug-in's; raises UsageError if there is none."""
     for reader in READERS:
         if reader.name == name:
             return reader
@@ -231,6 +232,7 @@ def _reader_of(name: str) -> Reader:
 
 
 def _recognise(source: Source) -> Reader:
+    """Return the first reader that recognises the source; raises an InputError that says why none does."""
     suffix = "" if source.folder is not None else source.suffix
     candidates = [reader for reader in READERS if suffix in reader.suffixes] or READERS
     if source.columns and suffix in TableReader.suffixes:

@@ -191,6 +191,7 @@ def folders_of(program: Program) -> list[Path]:
 
 
 def _root(first: str) -> Path | None:
+    """Return the folder that the first part of a pattern names; None if its variable is not set."""
     if first == f"${_DOWNLOADS}":
         return platformdirs.user_downloads_path()
     if first == f"${_CONFIG}":
@@ -268,6 +269,7 @@ def _form(one: Found) -> str | None:
 
 
 def _opened(path: Path) -> list[Found]:
+    """Return the transcripts at a path in a known place; a path that cannot be read is one with a `problem`."""
     try:
         found = transcript_files([path])
     except InputError as error:

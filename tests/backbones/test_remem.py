@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.backbones.remem import NAME, STEPS
+from goalmem_cli.backbones.remem import FACTS, GISTS, NAME, PAPER_STEPS, STEPS
 from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, Remem
-from goalmem_cli.backbones.remem.settings import RememSettings
+from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
 from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
@@ -383,3 +383,68 @@ def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     assert store.verify() == []
     known = {turn.id for turn in turns()}
     assert all(set(unit.turns) <= known for unit in store.units_of(NAME))
+
+
+TWO = PromptBook.load(None, "full", PAPER_STEPS)
+
+
+def extract_apart(request: Request) -> str:
+    """Return what `extract` would, gists and facts each at their own request."""
+    found = json.loads(extract(request))
+    return json.dumps({name: found[name] for name in ("gists", "facts") if request.step == f"remem_{name}"})
+
+
+def in_the_papers_way(
+    path: Path, reply: Callable[[Request], str] = extract_apart, *, gists: bool = True
+) -> tuple[Store, ScriptedModel]:
+    """Return a store that `paper:remem` has indexed, and the model that it asked."""
+    texts = [*TEXTS[:5], "I thank you, Priya. It was not Leeds, I moved to York."]
+    store, model = filled(path, turns(texts=texts)), ScriptedModel(reply)
+    Remem(store, lambda: Kit(model, TWO, 4, 4096), PaperRememSettings(gists=gists)).index(lambda _: None)
+    assert store.verify() == []
+    return store, model
+
+
+def test_the_papers_recipe_reads_a_session_at_once_with_two_prompts(tmp_path: Path) -> None:
+    """The facts' request has the session and its gists; gists begin with the time; the index is the recipe's own."""
+    store, model = in_the_papers_way(tmp_path)
+    assert [request.step for request in model.seen] == [GISTS, GISTS, FACTS, FACTS]
+    assert "T3." in model.seen[0].growing
+    assert "Gists:\n- Priya moved to Leeds.\n" in model.seen[2].tail
+    gists = store.units_of("paper:remem", kinds=[GIST])
+    assert gists[0].text == "[8 May 2023, 13:56] Priya moved to Leeds (6 May 2023)."
+    assert len(gists) == len(store.units_of("paper:remem", kinds=[FACT])) == len(TEXTS)
+    assert store.units_of(NAME) == []
+
+
+def test_the_papers_recipe_links_all_gists_and_phrases_of_a_session(tmp_path: Path) -> None:
+    """Whatever turn tells them (Algorithm 1, lines 12 to 14)."""
+    store, _ = in_the_papers_way(tmp_path)
+    of = {
+        session: {unit.id for unit in store.units_of("paper:remem", kinds=[GIST]) if unit.session == session}
+        for session in (0, 1)
+    }
+    edges = [edge for edge in store.edges_of("paper:remem") if edge.kind == CONTEXT]
+    named = {unit.id: unit.text for unit in store.units_of("paper:remem", kinds=[PHRASE])}
+    for session, phrases in ((0, {"priya", "leeds", "tom", "e57", "e95"}), (1, {"tom", "priya", "momoco", "york"})):
+        for gist in of[session]:
+            assert {named[edge.target].lower() for edge in edges if edge.source == gist} == phrases
+
+
+def test_the_papers_recipe_keeps_all_that_is_extracted(tmp_path: Path) -> None:
+    """Courtesies stay, and so do gists that a fact repeats; of an ablation nothing is extracted."""
+
+    def thanks(request: Request) -> str:
+        if "thank" not in request.growing or request.step != GISTS:
+            return extract_apart(request)
+        return '{"gists": [{"turns": ["T3"], "text": "Tom thanks Priya", "when": ""}]}'
+
+    store, _ = in_the_papers_way(tmp_path / "all", thanks)
+    assert any(unit.text.endswith("Tom thanks Priya") for unit in store.units_of("paper:remem", kinds=[GIST]))
+    call = Call(Tool.SEMANTIC_RETRIEVE, "Priya moved to Leeds")
+    found = Remem(store, no_kit, PaperRememSettings()).explore(Query(""), call)
+    assert any("Priya moved to Leeds" in hit.unit.text for hit in found.gists)
+
+    alone, model = in_the_papers_way(tmp_path / "facts", gists=False)
+    assert {request.step for request in model.seen} == {FACTS}
+    assert alone.units_of("paper:remem", kinds=[GIST]) == []

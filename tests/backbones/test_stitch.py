@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.stitch import EVENT, MERGE, NAME, NOTE, SCOPE, SEED, SUMMARY
+from goalmem_cli.backbones.stitch.backbone import Stitch
 from goalmem_cli.backbones.stitch.intent import (
     INVENTORY,
     SNIPPET,
@@ -23,7 +24,10 @@ from goalmem_cli.backbones.stitch.intent import (
     snippet_unit,
 )
 from goalmem_cli.backbones.stitch.intent import SUMMARY as SUMMARIES
+from goalmem_cli.backbones.stitch.settings import PaperStitchSettings
 from goalmem_cli.backbones.stitch.state import State
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.settings import indexing_settings
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
@@ -32,11 +36,13 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
+from tests.backbones.derived import no_kit
 from tests.backbones.stitch_samples import (
     COMPACT,
     FULL,
     LINES,
     SMALL,
+    Reply,
     backbone,
     both_profiles,
     but,
@@ -200,10 +206,10 @@ def test_merges_follow_one_another(tmp_path: Path) -> None:
     """What gave way to a label that gives way later has the label that stays in the end."""
     first, second = turns()[:2]
     made = [
-        snippet_unit(first, "one", Intent("s", "a", ("x", "y"))),
-        inventory_unit([first], Inventory(renamed={Facet.EVENT: {"a": "b"}, Facet.ENTITY: {"x": "y"}})),
-        snippet_unit(second, "two", Intent("s", "a", ("x",))),
-        inventory_unit([second], Inventory(renamed={Facet.EVENT: {"b": "c"}})),
+        snippet_unit(NAME, first, "one", Intent("s", "a", ("x", "y"))),
+        inventory_unit(NAME, [first], Inventory(renamed={Facet.EVENT: {"a": "b"}, Facet.ENTITY: {"x": "y"}})),
+        snippet_unit(NAME, second, "two", Intent("s", "a", ("x",))),
+        inventory_unit(NAME, [second], Inventory(renamed={Facet.EVENT: {"b": "c"}})),
     ]
     assert list(current_intents(made).values()) == [Intent("s", "a", ("x",)), Intent("s", "c", ("y",))]
 
@@ -380,3 +386,62 @@ def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
     assert result.units[SNIPPET] == 4
     assert store.verify() == []
     assert {turn.text for turn in turns()[:4]} <= {hit.unit.text for hit in hits}
+
+
+PAPER = PaperStitchSettings(window=4, seed=3, period=4, history=2, candidates=2, aligned=2)
+
+
+def in_the_papers_way(
+    path: Path, settings: PaperStitchSettings = PAPER, reply: Reply = understands
+) -> tuple[Store, ScriptedModel]:
+    """Return a store that `paper:stitch` has indexed, and the model that it asked."""
+    store, model = filled(path), ScriptedModel(reply)
+    Stitch(store, lambda: Kit(model, FULL, 4, 4096), settings).index(lambda _: None)
+    assert store.verify() == []
+    return store, model
+
+
+def test_the_papers_recipe_has_an_index_of_its_own(tmp_path: Path) -> None:
+    """What `stitch` derived stays as it is, and neither finds the other's snippets."""
+    store, _ = in_the_papers_way(tmp_path)
+    assert len(store.units_of(PAPER.name, [SNIPPET])) == len(LINES) - 1
+    assert store.units_of(NAME) == []
+    backbone(store, ScriptedModel(understands)).index(lambda _: None)
+    assert len(store.units_of(NAME, [SNIPPET])) == len(LINES) - 1
+    hits = Stitch(store, no_kit, PAPER, lambda *_: {}).retrieve(Query("castle"), 40)
+    assert {hit.unit.backbone for hit in hits} == {"paper:stitch"}
+
+
+def test_the_papers_snippets_have_labels_and_content(tmp_path: Path) -> None:
+    """Gated by the number of labels, found alone, and shown with labels and the text with references resolved."""
+    store, _ = in_the_papers_way(tmp_path)
+    told = Stitch(store, no_kit, PAPER, lambda *_: {Facet.SCOPE: (LISBON,), Facet.EVENT: ("order",)})
+    hits = told.retrieve(Query("what was done?"), 40)
+
+    assert len(hits) == len(LINES) - 1
+    labels = f"[scope: {LISBON}; kind of step: order]"
+    assert hits[0].unit.text == f"Alice: Book it! ({LISBON}) {labels} Alice: Book the Apollo!"
+    shown = [hit.unit.text for hit in hits]
+    assert any(text.endswith("[scope: trip to Oslo; kind of step: tell] 12 euros.") for text in shown)
+    assert any("; details: price]" in text for text in shown)
+
+
+def test_the_papers_inventory_grows_at_each_window(tmp_path: Path) -> None:
+    """A later window names labels that the known ones do not cover; none is fine there."""
+    later = but(SEED, '{"event_types": ["Ask", "object"], "entity_types": []}', "Known labels")
+    _, model = in_the_papers_way(tmp_path, reply=later)
+    seeds = [request.tail for request in model.seen if request.step == SEED]
+    assert ["Known labels: ask, tell" in tail for tail in seeds] == [False, True, True]
+    assert "order" in seeds[1]
+    assert seeds[2].count("ask") == 1
+    assert "object" in seeds[2]
+
+
+def test_the_papers_ablations_leave_a_label_out_of_the_index(tmp_path: Path) -> None:
+    """No turn is given a scope then, no scope is asked for, and notes are not led by one."""
+    store, model = in_the_papers_way(tmp_path, replace(PAPER, by_scope=False, by_entity=False))
+    found = [intent_of(unit) for unit in store.units_of(PAPER.name, [SNIPPET])]
+    assert {(each.scope, each.entity_types) for each in found} == {("", ())}
+    assert {each.event for each in found} == {"ask", "tell", "order"}
+    assert not [request for request in model.seen if request.step in (SCOPE, SUMMARY)]
+    assert indexing_settings(PaperStitchSettings, {"by_scope": False, "way": "gated"}) == {"by_scope": False}

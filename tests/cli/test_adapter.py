@@ -58,7 +58,7 @@ def test_an_adapter_that_is_not_there(momoco: Goalmem, tmp_path: Path) -> None:
     outcome = momoco("ask", "Who?", "--adapter", str(tmp_path / "none.gguf"))
     assert outcome.code == 4
     message, hint = outcome.error_lines
-    assert message.startswith("no adapter is there") and "--adapter" in hint
+    assert message.startswith("there is no adapter") and "--adapter" in hint
 
 
 def test_doctor_and_models_name_the_adapter(momoco: Goalmem) -> None:

@@ -186,5 +186,5 @@ def test_magma_overwrites_nothing_and_says_so(goalmem: Goalmem, tmp_path: Path) 
     """Its events stay as they are: there is no history of them."""
     outcome = built(goalmem, tmp_path, "magma")("index", "magma", "--history", "a")
     assert (outcome.code, outcome.error_lines[0]) == (
-        2, "the backbone magma keeps no history: nothing in it takes the place of something else"
+        2, "the backbone magma keeps no history: its units never replace each other"
     )  # fmt: skip

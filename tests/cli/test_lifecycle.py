@@ -58,7 +58,7 @@ def test_what_is_given_together_narrows(momoco: Goalmem) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ((), "what to forget"),
+        ((), "no turns are named"),
         (("no-such-chat",), "no-such-chat"),
         (("--speaker", "Zoe"), "Zoe"),
         (("--before", "soon"), "--before"),

@@ -292,7 +292,7 @@ def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Pa
         assert (kept["conversation"], kept["speaker"]) == ("goalmem", "Quentin")
         found = (await structured(client, "search", query="Leeds", conversation=[], speaker=["Quentin"]))["hits"][0]
         assert (found["text"], found["turns"]) == ("I moved to Leeds. Twice.", [kept["turn"]])
-        assert "nothing says what to forget" in await failed(client, "forget")
+        assert "no turns are named" in await failed(client, "forget")
         shown = await structured(client, "forget", speaker=["Quentin"])
         assert (shown["is_done"], shown["turns"]) == (False, 1)
         assert [turn["text"] for turn in shown["first_turns"]] == ["I moved to Leeds. Twice."]

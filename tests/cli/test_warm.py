@@ -63,7 +63,7 @@ def test_a_warm_model_answers_alike(goalmem: Goalmem) -> None:
     assert isinstance(loaded.model, WarmModel)
     assert trace_of(goalmem) == cold
     assert "smollm2-135m is kept warm already" in goalmem("warm", "--threads", "1").out
-    assert goalmem("warm", "--stop").out.strip() == "the model's memory is given back"
+    assert goalmem("warm", "--stop").out.strip() == "the model is unloaded"
     assert goalmem("warm", "--stop").out.strip() == "no model is kept warm"
     assert trace_of(goalmem) == cold
 

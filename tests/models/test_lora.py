@@ -101,7 +101,7 @@ def test_states_are_kept_apart(bundled_path: Path, folder: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("missing", "no adapter is there"), ("text", "is not a GGUF file"), ("cut", "does not apply"),
+        ("missing", "there is no adapter"), ("text", "is not a GGUF file"), ("cut", "does not apply"),
         ("wide", "incorrect shape"), ("deep", "does not exist in base model"), ("foreign", "arch mismatch"),
         ("kind", "not a LoRA adapter"),
     ],

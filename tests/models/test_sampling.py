@@ -170,14 +170,14 @@ def test_control_tokens_are_not_chosen(vocabulary: Vocabulary, grammars: Grammar
 @pytest.mark.parametrize("logits", [-np.inf, np.nan])
 def test_no_way_to_go_on_is_an_error(vocabulary: Vocabulary, grammars: Grammars, logits: float) -> None:
     """Where no token is left, or the logits are no numbers, that is an error with a hint."""
-    with grammars.of(LINE) as grammar, pytest.raises(ModelError, match="no way to go on") as raised:
+    with grammars.of(LINE) as grammar, pytest.raises(ModelError, match="no possible token") as raised:
         grammar.choose(np.full(vocabulary.size, logits, dtype=np.float32))
     assert raised.value.hint
 
 
 def test_a_grammar_that_admits_nothing_is_an_error(vocabulary: Vocabulary, grammars: Grammars) -> None:
     """A grammar of characters that no token has is an error, and the next grammar works."""
-    with grammars.of(GrammarShape("root ::= [\\x00]")) as grammar, pytest.raises(ModelError, match="no way to go on"):
+    with grammars.of(GrammarShape("root ::= [\\x00]")) as grammar, pytest.raises(ModelError, match="no possible token"):
         grammar.choose(random_logits(vocabulary.size, 1, None))
     with grammars.of(GrammarShape('root ::= "yes"')) as grammar:
         assert vocabulary.text([grammar.choose(random_logits(vocabulary.size, 1, None))]) in ("y", "ye", "yes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,6 +20,7 @@ from goalmem_cli.reasoners.chronology import chronological
 from goalmem_cli.reasoners.facts import hit_cost
 from goalmem_cli.reasoners.full_context import FullContext, calls, newest
 from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.reasoners.tiser import TISER, TiserFullContext
 from goalmem_cli.records import Conversation, Hit, Question, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ListBackbone, Reply, ScriptedModel
@@ -313,3 +315,16 @@ def test_whatever_the_model_writes_it_ends_within_its_bounds(
 ) -> None:
     """No reply makes it ask more, show more or cite what was not shown."""
     stays_within(lambda tools: FullContext(tools, Kept(TURNS)), calls()[1], book, seed, units, tokens)
+
+
+def test_with_tiser_the_whole_transcript_is_read_by_way_of_a_timeline() -> None:
+    """The same facts in the same order, and the prompt that checks a timeline (REMem, Table 13)."""
+    reply = json.dumps({"reasoning": "r", "timeline": [], "reflection": "right", "facts": ["F1"], "answer": "tea"})
+    model = ScriptedModel([reply])
+    tools = Tools(ListBackbone(), model, PromptBook.load(None, "full", (TISER,)), EVERYTHING, "scripted")
+    said = Kept(chat("Ana: I drink tea.", "Ben: I drink milk."))
+    trace = TiserFullContext(tools, said).answer(Question(QUESTION, MOMENT))
+
+    assert (trace.reasoner, trace.answer) == ("full-context-tiser", "tea")
+    assert texts(trace) == ["I drink tea.", "I drink milk."]
+    assert [request.step for request in model.seen] == ["tiser"]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.support import Support
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.memory_records import Selection
+from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem import Background, GoalMem, Limits, steps_of
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status
+from tests.backbones.derived import filled
 from tests.reasoners.scripting import FULL, MOMENT, STOP, answered, ask, chat, denies, grounds, plan, refined, unified
 
 CAFE = chat(
@@ -58,20 +66,67 @@ def test_answered_after_refinement() -> None:
     assert len(second.new_facts) == 1
 
 
-def test_antecedent_no_longer_blocks_once_its_subgoal_is_grounded() -> None:
-    """A refined subgoal may stay open if the subgoal that it serves was grounded without it."""
-    trace, _ = ask(
+def test_only_the_frontier_is_refined_and_an_open_antecedent_blocks() -> None:
+    """The second refinement is of the last antecedent alone, and the attempt ends when that is settled too."""
+    trace, model = ask(
         CAFE,
         WHICH,
         DRINK,
         unified(),
-        refined((1, "(Alice) visited (y:cafe)", "Biscuit dog weather")),
+        refined((1, "(Alice) went out on (y:day)", "weather")),
         unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")),
+        refined((2, "(Alice) told of (Leeds)", "dog Biscuit")),
+        unified(grounds(3, "weather in Leeds"), grounds(2, "weather in Leeds", y="today")),
         answered("Kyoto Latte"),
+        limits=Limits(budget=4),
     )
 
-    assert trace.status is Status.ANSWERED
+    second = model.seen[4].tail.split("Unresolved:")[1]
+    assert "S2. (Alice) went out on (y:day)" in second
+    assert "S1." not in second
+    assert "Proved already:\n- (Alice) ordered (Kyoto Latte" in model.seen[4].tail
     assert trace.attempts[0].ending is Ending.GROUNDED
+    assert [len(step.grounded) for step in trace.attempts[0].steps] == [0, 1, 2]
+
+
+def test_an_attempt_ends_where_the_frontier_is_settled_and_the_plan_is_not() -> None:
+    """What was refined before is not refined again: nothing is left to look for."""
+    trace, _ = ask(
+        CAFE, WHICH, DRINK, unified(), refined((1, "(Ben) has (y:pet)", "dog")),
+        unified(grounds(2, "Biscuit", y="dog")), limits=Limits(max_breadth=1, budget=4),
+    )  # fmt: skip
+
+    assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
+    assert trace.status is Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("relation", "query"),
+    [("temporal", "when dog"), ("causal", "why dog"), ("spatial", "where dog"), ("semantic", "dog")],
+)
+def test_the_relation_leads_the_next_query(relation: str, query: str) -> None:
+    """A backbone sees from the query what sort of thing is missing."""
+    step = refined((1, "(Ben) has (y:pet)", "dog")).replace("semantic", relation)
+    trace, _ = ask(CAFE, WHICH, DRINK, unified(), step, unified(), limits=Limits(max_breadth=1, max_depth=1))
+
+    assert trace.attempts[0].steps[1].queries == (query,)
+
+
+def test_attempts_share_the_budget_and_know_what_was_proved() -> None:
+    """The second attempt shows what the first left over; without anything left there is none."""
+    turns = chat(*(f"Alice: Tea number {word} at Momoco." for word in ("one", "two", "three", "four", "five", "six")))
+    other = plan("(Alice) likes (x:drink)", "(Alice) likes (x:drink)", "(Alice) was at (Momoco)")
+    third = plan("(Alice) drank (x:drink)", "(Alice) drank (x:drink)")
+    trace, model = ask(
+        turns, WHICH, other, unified(grounds(2, "Momoco")), STOP, DRINK, unified(), STOP, third, unified(), STOP,
+        limits=Limits(budget=3, max_depth=1),
+    )  # fmt: skip
+
+    assert [sum(len(step.new_facts) for step in each.steps) for each in trace.attempts] == [1, 1, 1]
+    assert "Proved so far:\n- (Alice) was at (Momoco)" in model.seen[3].tail
+    assert "Proved so far" not in model.seen[0].tail
+    spent, _ = ask(turns, WHICH, DRINK, unified(), limits=Limits(budget=2, max_depth=0))
+    assert spent.notes == ("no further plan: all 2 facts of the budget were shown",)
 
 
 def test_answered_at_the_second_breadth() -> None:
@@ -198,23 +253,6 @@ def test_refinement_stops() -> None:
     assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
 
 
-def test_a_value_put_in_is_looked_for_though_the_refinement_stops() -> None:
-    """What one subgoal bound stands in the next query of another that is still open, whatever a model thinks of it."""
-    turns = chat("Ana: I hired Teodor.", "Tom: The walls look good.", "--", "Teodor: My van is at Castanheira.")
-    trace, _ = ask(
-        turns,
-        "Where is the van of the man whom Ana hired?",
-        plan("the van is at (x:place)", "(Ana) hired (y:person)", "the van of (y:person) is at (x:place)"),
-        unified(grounds(1, "hired", y="Teodor")),
-        STOP,
-        unified(grounds(2, "My van", x="Castanheira", y="Teodor")),
-        answered("Castanheira"),
-    )
-
-    assert trace.answer == "Castanheira"
-    assert trace.attempts[0].steps[1].queries == ("the van of Teodor is at place",)
-
-
 def test_refinement_that_repeats_a_subgoal_counts_as_stop() -> None:
     """An antecedent equal to a subgoal that is there already leads nowhere, unless its query is a new one."""
     repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "Alice ordered drink at Momoco"))
@@ -227,7 +265,7 @@ def test_budget_spent() -> None:
     """When the facts that an attempt may show are used up, it ends; the first round takes half of them."""
     turns = chat(*(f"Alice: Tea number {word} at Momoco." for word in ("one", "two", "three", "four", "five", "six")))
     more = (refined((1, "(Alice) visited (y:cafe)", "tea")), unified())
-    last = (refined((1, "(Alice) likes (z:thing)", "tea number")), unified())
+    last = (refined((2, "(Alice) likes (z:thing)", "tea number")), unified())
     trace, _ = ask(turns, WHICH, DRINK, unified(), *more, *last, limits=Limits(max_breadth=1, budget=4))
 
     assert trace.attempts[0].ending is Ending.BUDGET_SPENT
@@ -352,24 +390,17 @@ def test_closed_question_may_stay_unknown() -> None:
     assert trace.notes
 
 
-def test_starred_variable_collects_values_and_looks_once_more() -> None:
-    """After its first grounding a starred subgoal gets one further retrieval, and its values are the union."""
+def test_a_list_ends_the_attempt_unless_all_is_wanted() -> None:
+    """Line 30 of Algorithm 1 stops when nothing is open; only a question for all looks for further values."""
     turns = chat("Alice: I paint.", "--", "Alice: I took up pottery.", "--", "Alice: I swim.")
     hobbies = "(Alice) has the hobby (x:hobby*)"
     trace, model = ask(
-        turns,
-        "What are the hobbies of Alice?",
-        plan(hobbies, hobbies),
-        unified(grounds(1, "paint", x="painting")),
-        unified(grounds(1, "pottery", x=["pottery", "painting"])),
-        answered("painting, pottery"),
-        limits=Limits(budget=4),
-    )
+        turns, "What are the hobbies of Alice?", plan(hobbies, hobbies), unified(grounds(1, "paint", x="painting")),
+        answered("painting"), limits=Limits(budget=4),
+    )  # fmt: skip
 
-    assert trace.substitution == {"x": ("painting", "pottery")}
-    assert trace.answer == "painting, pottery"
-    assert model.calls == 4
-    assert len(trace.evidence) == 2
+    assert trace.answer == "painting"
+    assert model.calls == 3
 
 
 def test_starred_variable_keeps_the_values_that_satisfy_every_subgoal() -> None:
@@ -396,7 +427,10 @@ def test_undecided_pair_is_judged_by_the_next_unification() -> None:
         unified(grounds(1, "Leeds", y="my sister", x="Leeds"), grounds(2, "teaches", y="Anna")),
         refined((1, "(y:person) is the sister of (Alice)", "sister Anna")),
         unified(
-            grounds(1, "Leeds", y="my sister", x="Leeds"), grounds(2, "teaches", y="Anna"), same=[("Anna", "my sister")]
+            grounds(1, "Leeds", y="my sister", x="Leeds"),
+            grounds(2, "teaches", y="Anna"),
+            grounds(3, "Anna came by", y="Anna"),
+            same=[("Anna", "my sister")],
         ),
         answered("Leeds"),
     )
@@ -628,3 +662,43 @@ def test_table_6_last_month() -> None:
 
     assert trace.answer == "skiing"
     assert trace.attempts[0].steps[0].grounded[0].support == {"y": Support.DERIVED}
+
+
+SUMMING = PromptBook.load(None, "full", steps_of("paper", has_background=True))
+
+
+def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
+    """A plan has a line for each speaker; the next question asks no summary again, and a new turn extends one alone."""
+    store = filled(tmp_path / "store", CAFE)
+    sums = [json.dumps({"summary": f"{name} talks."}) for name in ("Alice", "Ben", "Ben, later,")]
+
+    def asked(*replies: str) -> ScriptedModel:
+        model = ScriptedModel([*replies, "{}", "{}"])
+        background = Background(lambda: store, model, SUMMING)
+        GoalMem(
+            ListBackbone(CAFE), model, SUMMING, Limits(max_breadth=1), planning="paper", background=background
+        ).answer(Question(WHICH, MOMENT))
+        return model
+
+    first, second = asked(*sums[:2]), asked()
+    store.add_turns([replace(CAFE[1], ordinal=9, session=9, text="I was at Momoco again.")])
+    third = asked(sums[2])
+
+    assert [request.step for request in first.seen] == ["mem0_summary", "mem0_summary", "decompose", "decompose"]
+    assert "- Alice: Alice talks.\n- Ben: Ben talks." in first.seen[2].growing
+    assert "Kyoto Latte" in first.seen[0].growing
+    assert "flat white" not in first.seen[0].growing
+    assert second.seen[0].growing == first.seen[2].growing
+    assert [request.step for request in third.seen][:2] == ["mem0_summary", "decompose"]
+    assert "- Alice: Alice talks.\n- Ben: Ben, later, talks." in third.seen[1].growing
+    assert store.verify() == []
+    store.forget(Selection(speakers=("Alice",)))
+    assert {unit.text for unit in store.units_of("goal-mem")} == {"Ben, later, talks."}
+
+
+def test_only_the_prover_paper_takes_a_background() -> None:
+    """Elsewhere the setting would do nothing, so it is refused."""
+    model = ScriptedModel([])
+    background = Background(lambda: pytest.fail("the memory was opened"), model, SUMMING)
+    with pytest.raises(UsageError, match="only --planning paper plans with a background"):
+        GoalMem(ListBackbone(CAFE), model, SUMMING, Limits(), planning="together", background=background)

@@ -265,14 +265,14 @@ def test_a_pool_that_goes_on_counts_what_is_in_view_or_does_not() -> None:
     assert len(first.facts) == 3
     assert (len(within.facts), len(beyond.facts)) == (5, 8)
     assert within.shown.lines[:3] == first.shown.lines
-    assert not first.emptied(Spending()).facts
+    assert not first.emptied(2, Spending()).facts
 
 
 def test_a_fact_has_one_number_in_all_pools_of_a_question() -> None:
     """Whichever saw it first; every fact is known to each of them."""
     first = pool(TALK, Limits(budget=2), profile="compact")
     first.look_first(["hall"])
-    other = first.emptied(Spending())
+    other = first.emptied(2, Spending())
     other.look_first(["postcard"])
 
     assert [(number, fact.text) for number, fact in other.facts.items()] == [("F2", TALK[4].text)]

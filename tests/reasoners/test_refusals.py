@@ -223,17 +223,17 @@ def test_evidence_leaves_out_groundings_whose_values_were_dropped() -> None:
     assert {trace.facts[number].text for number in trace.evidence} == {"I like coffee.", "I drink coffee."}
 
 
-def test_open_subgoals_ask_again_once_a_binding_changes_them() -> None:
-    """What one subgoal bound goes into the next round's query of another, beside the antecedent's own query."""
+def test_only_the_refined_subgoals_are_looked_for() -> None:
+    """The next round's queries are those of the antecedents (Algorithm 1, line 25), which see what was bound."""
     turns = chat("Priya: Anjali is my sister.", "--", "Priya: Anjali gives lessons on the cello.", "Priya: So proud.")
     trace, _ = ask(
         turns, "Which instrument does Priya's sister teach?",
         plan("the sister of (Priya) teaches (x:instrument)", "(y:person) is the sister of (Priya)", "(y:person) teaches (x:instrument)"),
         unified(grounds(1, "is my sister", y="Anjali")), refined((2, "(y:person) gives lessons", "lessons")),
-        unified(grounds(2, "cello", y="Anjali", x="cello")), answered("cello"), limits=Limits(budget=4),
+        unified(grounds(2, "cello", y="Anjali", x="cello"), grounds(3, "cello", y="Anjali")), answered("cello"), limits=Limits(budget=4),
     )  # fmt: skip
 
-    assert trace.attempts[0].steps[1].queries == ("lessons", "Anjali teaches instrument")
+    assert trace.attempts[0].steps[1].queries == ("lessons",)
     assert trace.answer == "cello"
 
 

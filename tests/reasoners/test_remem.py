@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +22,17 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.catalogue import REASONERS, Sources
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.prompt_texts import fact_line
-from goalmem_cli.reasoners.structured.remem import NAME, RECOLLECTION, SINGLE, Remem, RememSingle, calls
+from goalmem_cli.reasoners.structured.remem import (
+    NAME,
+    RECOLLECTION,
+    SINGLE,
+    TISER_STEPS,
+    WITH_TISER,
+    Remem,
+    RememSingle,
+    RememTiser,
+    calls,
+)
 from goalmem_cli.records import Question
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
@@ -378,7 +389,26 @@ def test_one_retrieval_then_the_answer(memory: Memory, book: PromptBook) -> None
     assert model.calls == 1
 
 
-@pytest.mark.parametrize("name", [NAME, SINGLE])
+def test_with_tiser_the_answer_is_read_from_a_timeline(memory: Memory) -> None:
+    """Once the agent would answer, and where its steps are used up: the timeline decides, over all it observed."""
+    told = {"reasoning": "r", "timeline": ["7 May 2023 - a visit"], "reflection": "right"}
+
+    def checked(request: Request) -> str:
+        return json.dumps({**told, "facts": [number_of(request, "(Tom, visited")], "answer": "Tom"})
+
+    book = PromptBook.load(None, "full", TISER_STEPS)
+    finished: list[Reply] = [retrieves("Momoco"), finishes("2", "(Tom, visited"), checked]
+    for replies, steps in ((finished, 5), (finished[::2], 1)):
+        left = list(replies)
+        model = ScriptedModel(partial(_next, left))
+        tools = Tools(memory, model, book, Budget(), "scripted")
+        trace = RememTiser(tools, memory, steps).answer(Question(QUESTION, ASKED))
+        assert (trace.reasoner, trace.answer) == ("remem-tiser", "Tom")
+        assert [action.name for action in trace.actions][-1] == "tiser"
+        assert not left
+
+
+@pytest.mark.parametrize("name", [NAME, SINGLE, WITH_TISER])
 def test_both_are_made_over_their_backbone_alone(memory: Memory, store: Store, name: str) -> None:
     """Another backbone has no graph to explore: that is said, with what to do."""
     entry = REASONERS[name]

@@ -588,17 +588,6 @@ def test_list_is_explored_where_all_are_asked_for(question: str) -> None:
     assert model.calls == 2
 
 
-def test_list_stands_in_the_other_order_too() -> None:
-    """With the prover `paper` a list gets one further look, and its values are those of both rounds."""
-    trace, _ = ask(
-        BAND, "Which instruments does Ana play?", PLAYS,
-        unified(grounds(1, "the cello", x=("cello", "harp"))), unified(grounds(1, "oboe", x="oboe")),
-        answered("cello, harp, oboe"), limits=FEW,
-    )  # fmt: skip
-
-    assert trace.answer == "cello, harp, oboe"
-
-
 def test_times_of_the_question_are_looked_for() -> None:
     """The first look has a query for each time that the question names, with a share of the facts for itself."""
     turns = chat(

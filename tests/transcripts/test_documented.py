@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.guide import page
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes
 
-PAGES = ("assistants", "agents", "messengers", "rooms", "files")
+PAGES = ("assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks")
 SECTION = re.compile(r"^## `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {

@@ -216,6 +216,7 @@ class AMem(WalkingBackbone):
         return self._vectors_of([*(unit for units in work.known.values() for unit in units), *bare])
 
     def _read_notes(self) -> _Read:
+        """Return all versions of the notes and what the decisions made of them."""
         units = self._store.units_of(NAME, [NOTE, DECISION])
         versions: dict[str, list[Unit]] = {}
         for unit in units:

@@ -139,6 +139,8 @@ def community_unit(group: Group, text: str) -> Unit:
 
 
 def _asked(kit: Kit, step: str, inputs: Sequence[Mapping[str, object]], field: str) -> list[Reply[str]]:
+    """Return the model's replies to a step for each of the inputs; a reply is its `field`."""
+
     def build(told: Mapping[str, object], problem: str) -> Request:
         return kit.prompts[step].request({**told, "problem": problem})
 

@@ -109,6 +109,7 @@ class Telling:
         return tuple({unit.id: unit for unit in found}.values())
 
     def _fact(self, entry: StructuredEntry, known: dict[str, str]) -> Unit | None:
+        """Return the fact between two known names, None if they are unknown or the same."""
         ends = [known.get(key_of(entry[name])) for name in ("source", "target")]
         if None in ends or ends[0] == ends[1]:
             return None
@@ -168,6 +169,7 @@ def held(valid_at: str, invalid_at: str, told: str, turns: Sequence[Turn]) -> tu
     end = last.end if last.end is not None else first.end
 
     def moment(place: int) -> datetime | None:
+        """Return the start (0) or end (1) of the period as a time, None if unknown."""
         period = (start, end)[place]
         if period is None:
             return None

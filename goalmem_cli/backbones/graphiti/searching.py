@@ -54,6 +54,7 @@ class Search:
         return [id_ for row in zip_longest(facts, *ranked) for id_ in row if id_ is not None][:k]
 
     def _facts(self, reader: OpenMemory, k: int) -> list[str]:
+        """Return the ids of the facts for the query, fused from words, vectors and, if set, the graph."""
         lists = self._hybrid(reader, FACT, k, self._known.__contains__)
         if self._settings.breadth:
             begin = [
@@ -74,6 +75,7 @@ class Search:
         return {Ranking.BM25.value: by_words, Ranking.DENSE.value: by_vector}
 
     def _within_reach(self, begin: Sequence[str]) -> Iterator[str]:
+        """Yield the ids of visible facts near the entities, nearest first."""
         passes = passing(self._query)
         return (
             id_
@@ -82,6 +84,7 @@ class Search:
         )
 
     def _ordered(self, found: list[str]) -> list[str]:
+        """Return the facts in the order of the setting `ranked`."""
         if self._settings.ranked is Ranked.MENTIONS:
             return sorted(found, key=lambda id_: -len({turn for unit in self._known[id_].told for turn in unit.turns}))
         if self._settings.ranked is Ranked.MMR and found:

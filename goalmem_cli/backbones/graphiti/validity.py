@@ -87,6 +87,7 @@ def of_each_fact(units: Sequence[Unit]) -> list[list[Deed]]:
 
 
 def _carry_out(found: dict[str, Validity], fact: Unit, same: str, deeds: Sequence[Deed]) -> None:
+    """Add a fact, or a further telling of the fact `same`, and end the facts that it contradicts."""
     if same:
         new = found[same]
     else:

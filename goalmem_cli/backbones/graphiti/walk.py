@@ -205,6 +205,7 @@ class Growth(Walk[WalkStep]):
         return Part(ordered[0].conversation, named(layer, name), ordered)
 
     def _naming(self, told: Told) -> Naming | None:
+        """Return the step that resolves the names of an episode, None if it has none."""
         if not told.mentions:
             return None
         known = tuple(self._entities.values())

@@ -304,6 +304,7 @@ def _several(graphs: Mapping[str, Graph], turns: Mapping[str, Turn]) -> dict[str
 def _ground(
     told: Told, community: Community, reports: Sequence[Unit], budget: int, turns: Mapping[str, Turn]
 ) -> Ground:
+    """Return what a community's report is written from, as lines within the budget."""
     members = set(community.members)
     entities = [each for each in told.graph.entities if each.keys[0] in members]
     inside = [each for each in told.graph.relationships if set(each.keys) <= members]

@@ -127,6 +127,7 @@ def _derivation(chunk: Chunk, read: Sequence[tuple[Stretch, Read]]) -> Derivatio
 
 
 def _units(chunk: Chunk, entries: Sequence[StructuredEntry]) -> Iterator[Unit]:
+    """Yield the chunk's unit, and a unit for each mention in it."""
     place = chunk.part.name
     text = derived_unit(NAME, CHUNK, chunk.stretch.told, chunk.part.turns, identity=(place,))
     yield text

@@ -121,6 +121,7 @@ def _title(kind: str, unit: Unit) -> str:
 
 
 def _strength(unit: Unit) -> float:
+    """Return the strength of a mentioned relation; a default if it is missing or not positive."""
     try:
         strength = float(_of(unit, "strength"))
     except ValueError:

@@ -189,6 +189,7 @@ def _read_report(build: partial[Request], text: str) -> tuple[str, float]:
 
 
 def _report_unit(ground: Ground, text: str, rating: float) -> Unit:
+    """Return a community's report as a unit."""
     attributes: dict[str, object] = {
         LEVEL: ground.community.level,
         RATING: rating,

@@ -157,6 +157,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
             yield from batches(work.pending, kit.at_once, lambda part: len(stretches(part, kit.prompts.profile)))
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+        """Return the triples of each part, as the model extracted them."""
         of: dict[str, list[Asked]] = {part.digest: [] for part in parts}
         for each in ask_about(self._kit(), parts):
             of[each.part.digest].append(each)
@@ -206,6 +207,7 @@ def _recognise_all(_: Query, facts: Sequence[Unit]) -> Sequence[int]:
 
 
 def _recognise_request(kit: Kit, question: str, facts: Sequence[Unit], problem: str) -> Request:
+    """Return the request that asks which numbered facts are useful for the question."""
     inputs = {
         "question": in_one_line(question),
         "facts": [in_one_line(fact.text) for fact in facts],

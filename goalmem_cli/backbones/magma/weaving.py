@@ -100,6 +100,7 @@ class WeavingStep:
         )
 
     def _link(self, direction: str, number: str, confidence: float, text: str) -> Iterator[Unit]:
+        """Yield a causal link that the model named; raises ReplyUnusable for an unknown event."""
         if number not in numbers_of(self.shown):
             raise ReplyUnusable(f"{number[:20]!r} is none of the events")
         told = in_one_line(text)

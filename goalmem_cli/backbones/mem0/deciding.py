@@ -82,6 +82,7 @@ class DecidingStep:
         return (*made, decision_unit(self.walk.backbone, self.part, kept, self.facts[0].turns))
 
     def _memory(self, place: int, text: str, before: Unit | None) -> Unit:
+        """Return the memory that an act makes, with the turns of the memory before it."""
         fact = self.facts[0]
         ids = dict.fromkeys((*(before.turns if before else ()), *fact.turns))
         turns = [self.walk.turns[id_] for id_ in ids]
@@ -132,6 +133,7 @@ class Growth(Walk[DecidingStep]):
                 self._current.pop(act.on, None)
 
     def _step(self, facts: tuple[Unit, ...]) -> DecidingStep:
+        """Return the step that decides about new facts; facts in the words of a memory are repeats."""
         said = {key_of(unit.text): unit for unit in self._current.values()}
         repeated = {place: said[key] for place, fact in enumerate(facts) if (key := key_of(fact.text)) in said}
         new = [fact for place, fact in enumerate(facts) if place not in repeated]

@@ -138,6 +138,7 @@ class Growth(Walk[ConflictStep]):
         self._current |= {unit.id: unit for unit in units if unit.kind == TRIPLE}
 
     def _step(self, told: Sequence[Unit]) -> ConflictStep:
+        """Return the step that looks for triples which new triples contradict."""
         (named,) = [unit for unit in told if unit.kind == NAMED]
         drafts = tuple(unit for unit in told if unit.kind == RELATION)
         said = {self._identity(unit): unit for unit in self._current.values()}

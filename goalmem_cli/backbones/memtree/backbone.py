@@ -195,6 +195,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return done
 
     def _request(self, step: GrowingStep, problem: str) -> Request:
+        """Return the request for a topic's summary with a message added."""
         merge = step.merge
         inputs = {
             "before": read_line(merge.before),

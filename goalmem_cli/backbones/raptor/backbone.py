@@ -196,6 +196,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         return soft_clusters(vectors, told)
 
     def _derive(self, layer: int, members: dict[str, list[Unit]], parts: Sequence[Part]) -> list[Derivation]:
+        """Return a summary for each cluster of a layer."""
         builds = [partial(self._request, members[part.name]) for part in parts]
         replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
         return [

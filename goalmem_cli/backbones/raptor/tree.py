@@ -56,6 +56,7 @@ def clusters_within(
 def _within(
     nodes: Sequence[Unit], vectors: Vectors, rows: Rows, budget: int, cluster: Callable[[Vectors], list[Rows]]
 ) -> Iterator[Rows]:
+    """Yield clusters of the rows that fit the budget; larger ones are clustered again, or cut by position."""
     for found in cluster(vectors[rows]):
         members = rows[found]
         if len(members) == 1 or about_tokens(line_of(nodes[row]) for row in members.tolist()) <= budget:

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 NAME = "remem"
-EXTRACT = "remem_extract"
-STEPS = (EXTRACT,)
+PAPER = "paper:remem"
+"""The recipe that follows the paper in everything, with an index of its own."""
+EXTRACT, GISTS, FACTS = "remem_extract", "remem_gists", "remem_facts"
+STEPS, PAPER_STEPS = (EXTRACT,), (GISTS, FACTS)

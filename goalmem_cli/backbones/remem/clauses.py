@@ -141,6 +141,7 @@ def _of_turn(turn: Turn) -> list[Clause]:
 
 
 def _with_times_apart(clauses: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses; those of times only are merged into a neighbour."""
     kept: list[Clause] = []
     waiting = Clause("")
     for clause in clauses:
@@ -190,6 +191,7 @@ def _clause(text: str, piece: _Piece, spoken: Sequence[Expression]) -> Clause:
 
 
 def _sentences(text: str) -> Iterator[_Piece]:
+    """Yield the spans of a text's sentences."""
     begin = 0
     for end in [*(match.end() for match in _SENTENCE.finditer(text)), len(text)]:
         if text[begin:end].strip():

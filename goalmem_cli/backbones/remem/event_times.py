@@ -211,7 +211,10 @@ def _judge_end(proposed: str, told: str, turns: Sequence[Turn], bounds: tuple[Bo
 
 
 def _judge(proposed: str, told: str, turns: Sequence[Turn]) -> tuple[Judged, Bound]:
-    """Return the time of the statement as a point, and the side of it that the words mean."""
+    """Return when the statement `told` happened, with its verdict, and whether the words mean on, before or since then.
+
+    `proposed` is the model's time; the turns' own time expressions correct it or fill it in.
+    """
     said = proposed.strip()
     heard = _heard(told, turns)
     if said == BEFORE:
@@ -312,6 +315,7 @@ def _readable(text: str) -> Period | None:
 
 
 def _partial(text: str) -> Period:
+    """Return the days of "2023", "2023-05" or "2023-05-07"; raises ValueError."""
     match = _PARTIAL.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text[:40]!r} is no date: 2023, 2023-05 or 2023-05-07")

@@ -38,15 +38,24 @@ def chunks_of(turns: Sequence[Turn], profile: Profile) -> Iterator[Stretch]:
     return stretches_of(turns, letters, lines=lines, before=_BEFORE)
 
 
-def read_extracted(text: str, shape: JsonShape | GrammarShape, chunk: Stretch) -> Extracted:
-    """Parse the reply about a chunk.
+def read_extracted(
+    text: str,
+    shape: JsonShape | GrammarShape,
+    chunk: Stretch,
+    forms: Sequence[Form] = FORMS,
+    *,
+    is_sifted: bool = True,
+) -> Extracted:
+    """Parse the reply about a chunk, which has entries of these forms; with `is_sifted` those without content go.
 
     Raises:
         ReplyUnusable: it has another form, names messages that do not exist, or leaves a needed field blank.
     """
-    entries = read_entries(text, shape, chunk, FORMS)
+    entries = read_entries(text, shape, chunk, forms)
     gists = tuple(_gist(entry) for entry in entries if entry.kind == GIST)
     facts = tuple(_fact(entry) for entry in entries if entry.kind == FACT)
+    if not is_sifted:
+        return Extracted(gists, facts)
     speakers = {turn.speaker for turn in (*chunk.before, *(turn for turn, _ in chunk.lines))}
     return Extracted(*without_filler(gists, facts, speakers))
 
@@ -57,6 +66,7 @@ def _gist(entry: StructuredEntry) -> Gist:
 
 
 def _fact(entry: StructuredEntry) -> Statement:
+    """Return the fact of an entry, with a checked point or span of time."""
     subject, predicate, thing = (entry[name] for name in ("subject", "predicate", "object"))
     point, start, end = (entry[name] for name in ("point_in_time", "start_time", "end_time"))
     told = f"{subject} {predicate} {thing}"

@@ -37,6 +37,7 @@ def without_filler(
 
 
 def _courtesy(speakers: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern for courtesies between these speakers, None without names."""
     names = sorted({re.escape(name) for speaker in speakers if speaker for name in (speaker, speaker.split()[0])})
     if not names:
         return None
@@ -49,6 +50,7 @@ def _is_courtesy(text: str, courtesy: re.Pattern[str] | None) -> bool:
 
 
 def _marked(told: Iterable[Told], pictured: set[str]) -> Iterable[Told]:
+    """Yield the entries; those that only a picture's caption tells are marked, and kept once for each turn."""
     for each in told:
         turn = each.turns[0]
         if len(each.turns) > 1 or not _is_pictured(each.text, turn):

@@ -56,16 +56,21 @@ class Statement:
         return f"{self.subject} {self.predicate} {self.object}"
 
 
-def gist_unit(gist: Gist, chunk: int) -> Unit:
-    """Return the gist as a unit; the days that a relative time means follow it in brackets."""
+def gist_unit(gist: Gist, chunk: int, backbone: str = NAME, *, is_stamped: bool = False) -> Unit:
+    """Return the gist as a unit; the days that a relative time means follow it in brackets.
+
+    With `is_stamped` it begins with the time of its last message.
+    """
     judged = gist.event
+    said = max(gist.turns, key=lambda turn: turn.ordinal).local
+    stamp = f"[{said.day} {said:%B %Y, %H:%M}] " if is_stamped and said is not None else ""
     return derived_unit(
-        NAME, GIST, _dated(gist.text, judged) + _mark(gist), gist.turns, event=judged.event.bounds,
+        backbone, GIST, stamp + _dated(gist.text, judged) + _mark(gist), gist.turns, event=judged.event.bounds,
         attributes={CHUNK: chunk, **judged.attributes, **_pictured(gist)},
     )  # fmt: skip
 
 
-def fact_unit(fact: Statement, chunk: int) -> Unit:
+def fact_unit(fact: Statement, chunk: int, backbone: str = NAME) -> Unit:
     """Return the fact as a unit, with its parts and its qualifiers as attributes."""
     parts = (fact.subject, fact.predicate, fact.object)
     event = fact.event.event
@@ -76,20 +81,20 @@ def fact_unit(fact: Statement, chunk: int) -> Unit:
     }  # fmt: skip
     when = event.text
     text = triple_text(*parts) + (f" [{when}]" if when else "") + _mark(fact)
-    return derived_unit(NAME, FACT, text, fact.turns, identity=parts, event=event.bounds, attributes=attributes)
+    return derived_unit(backbone, FACT, text, fact.turns, identity=parts, event=event.bounds, attributes=attributes)
 
 
-def phrase_edges(gists: Sequence[Unit], facts: Sequence[Unit]) -> list[Edge]:
+def phrase_edges(gists: Sequence[Unit], facts: Sequence[Unit], backbone: str = NAME) -> list[Edge]:
     """Return the edges from gists and facts to the phrases of `phrase_units`, and between the phrases of a fact.
 
     The weight of a relation edge is the number of its facts.
     """
-    edges = triple_edges(NAME, facts)
+    edges = triple_edges(backbone, facts)
     chunks: dict[tuple[str, object], dict[str, set[str]]] = {}
     for fact in facts:
         phrases = chunks.setdefault((fact.conversation, fact.attributes.get(CHUNK)), {})
         for key in ends_of(fact):
-            phrases.setdefault(phrase_id(NAME, key), set()).update(fact.turns)
+            phrases.setdefault(phrase_id(backbone, key), set()).update(fact.turns)
     for gist in gists:
         for phrase, turns in chunks.get((gist.conversation, gist.attributes.get(CHUNK)), {}).items():
             weight = SAME_CHUNK if turns.isdisjoint(gist.turns) else SAME_TURN

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import log
 
-from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.episodic_memory import OpenEpisodes
 from goalmem_cli.backbones.remem.settings import RememSettings
 from goalmem_cli.backbones.structured.triples import key_of
@@ -20,10 +19,9 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, words
 from goalmem_cli.memory_records import Ranking, Scored
 from goalmem_cli.records import Hit, Query, Unit
-from goalmem_cli.store.queries.episodes import ANY_TIME, FACT, GIST, Counts, Ordering, Sought, Times
+from goalmem_cli.store.queries.episodes import ANY_TIME, FACT, GIST, Counts, Episodes, Ordering, Sought, Times
 
 TOP = RememSettings().top
-KINDS = (GIST, FACT)
 _DEPTH = 200
 _TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
 _FEW = 20  # among at most this many units, no word is reported as common
@@ -102,11 +100,11 @@ def run(reader: OpenEpisodes, scope: Query, call: Call, settings: RememSettings 
         As the tool.
     """
     told = settings or RememSettings()
-    top, kinds = told.top, kinds_of(told)
+    top = told.top
     if call.tool is Tool.SEMANTIC_RETRIEVE:
-        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset, kinds)
+        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset, told)
     if call.tool is Tool.LEXICAL_RETRIEVE:
-        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset, kinds)
+        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset, told)
     if call.tool is Tool.FIND_GIST_CONTEXTS:
         return find_gist_contexts(reader, scope, call.gist, call.times, top, call.offset, told)
     if not told.facts:
@@ -114,6 +112,7 @@ def run(reader: OpenEpisodes, scope: Query, call: Call, settings: RememSettings 
     return find_entity_contexts(
         reader, scope, subject=call.subject, predicate=call.predicate, object=call.object, times=call.times,
         limit=call.limit, ordering=call.ordering, offset=call.offset, aggregation=call.aggregation, top=top,
+        settings=told,
     )  # fmt: skip
 
 
@@ -124,7 +123,7 @@ def semantic_retrieve(
     times: Times = ANY_TIME,
     top: int = TOP,
     offset: int = 0,
-    kinds: Sequence[str] = KINDS,
+    settings: RememSettings | None = None,
 ) -> Found:
     """Return the gists and facts nearest to the query by vectors, among those that may match `times`.
 
@@ -132,14 +131,15 @@ def semantic_retrieve(
         StoreError: the store cannot be read.
         ModelError: the embedder cannot be used.
     """
-    asked = replace(scope, text=query)
+    told, asked = settings or RememSettings(), replace(scope, text=query)
     depth = offset + 2 * top + 1
 
     def ranked(kind: str) -> list[Scored]:
-        all_of_it = depth if times.is_open else max(_DEPTH, reader.episodes(NAME).count_of(kind))
-        return reader.rank(asked, [Ranking.DENSE], all_of_it, backbone=NAME, kinds=(kind,))[Ranking.DENSE]
+        all_of_it = depth if times.is_open else max(_DEPTH, reader.episodes(told.name).count_of(kind))
+        return reader.rank(asked, [Ranking.DENSE], all_of_it, backbone=told.name, kinds=(kind,))[Ranking.DENSE]
 
-    return _page(reader, asked, {kind: ranked(kind) for kind in kinds}, Ranking.DENSE, times, top, offset)
+    found = {kind: ranked(kind) for kind in kinds_of(told)}
+    return _page(reader, asked, found, Ranking.DENSE, times, top, offset, told)
 
 
 def lexical_retrieve(
@@ -149,7 +149,7 @@ def lexical_retrieve(
     times: Times = ANY_TIME,
     top: int = TOP,
     offset: int = 0,
-    kinds: Sequence[str] = KINDS,
+    settings: RememSettings | None = None,
 ) -> Found:
     """Return the gists and facts that share most words with the query, among those that may match `times`.
 
@@ -159,19 +159,19 @@ def lexical_retrieve(
     Raises:
         StoreError: the store cannot be read.
     """
-    asked = replace(scope, text=query)
+    told, asked = settings or RememSettings(), replace(scope, text=query)
     terms = [word for word in dict.fromkeys(words(query)) if word not in FUNCTION_WORDS] or [query]
-    episodes = reader.episodes(NAME)
+    episodes = reader.episodes(told.name)
     having: dict[str, int] = dict.fromkeys(terms, 0)
     ranked: dict[str, list[Scored]] = {}
     number = 0
-    for kind in kinds:
+    for kind in kinds_of(told):
         of_kind = len(episodes.within(scope, kind, ANY_TIME))
         number += of_kind
         scores: dict[str, float] = {}
         for term in terms if of_kind else ():
             said = replace(scope, text=term)
-            found = reader.rank(said, [Ranking.BM25], of_kind, backbone=NAME, kinds=(kind,))[Ranking.BM25]
+            found = reader.rank(said, [Ranking.BM25], of_kind, backbone=told.name, kinds=(kind,))[Ranking.BM25]
             having[term] += len(found)
             rarity = log(1 + (of_kind - len(found) + 0.5) / (len(found) + 0.5))
             for each in found:
@@ -180,7 +180,7 @@ def lexical_retrieve(
             Scored(unit, score) for unit, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         ]
     return replace(
-        _page(reader, asked, ranked, Ranking.BM25, times, top, offset),
+        _page(reader, asked, ranked, Ranking.BM25, times, top, offset, told),
         unmatched=tuple(term for term in terms if not having[term]),
         common=tuple(term for term in terms if 2 * having[term] > number > _FEW),
     )
@@ -202,13 +202,13 @@ def find_gist_contexts(
     Raises:
         StoreError: the store cannot be read.
     """
-    episodes = reader.episodes(NAME)
-    most = 2 * top + 1
     told = settings or RememSettings()
+    episodes = reader.episodes(told.name)
+    most = 2 * top + 1
     near = episodes.gists_near(scope, gist, times, most, offset) if told.synonymy and told.gists else []
     beside = episodes.facts_beside(scope, gist, times, most, offset) if told.facts else []
     facts = _hits(reader, beside[:top])
-    gists = _telling_more(_hits(reader, near), facts)[:top]
+    gists = _telling_more(_hits(reader, near), facts, told)[:top]
     return Found(gists, facts, following=offset + top if max(len(near), len(beside)) > top else None)
 
 
@@ -225,6 +225,7 @@ def find_entity_contexts(
     offset: int = 0,
     aggregation: Aggregation | None = None,
     top: int = TOP,
+    settings: RememSettings | None = None,
 ) -> Found:
     """Return the facts with this subject, predicate and object, and optionally their number; give at least one name.
 
@@ -239,7 +240,7 @@ def find_entity_contexts(
         raise UsageError("a subject, a predicate or an object has to be given", "name one of them")
     if offset < 0 or (limit is not None and limit < 1):
         raise UsageError("a limit is at least 1, an offset at least 0", "leave them out for all that is found")
-    episodes = reader.episodes(NAME)
+    episodes = reader.episodes((settings or RememSettings()).name)
     keys = (None if not name else key_of(name) for name in (subject, predicate, object))
     sought = Sought(next(keys), next(keys), next(keys), times)
     counts = episodes.count(scope, sought)
@@ -260,6 +261,7 @@ def find_entity_contexts(
 
 
 def _number(counts: Counts, aggregation: Aggregation) -> int:
+    """Return the count that the aggregation asks for."""
     return {
         Aggregation.COUNT: counts.facts,
         Aggregation.COUNT_UNIQUE_SUBJECTS: counts.subjects,
@@ -275,23 +277,25 @@ def _page(
     times: Times,
     top: int,
     offset: int,
+    told: RememSettings,
 ) -> Found:
     """Return the page of each kind from the offset on that may match `times`; sure matches come first."""
-    passing = {kind: _passing(reader, query, kind, scored, times) for kind, scored in ranked.items()}
+    episodes = reader.episodes(told.name)
+    passing = {kind: _passing(episodes, query, kind, scored, times) for kind, scored in ranked.items()}
     given = {
         kind: _scored_hits(reader, scored[offset : offset + 2 * top], ranking, offset)
         for kind, scored in passing.items()
     }
     facts = given.get(FACT, ())[:top]
-    gists = _telling_more(given.get(GIST, ()), facts)[:top]
+    gists = _telling_more(given.get(GIST, ()), facts, told)[:top]
     is_cut = max(map(len, passing.values())) > offset + top
     return Found(gists, facts, following=offset + top if is_cut else None)
 
 
-def _passing(reader: OpenEpisodes, query: Query, kind: str, ranked: Sequence[Scored], times: Times) -> Sequence[Scored]:
+def _passing(episodes: Episodes, query: Query, kind: str, ranked: Sequence[Scored], times: Times) -> Sequence[Scored]:
     if times.is_open:
         return ranked
-    passing = reader.episodes(NAME).within(query, kind, times)
+    passing = episodes.within(query, kind, times)
     return sorted((scored for scored in ranked if scored.unit in passing), key=lambda scored: not passing[scored.unit])
 
 
@@ -302,8 +306,10 @@ def _scored_hits(reader: OpenEpisodes, ranked: Sequence[Scored], ranking: Rankin
     return tuple(replace(hit, score=scores[hit.unit.id], ranks=ranks[hit.unit.id]) for hit in hits)
 
 
-def _telling_more(gists: Sequence[Hit], facts: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return the gists without those that only repeat one of the facts shown."""
+def _telling_more(gists: Sequence[Hit], facts: Sequence[Hit], settings: RememSettings) -> tuple[Hit, ...]:
+    """Return the gists without those that only repeat one of the facts shown, unless the settings want these too."""
+    if settings.repeats:
+        return tuple(gists)
     told = [(set(hit.unit.turns), content_stems(" ".join(_parts(hit.unit)))) for hit in facts]
 
     def is_told(gist: Unit) -> bool:

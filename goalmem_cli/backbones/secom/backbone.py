@@ -126,6 +126,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
             )
 
     def _derive(self, parts: Sequence[Part]) -> list[Derivation]:
+        """Return the segments of each session, cut by TextTiling, online, or as a whole."""
         sessions = [self._exchanges(part) for part in parts]
         if self._settings.starts is Starts.TEXTTILING:
             found = [Cuts(tiled_starts(exchanges)) for exchanges in sessions]

@@ -102,7 +102,7 @@ def online_request(kit: Kit, last: Sequence[Exchange], exchange: Exchange, probl
 
 
 def _read_starts(kit: Kit, place: int, part: Sequence[Exchange], text: str) -> set[int]:
-    """Return the positions that a reply names; they may come in any order.
+    """Return the positions in the session at which segments start, from a reply about `part`, which begins at `place`.
 
     Raises:
         ReplyUnusable: it names no start, or an exchange that does not exist.

@@ -39,6 +39,7 @@ def _named(exchange: Exchange, names: dict[str, str]) -> str:
 
 
 def _name(number: int) -> str:
+    """Return a number as a word of letters, at least five."""
     letters = ""
     while True:
         number, rest = divmod(number, len(_LETTERS))

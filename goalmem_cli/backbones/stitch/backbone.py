@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby, zip_longest
 
@@ -19,6 +20,7 @@ from goalmem_cli.backbones.stitch.intent import (
     current_intents,
     inventory_counts,
     label_nodes,
+    whole_text,
 )
 from goalmem_cli.backbones.stitch.ranking import WAYS, Choose
 from goalmem_cli.backbones.stitch.settings import StitchSettings
@@ -57,6 +59,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         """
         super().__init__(store, kit)
         self._settings = settings or StitchSettings()
+        self._name = self._settings.name
         self._choose = choose or self._choose_by_model
         self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
 
@@ -67,12 +70,15 @@ class Stitch(StructuredBackbone[StructuredMemory]):
             ModelError: the model that chooses the labels cannot be used.
             StoreError: the store cannot be read.
         """
-        intents = self._intents(query.conversations)
+        told, intents = self._settings, self._intents(query.conversations)
         counted = inventory_counts(intents.values())
         known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
         chosen = self._choose(query, known) if known else {}
         with self._store.reading() as reader:
-            return WAYS[self._settings.way](reader, query, k, intents, chosen)
+            hits = WAYS[told.way](reader, query, k, intents, chosen, told.name)
+        if not told.filled:
+            hits = [hit for hit in hits if hit.unit.id in intents]
+        return [_whole(hit, intents) for hit in hits] if told.whole else hits
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -102,9 +108,9 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         work = self._plan(turns)
         groups = self._groups(work) if work.pending else ()
         of = {name: list(members) for name, members in groupby(turns, key=lambda turn: turn.conversation)}
-        done = derive_all(self._store, NAME, work, groups, partial(self._derive, of), report)
+        done = derive_all(self._store, self._name, work, groups, partial(self._derive, of), report)
         self.link()
-        return summary(self._store, NAME, done)
+        return summary(self._store, self._name, done)
 
     def link(self) -> None:
         """Update the labels' nodes and edges from the stored snippets; no language model is used.
@@ -112,19 +118,17 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         Raises:
             StoreError: the store cannot be used.
         """
-        units = self._store.units_of(NAME, [SNIPPET, INVENTORY])
+        units = self._store.units_of(self._name, [SNIPPET, INVENTORY])
         snippets = [unit for unit in units if unit.kind == SNIPPET]
         intents = current_intents(units)
         for facet in Facet:
-            nodes, edges = label_nodes(snippets, intents, facet)
-            self._store.shared(NAME, facet.value, nodes, edges, links=[facet.value])
+            nodes, edges = label_nodes(self._name, snippets, intents, facet)
+            self._store.shared(self._name, facet.value, nodes, edges, links=[facet.value])
 
     @property
     def _facets(self) -> list[Facet]:
         """The kinds of label that retrieval uses."""
-        told = self._settings
-        goes = {Facet.SCOPE: told.by_scope, Facet.EVENT: told.by_event, Facet.ENTITY: told.by_entity}
-        return [facet for facet, is_used in goes.items() if is_used]
+        return [facet for facet in Facet if self._settings.uses(facet)]
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
         """Return the intents of the conversations' snippets, cached until the store changes."""
@@ -135,10 +139,10 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return self._known[conversations]()
 
     def _read_intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
-        return current_intents(self._store.units_of(NAME, [SNIPPET, INVENTORY], conversations))
+        return current_intents(self._store.units_of(self._name, [SNIPPET, INVENTORY], conversations))
 
     def _plan(self, turns: Sequence[Turn]) -> Plan:
-        return plan(windows_of(turns, self._settings.window), self._store.derived(NAME))
+        return plan(windows_of(turns, self._settings.window), self._store.derived(self._name))
 
     def _begin(self, part: Part) -> int:
         """Return the number of turns before a window."""
@@ -158,7 +162,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         windows = []
         for part in parts:
             begin = self._begin(part)
-            units = self._store.units_of(NAME, [SNIPPET, SUMMARY, INVENTORY], [part.conversation])
+            units = self._store.units_of(self._name, [SNIPPET, SUMMARY, INVENTORY], [part.conversation])
             windows.append((part, begin, State.from_units(turns[part.conversation][:begin], units)))
         return reader.derive(kit.model, windows)
 
@@ -183,7 +187,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         if failed:
             told = "; ".join(f"{kind}: {problem}" for kind, problem in failed.items())
             self._store.announce(
-                f"{NAME}: labels of {len(failed)} of {len(shown)} kinds were not chosen usably ({told})"
+                f"{self._name}: labels of {len(failed)} of {len(shown)} kinds were not chosen usably ({told})"
             )
         return {facet: tuple(reply.value or ()) for facet, reply in zip(shown, replies, strict=True)}
 
@@ -214,3 +218,11 @@ def _loose(text: str) -> Unit:
     """Return a unit of the text that belongs to no conversation, to embed it in the same way as stored units."""
     turn = Turn("", 0, 0, "", text)
     return derived_unit(NAME, "text", text, (turn,), identity=(content_hash(text),))
+
+
+def _whole(hit: Hit, intents: Mapping[str, Intent]) -> Hit:
+    """Return a snippet's hit with the whole snippet as its text; other hits as they are."""
+    unit = hit.unit
+    if unit.id not in intents:
+        return hit
+    return replace(hit, unit=replace(unit, text=whole_text(unit, intents[unit.id])))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.structured.units import derived_unit, node
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Edge, Turn, Unit
@@ -76,7 +75,7 @@ def known_as(label: str, known: Iterable[str]) -> str:
     return next((other for other in known if other.casefold() == label.casefold()), label)
 
 
-def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
+def snippet_unit(backbone: str, turn: Turn, note: str, intent: Intent, resolved: str = "") -> Unit:
     """Return the snippet of a turn: its canonical note, its labels, and its text with references `resolved`."""
     attributes: dict[str, object] = {
         "scope": intent.scope,
@@ -84,7 +83,7 @@ def snippet_unit(turn: Turn, note: str, intent: Intent, resolved: str = "") -> U
         "entity_types": list(intent.entity_types),
     }
     return derived_unit(
-        NAME, SNIPPET, note, (turn,), attributes=attributes | ({"resolved": resolved} if resolved else {})
+        backbone, SNIPPET, note, (turn,), attributes=attributes | ({"resolved": resolved} if resolved else {})
     )
 
 
@@ -94,7 +93,14 @@ def intent_of(snippet: Unit) -> Intent:
     return Intent(given["scope"], given["event"], tuple(given["entity_types"]))
 
 
-def inventory_unit(turns: Sequence[Turn], inventory: Inventory) -> Unit:
+def whole_text(snippet: Unit, intent: Intent) -> str:
+    """Return a snippet as the paper stores it: the note, the labels in their current names, and the turn's text."""
+    named = {"scope": intent.scope, "kind of step": intent.event, "details": ", ".join(intent.entity_types)}
+    labels = "; ".join(f"{name}: {label}" for name, label in named.items() if label)
+    return " ".join(filter(None, (snippet.text, f"[{labels}]" * bool(labels), str(snippet.attributes["resolved"]))))
+
+
+def inventory_unit(backbone: str, turns: Sequence[Turn], inventory: Inventory) -> Unit:
     """Return the unit of the inventory after the turns of a window."""
     text = f"event types: {', '.join(inventory.events)}; entity types: {', '.join(inventory.entity_types)}"
     attributes = {
@@ -102,7 +108,7 @@ def inventory_unit(turns: Sequence[Turn], inventory: Inventory) -> Unit:
         "entity_types": list(inventory.entity_types),
         "renamed": {facet.value: dict(names) for facet, names in inventory.renamed.items() if names},
     }
-    return derived_unit(NAME, INVENTORY, text, turns, attributes=attributes)
+    return derived_unit(backbone, INVENTORY, text, turns, attributes=attributes)
 
 
 def inventory_of(unit: Unit) -> Inventory:
@@ -112,9 +118,9 @@ def inventory_of(unit: Unit) -> Inventory:
     return Inventory(tuple(given["events"]), tuple(given["entity_types"]), renamed)
 
 
-def summary_unit(scope: str, text: str, turns: Sequence[Turn]) -> Unit:
+def summary_unit(backbone: str, scope: str, text: str, turns: Sequence[Turn]) -> Unit:
     """Return the unit of a scope's summary; `turns` are the turns of the window in that scope."""
-    return derived_unit(NAME, SUMMARY, text, turns, identity=(scope,), attributes={"scope": scope})
+    return derived_unit(backbone, SUMMARY, text, turns, identity=(scope,), attributes={"scope": scope})
 
 
 def current_intents(units: Iterable[Unit]) -> dict[str, Intent]:
@@ -133,6 +139,7 @@ def current_intents(units: Iterable[Unit]) -> dict[str, Intent]:
 
 
 def _current(members: Sequence[Unit]) -> Iterator[tuple[str, Intent]]:
+    """Yield each snippet's id and intent, with labels under the names of later mergers."""
     later: dict[Facet, dict[str, str]] = {Facet.EVENT: {}, Facet.ENTITY: {}}
     for unit in reversed(members):
         if unit.kind == SNIPPET:
@@ -148,13 +155,15 @@ def in_order(unit: Unit) -> tuple[int, bool, str]:
     return unit.ordinal, unit.kind == INVENTORY, unit.id
 
 
-def label_nodes(snippets: Sequence[Unit], intents: Mapping[str, Intent], facet: Facet) -> tuple[list[Unit], list[Edge]]:
+def label_nodes(
+    backbone: str, snippets: Sequence[Unit], intents: Mapping[str, Intent], facet: Facet
+) -> tuple[list[Unit], list[Edge]]:
     """Return the nodes of the labels of a kind, and the edges from the snippets to them."""
     behind: dict[str, list[Unit]] = {}
     for snippet in snippets:
         for label in intents[snippet.id].labels.get(facet, ()):
             behind.setdefault(label, []).append(snippet)
-    nodes = {label: node(NAME, facet.value, label, members) for label, members in behind.items()}
+    nodes = {label: node(backbone, facet.value, label, members) for label, members in behind.items()}
     edges = [Edge(snippet.id, nodes[label].id, facet.value) for label, members in behind.items() for snippet in members]
     return list(nodes.values()), edges
 

@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from goalmem_cli.backbones.flat import RECIPES
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
-from goalmem_cli.backbones.stitch import NAME
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Intent, Labels, inventory_counts
 from goalmem_cli.backbones.stitch.settings import Way
 from goalmem_cli.backbones.time_ranking import TIMES, NamedTimes
@@ -58,7 +57,9 @@ def label_weights(intents: Mapping[str, Intent], chosen: Labels) -> dict[str, fl
     return {id_: total for id_, total in sums.items() if total > 0}
 
 
-def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
+def gated_hits(
+    reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels, backbone: str
+) -> list[Hit]:
     """Return at most k hits: snippets by the number of chosen labels, then by similarity to the query.
 
     If there are fewer than k snippets, turns follow in the order of `hybrid`.
@@ -66,7 +67,7 @@ def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, I
     Raises:
         StoreError: the store cannot be read.
     """
-    alike = _passing(reader, query, intents)
+    alike = _passing(reader, query, intents, backbone)
     counts = {id_: matched(intents[id_], chosen) for id_ in alike}
     order = sorted(alike, key=lambda id_: (-counts[id_], alike[id_]))[:k]
     hits = reader.hits(order)
@@ -85,7 +86,9 @@ def gated_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, I
     return best + [replace(said[each.unit], score=each.score, ranks=each.ranks) for each in turns if each.unit in said]
 
 
-def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels) -> list[Hit]:
+def weighted_hits(
+    reader: OpenMemory, query: Query, k: int, intents: Mapping[str, Intent], chosen: Labels, backbone: str
+) -> list[Hit]:
     """Return at most k hits of turns and snippets, fused for each turn by labels and by the content of both.
 
     Each turn comes first in one form, as said or as its snippet, whichever ranks better by content. The other forms
@@ -96,12 +99,12 @@ def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str
     """
     depth = max(DEPTH, k)
     said = _turn_lists(reader, query, depth)
-    told = _snippet_lists(reader, query, depth)
+    told = _snippet_lists(reader, query, depth, backbone)
     contents: dict[str, Sequence[str]] = {**said, **told}
     recipe = {ranking.value: weight for ranking, weight in RECIPES["hybrid"].items()}
     recipe |= {_own(ranking): weight for ranking, weight in SNIPPET_RANKINGS.items()}
     contents[TIMES], recipe[TIMES] = NamedTimes(reader, query).ranking(contents, recipe)
-    alike = _passing(reader, query, intents)
+    alike = _passing(reader, query, intents, backbone)
     weights = label_weights({id_: intents[id_] for id_ in alike}, chosen)
     sought = list(dict.fromkeys([*(id_ for ids in contents.values() for id_ in ids), *weights]))
     hits = reader.hits(sought)
@@ -117,7 +120,7 @@ def weighted_hits(reader: OpenMemory, query: Query, k: int, intents: Mapping[str
     return _each_form(hits, place, fuse(lists, {**recipe, LABELS: LABEL_WEIGHT}), by_content)[:k]
 
 
-WAYS: Mapping[Way, Callable[[OpenMemory, Query, int, Mapping[str, Intent], Labels], list[Hit]]] = {
+WAYS: Mapping[Way, Callable[[OpenMemory, Query, int, Mapping[str, Intent], Labels, str], list[Hit]]] = {
     Way.GATED: gated_hits,
     Way.WEIGHTED: weighted_hits,
 }
@@ -128,7 +131,7 @@ def _each_form(
 ) -> list[Hit]:
     """Return the better form of each turn, best first, then the other forms in the same order."""
     forms: dict[str, list[str]] = {}
-    for id_ in sorted(place, key=lambda id_: (-by_content.get(id_, 0.0), hits[id_].unit.backbone == NAME, id_)):
+    for id_ in sorted(place, key=lambda id_: (-by_content.get(id_, 0.0), hits[id_].unit.kind == SNIPPET, id_)):
         forms.setdefault(place[id_], []).append(id_)
     first = [replace(hits[forms[each.unit][0]], score=each.score, ranks=each.ranks) for each in best]
     least, most = (best[-1].score, best[0].score) if best else (0.0, 1.0)
@@ -154,19 +157,19 @@ def _turn_lists(reader: OpenMemory, query: Query, depth: int) -> dict[str, list[
     return {ranking.value: [scored.unit for scored in ranked] for ranking, ranked in found.items()}
 
 
-def _snippet_lists(reader: OpenMemory, query: Query, depth: int) -> dict[str, list[str]]:
-    found = reader.rank(query, list(SNIPPET_RANKINGS), depth, backbone=NAME, kinds=(SNIPPET,))
+def _snippet_lists(reader: OpenMemory, query: Query, depth: int, backbone: str) -> dict[str, list[str]]:
+    found = reader.rank(query, list(SNIPPET_RANKINGS), depth, backbone=backbone, kinds=(SNIPPET,))
     return {_own(ranking): [scored.unit for scored in ranked] for ranking, ranked in found.items()}
 
 
-def _passing(reader: OpenMemory, query: Query, intents: Mapping[str, Intent]) -> dict[str, int]:
+def _passing(reader: OpenMemory, query: Query, intents: Mapping[str, Intent], backbone: str) -> dict[str, int]:
     """Return by snippet id the rank by similarity, for snippets that pass the query's filters.
 
     A ranking leaves out snippets with a negative cosine. They come last if the query filters by conversations alone.
     """
     if not intents:
         return {}
-    ranked = reader.rank(query, (Ranking.DENSE,), len(intents), backbone=NAME, kinds=(SNIPPET,))[Ranking.DENSE]
+    ranked = reader.rank(query, (Ranking.DENSE,), len(intents), backbone=backbone, kinds=(SNIPPET,))[Ranking.DENSE]
     order = [scored.unit for scored in ranked if scored.unit in intents]
     if query.speakers is None and query.since is None and query.until is None:
         order = list(dict.fromkeys([*order, *intents]))

@@ -88,7 +88,7 @@ class State:
         before earlier ones.
         """
         kin = [
-            (2 * (each.intent.scope == scope) + (bool(event) and each.intent.event == event), place)
+            (2 * (bool(scope) and each.intent.scope == scope) + (bool(event) and each.intent.event == event), place)
             for place, each in enumerate(self.seen)
         ]
         best = sorted((one for one in kin if one[0]), reverse=True)[:most]

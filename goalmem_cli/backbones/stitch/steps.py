@@ -58,10 +58,11 @@ class StitchSteps:
         self._profile = prompts.profile
         self.most = MOST[prompts.profile]
 
-    def seed(self, turns: Sequence[Turn]) -> Ask:
-        """Ask for the first event types and entity types."""
+    def seed(self, turns: Sequence[Turn], known: Sequence[str] = ()) -> Ask:
+        """Ask for the first event types and entity types, or for those that the `known` ones do not cover."""
         lines = [spoken(turn, _SEED_LETTERS[self._profile]) for turn in turns][: self.most * 4]
-        return self._ask(SEED, {"turns": lines}, (), _read_seeds)
+        inputs = {"turns": lines, "known": known}
+        return self._ask(SEED, inputs, (), lambda fields: _read_seeds(fields, is_first=not known))
 
     def scope(self, turn: Turn, known: Sequence[str], summary: str, before: Sequence[tuple[Turn, str]]) -> Ask:
         """Ask which scope a turn belongs to; `known[0]` is the current scope."""
@@ -143,9 +144,9 @@ def _new(fields: Fields, name: str, known: Sequence[str]) -> tuple[str, ...]:
     return tuple(known_as(label, known) for each in fields.get(name, ()) if (label := tidy(each)))
 
 
-def _read_seeds(fields: Fields) -> Seeds:
+def _read_seeds(fields: Fields, *, is_first: bool) -> Seeds:
     seeds = Seeds(_once(_new(fields, "event_types", ())), _once(_new(fields, "entity_types", ())))
-    if not seeds.events or not seeds.entity_types:
+    if is_first and not (seeds.events and seeds.entity_types):
         raise ReplyUnusable("there must be event types and entity types")
     return seeds
 

@@ -64,7 +64,7 @@ class Reader:
 
     def read(self, turns: Sequence[Turn], begin: int, state: State, problems: list[str]) -> Track:
         """Yield all questions about the turns, and return their units; `begin` is the number of turns before them."""
-        if not begin:
+        if not begin or self.settings.online:
             yield from self._seed(turns, state, problems)
         told = [turn for turn in turns if turn.text.strip()]
         before = len(state.seen)
@@ -78,41 +78,54 @@ class Reader:
             renamed = yield from self._merges(state, problems)
         state.rename(renamed)
         inventory = Inventory(tuple(state.vocabulary[Facet.EVENT]), tuple(state.vocabulary[Facet.ENTITY]), renamed)
-        return [*units, inventory_unit(window or turns, inventory)]
+        return [*units, inventory_unit(self.settings.name, window or turns, inventory)]
 
     def _seed(
         self, turns: Sequence[Turn], state: State, problems: list[str]
     ) -> Generator[list[Ask], list[Reply[Any]], None]:
+        """Ask for the first labels, and put them into the state's vocabulary."""
         shown = [turn for turn in turns[: self.settings.seed] if turn.text.strip()]
         if not shown:
             return
-        (reply,) = yield [self.steps.seed(shown)]
-        seeds: Seeds | None = _value(reply, "the first labels", problems)
+        given = {facet: labels for facet, labels in state.vocabulary.items() if self.settings.gives(facet)}
+        known = [label for labels in given.values() for label in labels]
+        (reply,) = yield [self.steps.seed(shown, known)]
+        seeds: Seeds | None = _value(reply, "further labels" if known else "the first labels", problems)
         if seeds is not None:
-            state.vocabulary = {Facet.EVENT: list(seeds.events), Facet.ENTITY: list(seeds.entity_types)}
+            found = {Facet.EVENT: seeds.events, Facet.ENTITY: seeds.entity_types}
+            for facet, labels in given.items():
+                labels += [label for label in found[facet] if state.reused(label, facet) not in labels]
 
     def _snippet(self, turn: Turn, state: State, problems: list[str]) -> Track:
+        """Ask for a turn's scope, event type and note; return its snippet, and update the state."""
         settings, scopes = self.settings, state.scopes[: self.settings.scopes]
         candidates = self.near(turn.text, state.vocabulary[Facet.EVENT], settings.candidates)
         before = [(each.turn, each.intent.scope) for each in state.seen[-settings.history :]]
-        replies = yield [
-            self.steps.scope(turn, scopes, state.summaries.get(state.scope, ""), before),
-            self.steps.event(turn, candidates),
-        ]
-        scope = _value(replies[0], f"the scope of {turn.label}", problems) or state.scope
-        event = _value(replies[1], f"the event type of {turn.label}", problems) or ""
+        asks = {
+            Facet.SCOPE: self.steps.scope(turn, scopes, state.summaries.get(state.scope, ""), before),
+            Facet.EVENT: self.steps.event(turn, candidates),
+        }
+        asks = {facet: ask for facet, ask in asks.items() if settings.gives(facet)}
+        replies = dict(zip(asks, (yield list(asks.values())) if asks else (), strict=True))
+        scope = event = ""
+        if Facet.SCOPE in asks:
+            scope = _value(replies[Facet.SCOPE], f"the scope of {turn.label}", problems) or state.scope
+        if Facet.EVENT in asks:
+            event = _value(replies[Facet.EVENT], f"the event type of {turn.label}", problems) or ""
         intent = Intent(state.reused(scope, Facet.SCOPE), state.reused(event, Facet.EVENT))
         types = self.near(turn.text, state.vocabulary[Facet.ENTITY], settings.types)
         is_led = settings.coreference
         earlier = state.aligned(intent.scope, intent.event, settings.aligned) if is_led else []
         summary = state.summaries.get(intent.scope, "") if is_led else ""
-        replies = yield [self.steps.note(turn, intent.scope, intent.event, summary, earlier, types)]
-        noted: Noted | None = _value(replies[0], f"the note of {turn.label}", problems)
+        (reply,) = yield [self.steps.note(turn, intent.scope, intent.event, summary, earlier, types)]
+        noted: Noted | None = _value(reply, f"the note of {turn.label}", problems)
         noted = noted or Noted(in_one_line(turn.text), "", ())
-        named = dict.fromkeys(state.reused(label, Facet.ENTITY) for label in noted.entity_types)
-        intent = replace(intent, entity_types=tuple(named))
+        if settings.gives(Facet.ENTITY):
+            named = dict.fromkeys(state.reused(label, Facet.ENTITY) for label in noted.entity_types)
+            intent = replace(intent, entity_types=tuple(named))
         state.saw(turn, intent, noted.note)
-        return [snippet_unit(turn, noted.note, intent, noted.resolved if is_led else "")]
+        resolved = (noted.resolved if is_led else "") or (turn.text if settings.whole else "")
+        return [snippet_unit(settings.name, turn, noted.note, intent, resolved)]
 
     def _summaries(self, state: State, before: int, problems: list[str]) -> Track:
         """Update the summaries of the window's scopes; one with an unusable reply stays as it was."""
@@ -129,7 +142,7 @@ class Reader:
             text = _value(reply, f"the summary of {scope}", problems)
             if text is not None:
                 state.summaries[scope] = text
-                units.append(summary_unit(scope, text, [each.turn for each in members]))
+                units.append(summary_unit(self.settings.name, scope, text, [each.turn for each in members]))
         return units
 
     def _merges(

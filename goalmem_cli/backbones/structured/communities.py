@@ -109,6 +109,7 @@ def largest_part(links: Sequence[Link]) -> set[str]:
 
 
 def _leiden() -> Any:
+    """Return the library of the Leiden algorithm; raises UsageError if it is not installed."""
     try:
         import graspologic_native
     except ImportError as error:

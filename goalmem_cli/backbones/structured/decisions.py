@@ -152,6 +152,7 @@ def read_acts(
 
 
 def _of_lines(text: str) -> Iterator[dict[str, str]]:
+    """Yield the fields of each line of a compact reply; raises ReplyUnusable."""
     for line in text.strip().split("\n"):
         match = _LINE.fullmatch(line.strip())
         if match is None:
@@ -160,6 +161,7 @@ def _of_lines(text: str) -> Iterator[dict[str, str]]:
 
 
 def _act(item: Mapping[str, str], asked: Undecided, events: Mapping[str, Event]) -> Act:
+    """Return the act of an item in a reply; raises ReplyUnusable if it names something unknown."""
     name, number, text = item["event"], item["on"], in_one_line(item.get("text", ""))
     if item["new"] not in asked.labels or name not in events or number not in numbers_of(asked.candidates):
         raise ReplyUnusable(f"{' '.join((item['new'], name, number))[:40]!r} names what is not there")

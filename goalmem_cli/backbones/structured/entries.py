@@ -68,6 +68,7 @@ def read_entries(
 
 
 def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEntry:
+    """Return the entry of a line in a compact reply; raises ReplyUnusable."""
     match = _LINE.fullmatch(line)
     form = next((form for form in forms if match is not None and form.kind == match[1]), None)
     if match is None or form is None:
@@ -75,11 +76,12 @@ def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEn
     names = (*form.needed, *form.more)
     parts = match[3].split("|")
     if not len(form.needed) <= len(parts) <= len(names):
-        raise ReplyUnusable(f"the line {line[:60]!r} has not the parts of a {form.kind}")
+        raise ReplyUnusable(f"the line {line[:60]!r} lacks parts of a {form.kind}")
     return _entry(form, [match[2]], dict(zip(names, parts, strict=False)), stretch)
 
 
 def _entry(form: Form, labels: Sequence[str], fields: Mapping[str, str], stretch: Stretch) -> StructuredEntry:
+    """Return an entry with its turns; raises ReplyUnusable if a needed field is blank."""
     told = {name: in_one_line(value) for name, value in fields.items()}
     if blank := [name for name in form.needed if not told.get(name)]:
         raise ReplyUnusable(f"the {blank[0]} of a {form.kind} is blank")

@@ -82,6 +82,7 @@ def _resolved(
     known_vectors: Vectors,
     policy: Policy,
 ) -> Resolved:
+    """Return what a new name means: a known place, candidates for the model, or nothing."""
     exact = by_key.get(key, ())
     if len(exact) == 1:
         return Resolved(exact[0])

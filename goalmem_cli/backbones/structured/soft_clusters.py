@@ -79,6 +79,7 @@ def _split(vectors: Vectors, told: Clustering, neighbours: int) -> Iterator[Rows
 
 
 def _reduced(vectors: Vectors, told: Clustering, neighbours: int) -> NDArray[np.float64]:
+    """Return the vectors in few dimensions, shape (rows, dimension), by PCA or UMAP."""
     dimension = min(told.dimension, len(vectors) - 2, vectors.shape[1])
     with _quiet():
         if told.reducer is Reducer.PCA:
@@ -112,6 +113,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _imported(name: str) -> Any:
+    """Return a module of the extra `clusters`; raises UsageError if it is not installed."""
     from importlib import import_module
 
     try:

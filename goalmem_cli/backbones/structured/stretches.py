@@ -111,6 +111,7 @@ def shorter(stretch: Stretch, most: int, lines: int | None = None) -> Iterator[S
 def _taken(
     lines: Iterable[tuple[Turn, str]], most: int, size: Callable[[str], int], count: int | None, overlap: int = 0
 ) -> Iterator[list[tuple[Turn, str]]]:
+    """Yield groups of lines of at most `most` in size and `count` lines; each repeats the end of the one before."""
     taken: list[tuple[Turn, str]] = []
     full = 0
     for line in lines:

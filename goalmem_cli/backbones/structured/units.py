@@ -123,6 +123,7 @@ def passing(query: Query) -> Callable[[Unit], bool]:
     is_within = within_time(query)
 
     def passes(unit: Unit) -> bool:
+        """Say whether a unit passes the query's conversations, speakers and times."""
         if query.conversations is not None and unit.conversation not in query.conversations:
             return False
         if query.speakers is not None and unit.speaker not in query.speakers:

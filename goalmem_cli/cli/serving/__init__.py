@@ -1,1 +1,1 @@
-"""The memory for other programs: what the server of `goalmem mcp` offers, and how it speaks."""
+"""The memory for other programs: the server of `goalmem mcp`."""

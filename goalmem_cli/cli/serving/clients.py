@@ -1,4 +1,4 @@
-"""The clients that start `goalmem mcp`: where their settings are, and which command of their own adds a server."""
+"""The clients that start `goalmem mcp`: their settings files and their own commands to add a server."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ _BARE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 class Client:
     """A client. `table` is the key of its `settings` file that holds the servers.
 
-    `program` is its command, empty where it has none that adds servers; `adds` and `removes` are the words before the
-    name, and `removes` is empty where the command cannot remove. With `is_typed` an entry says that it is of standard
-    input and output. With `is_bare` a name has only letters, digits, - and _. With `loses_comments` the command writes
-    the whole file anew.
+    `program` is its command, empty if it cannot add servers. `adds` and `removes` are its words before the name;
+    `removes` is empty if it cannot remove. `is_typed`: an entry needs `"type": "stdio"`. `is_bare`: names have only
+    letters, digits, - and _. `loses_comments`: the command rewrites the whole file.
     """
 
     title: str
@@ -60,10 +59,10 @@ class Client:
         return [self.program, *self.removes, name]
 
     def check(self, name: str) -> None:
-        """Make sure that the client takes the name.
+        """Check that the client accepts the name.
 
         Raises:
-            UsageError: it does not.
+            UsageError: it does not accept it.
         """
         if not name or (self.is_bare and not _BARE_NAME.fullmatch(name)):
             raise UsageError(f"{self.title} takes no server of the name {name!r}", "use letters, digits, - and _")
@@ -72,7 +71,7 @@ class Client:
 def client_of(name: ClientName) -> Client:
     """Return the client as it is on this machine; its command is left out where it is not on the PATH.
 
-    Nor is a batch file taken, as npm installs them on Windows: cmd.exe would read the words once more.
+    A batch file, as npm installs it on Windows, is not used either: cmd.exe would parse the words again.
     """
     client = clients(sys.platform, Path.home(), os.environ)[name]
     found = shutil.which(client.program) if client.program else None

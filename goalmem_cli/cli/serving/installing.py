@@ -1,4 +1,4 @@
-"""Entering `goalmem mcp` in the settings of a client, and taking it out again: planned first, then done."""
+"""Add `goalmem mcp` to a client's settings, and remove it: first a plan, then its execution."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _UNSAFE = re.compile(r"\$\{|[\x00-\x1f\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done to a client's settings.
+    """A planned change of a client's settings.
 
-    `old` is the entry that is there and `new` the one to be, None where there is none. `content` is what the file holds
-    now. `runs` are commands of the client; without them the file becomes `text`.
+    `old` is the present entry and `new` the wanted one; None means no entry. `content` is the file's present content.
+    `runs` are commands of the client to run; if there are none, `text` replaces the file's content.
     """
 
     client: Client
@@ -42,7 +42,7 @@ class Plan:
     runs: tuple[tuple[str, ...], ...]
 
     def lines(self) -> str:
-        """Return what is to be done, in words."""
+        """Describe the plan, a line a step."""
         shown = [f"{self.client.title}, {self.client.settings}:"]
         if self.old is not None:
             shown.append(f"- {_told(self.client, self.name, self.old)}")
@@ -51,7 +51,7 @@ class Plan:
         return "\n".join([*shown, *(f"by: {shlex.join(words)}" for words in self.runs)])
 
     def carry_out(self, written: Written = unwatched) -> Path | None:
-        """Do it, and return where the copy of the settings is; None where there were none to copy.
+        """Carry out the plan; return the path of the copy of the old settings, None if there were none.
 
         `written` is called after every single write.
 
@@ -85,13 +85,13 @@ class Plan:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the entry that is there says anything else; what a client adds to it does not count."""
+        """Whether the present entry differs from the wanted one; additions by the client do not count."""
         if self.old is None or self.new is None:
             return self.old is not self.new
         return not isinstance(self.old, dict) or any(self.old.get(key) != value for key, value in self.new.items())
 
     def _check_writable(self) -> None:
-        """Leave a file alone that its owner may only read: renaming another one onto it needs no such permission."""
+        """Raise an error if the owner made the file read-only; a rename over it would succeed."""
         path = self.client.settings
         with reporting(path, HINT_FILE):
             if self.content is not None and not path.stat().st_mode & stat.S_IWUSR:
@@ -104,10 +104,10 @@ class Plan:
 
 
 def command_of(settings: Settings) -> tuple[str, ...]:
-    """Return the words that serve the store, with absolute paths, from whichever folder a client starts them.
+    """Return the command line that serves the store, with absolute paths, so that it works from any folder.
 
     Raises:
-        UsageError: a client could not be told them as they are.
+        UsageError: a word cannot be written into a client's settings unchanged.
     """
     script = Path(sysconfig.get_path("scripts")) / ("goalmem.exe" if sys.platform == "win32" else "goalmem")
     start = [str(script)] if script.exists() else [sys.executable, "-P", "-m", "goalmem_cli"]
@@ -125,7 +125,7 @@ def command_of(settings: Settings) -> tuple[str, ...]:
 
 
 def planned(client: Client, name: str, command: tuple[str, ...] | None) -> Plan:
-    """Return how the command comes into the client's settings under the name; None takes out what is there.
+    """Return the plan to add the command to the client's settings under `name`; a command of None removes the entry.
 
     Raises:
         UsageError: the client does not take the name, or its settings cannot be changed safely.
@@ -157,6 +157,7 @@ def planned(client: Client, name: str, command: tuple[str, ...] | None) -> Plan:
 
 
 def _read(client: Client, hint: str) -> tuple[bytes | None, str]:
+    """Return a settings file's bytes (None if missing) and text; raises UsageError if it is not UTF-8."""
     content = content_if_there(client.settings)
     try:
         return content, (content or b"").decode("utf-8")
@@ -174,7 +175,7 @@ def _entry(client: Client, name: str, text: str, hint: str) -> object:
 
 
 def _told(client: Client, name: str, entry: object) -> str:
-    """Return the entry in one line that may stand in the settings: at the top of them where they are TOML."""
+    """Return the entry as one line for the settings file; for TOML, a line for its top level."""
     if client.is_toml and isinstance(entry, dict):
         pairs = ", ".join(
             f"{key} = {json.dumps(value, ensure_ascii=False, default=str)}" for key, value in entry.items()

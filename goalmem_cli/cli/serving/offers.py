@@ -1,4 +1,4 @@
-"""What the server of `goalmem mcp` does for a client, as plain functions that give JSON values of bounded size."""
+"""What the server of `goalmem mcp` does, without the protocol: methods that return JSON values of bounded size."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 NAMES = Names("conversation", "speaker", "asker")
 
 MOST_HITS, MOST_TURNS, MOST_CONVERSATIONS, MOST_SHOWN = 50, 100, 200, 20
-"""How many of a kind one result has at most; what is left out is said."""
+"""The most entries of each kind in a result; a result says what was left out."""
 MOST_CHARACTERS = 2_000
-"""How many characters of a turn's text a result has."""
+"""The most characters of a turn's text in a result."""
 MOST_PROOF = 20_000
-"""How many characters of a proof, drawn as text, a result has."""
+"""The most characters of a drawn proof in a result."""
 MOST_TEXT = 200_000
-"""How many characters of a conversation a resource has."""
+"""The most characters of a conversation in a resource."""
 _MOST_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: what a person reads, and the same as JSON."""
+    """An answer as text for a person, and as JSON."""
 
     text: str
     document: dict[str, object]
@@ -52,8 +52,8 @@ class Answered:
 class Offers:
     """The memory of one store, for one client; the model is loaded at the first question and kept.
 
-    Every method raises `GoalmemError` as the command does whose name it has. One question is worked on at a time;
-    everything else goes on beside it.
+    Every method raises the same `GoalmemError`s as the command of its name. It answers one question at a time;
+    everything else runs in parallel.
     """
 
     def __init__(self, run: Invocation) -> None:
@@ -66,15 +66,15 @@ class Offers:
         self._tokens: dict[str, tuple[Selection, Forgotten]] = {}
 
     def close(self) -> None:
-        """Give the model's memory back, when its call under way has ended."""
+        """Unload the model after its current call."""
         self._model.give_up()
         with self._at_work:
             self._model.close()
 
     def give_up(self, watched: Watched) -> None:
-        """End a question: at once if its model is on a server, in this process with its present call.
+        """End a question: at once if its model is on a server, else after its current call.
 
-        One that waits for another never begins, and the other goes on.
+        A waiting question never begins; the one before it goes on.
         """
         watched.abandon()
         with self._changing:
@@ -119,10 +119,10 @@ class Offers:
         until: str | None = None,
         last: str | None = None,
     ) -> Answered:
-        """Return the answer with its proof, or what failed. `watched` hears of each step, and may end the work.
+        """Return the answer with its proof, or what failed. `watched` observes each step, and can end the work.
 
         Raises:
-            Abandoned: whoever asked does not want it any more.
+            Abandoned: the client cancelled the question.
         """
         refuse_empty(question, Kind.QUESTION)  # before waiting for another one
         hidden = None if as_of is None else latest(as_of, "as_of")
@@ -143,7 +143,10 @@ class Offers:
 
     @contextmanager
     def _working(self, watched: Watched) -> Iterator[None]:
-        """Wait for the question before, and be the one under way; raises `Abandoned` if it is not wanted by then."""
+        """Wait for the previous question, then hold the turn.
+
+        Raises:
+            Abandoned: the question was cancelled meanwhile."""
         with self._at_work:
             with self._changing:
                 watched.go_on()
@@ -155,7 +158,7 @@ class Offers:
                     self._under_way = None
 
     def conversations(self, after: str = "") -> dict[str, object]:
-        """Return the stored conversations by name, those behind `after`."""
+        """Return the stored conversations whose names sort after `after`."""
         with self._reading:
             memory = self._stored()
             everything = memory.conversations()
@@ -175,7 +178,7 @@ class Offers:
         return {"conversations": shown, "left_out": len(stored) - len(shown)}
 
     def people(self, after: str = "") -> dict[str, object]:
-        """Return who speaks, by name, those behind `after`."""
+        """Return the people whose names sort after `after`."""
         with self._reading:
             found = [each for each in self._stored().people() if not after or each.name.casefold() > after.casefold()]
         shown = [
@@ -191,13 +194,13 @@ class Offers:
         return {"people": shown, "left_out": len(found) - len(shown)}
 
     def turns(self, conversation: str, turn: str | None = None, count: int = 20) -> dict[str, object]:
-        """Return a stretch of a conversation: around a turn (by what hits call it), else from the beginning."""
+        """Return the turns around a turn (named as in hits), else those from the beginning."""
         found = self._turns_of(conversation)
         place = 0
         if turn is not None:
             places = [number for number, each in enumerate(found) if turn in (each.own_id, each.id)]
             if not places:
-                raise UsageError(f"{conversation} has no turn {turn!r}", "name one as the hits of a search do")
+                raise UsageError(f"{conversation} has no turn {turn!r}", "use an id from the hits of a search")
             place = places[0]
         count = min(max(count, 1), MOST_TURNS)
         begin = 0 if turn is None else max(0, min(place - count // 2, len(found) - count))
@@ -211,7 +214,7 @@ class Offers:
         }
 
     def transcript(self, conversation: str) -> str:
-        """Return a conversation as lines of text, as many whole ones as a resource may have."""
+        """Return a conversation as lines of text, up to the size of a resource."""
         lines: list[str] = []
         room, turns = MOST_TEXT, self._turns_of(conversation)
         name = shown_names(self._stored().kept, turns)
@@ -239,7 +242,7 @@ class Offers:
         return told | ({"goals_that_may_have_changed": changed[:MOST_CONVERSATIONS]} if changed else {})
 
     def goals(self) -> dict[str, object]:
-        """Return the kept goals, and which of them new turns can have changed since they were proved."""
+        """Return the kept goals, each with whether new turns may have changed it."""
         from goalmem_cli.render.goals import row_of_goal
 
         with self._reading:
@@ -248,7 +251,10 @@ class Offers:
         return {"goals": shown[:MOST_CONVERSATIONS], "left_out": max(0, len(shown) - MOST_CONVERSATIONS)}
 
     def keep_goal(self, question: str, name: str | None, watched: Watched) -> Answered:
-        """Ask a question, keep it as a goal, and return how it stands; raises as `ask`."""
+        """Ask a question, keep it as a goal, and return its state.
+
+        Raises:
+            Abandoned: as `ask`."""
         from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
         refuse_empty(question, Kind.QUESTION)
@@ -265,7 +271,7 @@ class Offers:
     ) -> dict[str, object]:
         """Return what would be deleted, with a token; with that token, delete exactly that."""
         if not (conversation or before or speaker):
-            raise UsageError("nothing says what to forget", "name a conversation, a speaker or a time")
+            raise UsageError("no turns are named", "name a conversation, a speaker or a time")
         with self._at_work, self._reading:
             memory = self._stored().kept
             time = None if before is None else earliest(before, "before")
@@ -275,11 +281,12 @@ class Offers:
                 return self._announced(selection, counts)
             shown = self._tokens.pop(token, None)
             if shown is None or shown[0] != selection or shown[1].ids != counts.ids:
-                hint = "call forget without a token to see what would go now, and again with the token it gives"
+                hint = "call forget without a token to see what it would delete, then with the token it gives"
                 raise UsageError("the token is not for what would be deleted now", hint)
             return {"is_done": True, **_of_forgotten(forget(memory, selection, shown[1].ids))}
 
     def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
+        """Return what would be deleted, with the first turns and a token for the deletion."""
         if not counts.turns:
             return {"is_done": False, **_of_forgotten(counts)}
         token = secrets.token_urlsafe(12)
@@ -299,11 +306,11 @@ class Offers:
             return self._stored().turns(conversation)
 
     def _opened(self) -> Memory:
-        """Return the memory, opened now, with the model that all share."""
+        """Open the memory with the shared model, and return it."""
         return Memory(self._run.settings, self._run.factories, self._run.screen, names=NAMES, model=self._model)
 
     def _stored(self) -> Memory:
-        """Return the memory that is looked into, opened once.
+        """Return the memory for searches, which is opened once.
 
         Raises:
             StoreError: there is none, or it cannot be read.
@@ -317,7 +324,7 @@ class Offers:
 
 
 def answered(trace: Trace, kept: str | None) -> Answered:
-    """Return the answer with its proof as text and as JSON, of the facts those that are cited anywhere."""
+    """Return the answer with its proof, as text and as JSON; of the facts, only those that are cited."""
     from goalmem_cli.render.sharing import proof_text
     from goalmem_cli.render.tree import outcome_word, reason_line
     from goalmem_cli.trace import Status, as_document
@@ -349,7 +356,7 @@ def answered(trace: Trace, kept: str | None) -> Answered:
 
 
 def _cut(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry with its text cut, and whether it is."""
+    """Return the entry with its text cut to the limit, and whether it was cut."""
     text = str(entry["text"])
     return {**entry, "text": text[:MOST_CHARACTERS], "is_cut": len(text) > MOST_CHARACTERS}
 
@@ -360,6 +367,7 @@ def _of_turn(turn: Turn, speaker: str) -> dict[str, Any]:
 
 
 def _of_forgotten(counts: Forgotten) -> dict[str, object]:
+    """Return the counts as JSON."""
     return {
         "turns": counts.turns,
         "conversations": list(counts.conversations[:MOST_CONVERSATIONS]),

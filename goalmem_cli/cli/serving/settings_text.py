@@ -1,7 +1,7 @@
-"""Settings of other programs, changed as text: one entry is put in or taken out, and all else stays as it is.
+"""Edit settings of other programs as text: add or remove one entry, and leave everything else unchanged.
 
-What is written is parsed, and compared with what the old text says. JSON may have comments and trailing commas, which
-no library that goalmem needs can read; they become blanks, so that each place stays the same.
+The new text is parsed and compared with the old one. JSON may have comments and trailing commas, which no library of
+goalmem reads; they are replaced by blanks, so that all positions stay the same.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LINE_AFTER = re.compile(r"[ \t]*(?=\r?\n|\Z)")
 
 
 def parsed(text: str, *, is_toml: bool) -> dict[str, Any]:
-    """Return what the settings say; a blank text says nothing.
+    """Return the parsed settings; a blank text has none.
 
     Raises:
-        ValueError: they cannot be read, or a key stands twice in one object.
+        ValueError: they cannot be read, or an object has a key twice.
     """
     if is_toml:
         return tomllib.loads(text)
@@ -42,10 +42,10 @@ def parsed(text: str, *, is_toml: bool) -> dict[str, Any]:
 
 
 def changed(text: str, table: str, name: str, entry: Entry | None, *, is_toml: bool) -> str:
-    """Return the text with the entry of that name in the table; without it where `entry` is None.
+    """Return the text with the entry `name` in the table, or without it if `entry` is None.
 
     Raises:
-        ValueError: the settings cannot be read, or it cannot be done without changing what else they say.
+        ValueError: the settings cannot be read, or the change would affect other settings.
     """
     wanted = copy.deepcopy(parsed(text, is_toml=is_toml))
     servers = wanted.setdefault(table, {})
@@ -84,7 +84,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def has_comments(text: str) -> bool:
-    """Return whether something in the JSON text is a comment."""
+    """Return whether the JSON text has a comment."""
     return _without_comments(text) != text
 
 
@@ -102,7 +102,7 @@ def _after_blanks(text: str, at: int) -> int:
 
 
 def _members(plain: str, at: int) -> tuple[list[_Member], int]:
-    """Return the members of the object that begins there, and where its brace closes."""
+    """Return the members of the object that begins at `at`, and the position of its closing brace."""
     members = []
     at = _after_blanks(plain, at + 1)
     while plain[at] != "}":
@@ -117,6 +117,7 @@ def _members(plain: str, at: int) -> tuple[list[_Member], int]:
 
 
 def _json(text: str, table: str, name: str, entry: Entry | None) -> str:
+    """Return the JSON text with the entry set, or removed if it is None."""
     bare = _without_comments(text)
     plain = _without_commas(bare)
     if not plain.strip():
@@ -140,13 +141,13 @@ def _newline(text: str) -> str:
 
 
 def _indent(text: str, at: int) -> str:
-    """Return the blanks with which the line of that place begins."""
+    """Return the indentation of the line at a position."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _inserted(text: str, bare: str, braces: tuple[int, int], members: list[_Member], member: str) -> str:
-    """Put a member at the end of the object between the braces, behind all comments there."""
+    """Insert a member at the end of an object, after all comments there."""
     at, close = braces
     end = members[-1].end if members else at + 1
     if members and "\n" not in text[at:close]:
@@ -162,7 +163,7 @@ def _inserted(text: str, bare: str, braces: tuple[int, int], members: list[_Memb
 
 
 def _removed(text: str, bare: str, members: list[_Member], index: int) -> str:
-    """Take a member out with one comma, and with its line where nothing else stands there."""
+    """Remove a member with one comma, and its line if nothing else is on it."""
     _, start, _, end = members[index]
     after = _after_blanks(bare, end)
     if bare[after] == ",":
@@ -180,7 +181,7 @@ def _removed(text: str, bare: str, members: list[_Member], index: int) -> str:
 
 
 def _toml(text: str, table: str, name: str, entry: Entry | None) -> str:
-    """Replace the lines of the entry, which are its tables up to the last line that is no comment; or add some."""
+    """Replace the lines of the entry (its tables up to the last line that is no comment), or append them."""
     kept: list[str] = []
     loose: list[str] = []
     place, is_own = None, False
@@ -210,7 +211,7 @@ def _toml(text: str, table: str, name: str, entry: Entry | None) -> str:
 
 
 def _header(line: str) -> dict[str, Any] | None:
-    """Return what a line says that is a table's header, or None."""
+    """Return the parsed table header, or None if the line is none."""
     if not line.lstrip().startswith("["):
         return None
     try:

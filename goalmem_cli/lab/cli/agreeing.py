@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,8 +15,11 @@ from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
+    from goalmem_cli.lab.evaluation.metrics.agreement import Correlation
+    from goalmem_cli.lab.evaluation.runs.labels import Labels
     from goalmem_cli.lab.evaluation.runs.run import Run
     from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
+    from goalmem_cli.lab.render.report import SplitTable
 
 _NO_JUDGE = "`goalmem eval score RUN --judge MODEL` has one mark the answers"
 
@@ -61,20 +65,40 @@ def agree(
     if sheet is not None:
         _write(made, run, sheet)
         return 0
-    pairs, rows, bad = _pairs(made, run, folder, other)
-    if json:
-        from goalmem_cli.lab.evaluation.summaries.agreeing import document
+    from goalmem_cli.lab.evaluation.summaries.agreeing import correlations, document
 
-        made.screen.document(document(pairs, rows, bad))
+    pairs, labels = _pairs(made, run, folder, other)
+    told = {} if labels is None else correlations(run, labels)
+    if json:
+        rows, bad = (0, ()) if labels is None else (labels.rows, labels.bad)
+        made.screen.document(document(pairs, rows, bad, told))
     else:
         from goalmem_cli.lab.render.agreeing import agreements
 
         made.screen.show(agreements(pairs))
+        if told:
+            made.screen.show(_correlated(told))
     return 0
 
 
-def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tuple[list[Compared], int, tuple[str, ...]]:
-    """Return the compared pairs, the number of rows of labels, and a message for each row without a label.
+def _correlated(told: Mapping[str, Correlation]) -> SplitTable:
+    from goalmem_cli.lab.render.cells import Figures, label
+    from goalmem_cli.lab.render.report import SplitTable
+
+    rows = tuple(
+        ((label(name),), (f"{each.mean:.3f}", *map(_coefficient, (each.pearson, each.spearman)), str(each.n)))
+        for name, each in told.items()
+    )
+    columns = ("mean", "Pearson r", "Spearman rho", "answers")
+    return SplitTable(Figures("Scores and marks made by hand", ("score",), columns, rows))
+
+
+def _coefficient(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:+.3f}"
+
+
+def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tuple[list[Compared], Labels | None]:
+    """Return the compared pairs, and the marks made by hand if they are what is compared with.
 
     Raises:
         UsageError: fewer than two judges can be compared.
@@ -88,18 +112,18 @@ def _pairs(made: Invocation, run: Run, folder: Path, other: Path | None) -> tupl
     if other is None:
         if len(judges) < 2:
             raise UsageError(f"{folder} has one judge only", "name a CSV file of marks, or another judged run")
-        return [compared(one, two) for place, one in enumerate(judges) for two in judges[place + 1 :]], 0, ()
+        return [compared(one, two) for place, one in enumerate(judges) for two in judges[place + 1 :]], None
     if other.is_dir():
         second = read_any(other)
         left_out = other_answers(run, second)
         others = _judges(judges_of(second, f" in {other}"), other)
-        return [compared(one, two, left_out) for one in judges for two in others], 0, ()
+        return [compared(one, two, left_out) for one in judges for two in others], None
     labels = read_labels(other, run)
     if labels.bad:
         made.screen.warn(f"{len(labels.bad)} of {labels.rows} rows give no mark, and are left out")
     for line in labels.bad:
         made.screen.warn(line)
-    return [compared(judge, by_hand(labels)) for judge in judges], labels.rows, labels.bad
+    return [compared(judge, by_hand(labels)) for judge in judges], labels
 
 
 def _judges(judges: list[Marks], folder: Path) -> list[Marks]:

@@ -11,7 +11,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli import agreeing, matrix
+from goalmem_cli.lab.cli import agreeing, matrix, tables
 from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
@@ -20,7 +20,7 @@ from goalmem_cli.lab.cli.wanted import Judge, JudgePrompt, Passes, Typed, listed
 group = typer.Typer(
     cls=RunGroup,
     help="Measure reasoners and backbones on a benchmark.\n\n`eval FILE`, `eval score RUN`, `eval agree RUN LABELS`, "
-    "`eval matrix FILE`, `eval merge OUT RUN...`.",
+    "`eval matrix FILE`, `eval tables PAPER`, `eval merge OUT RUN...`.",
     context_settings=CONTEXT,
 )
 
@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
     """Add the group to the app."""
     agreeing.register(group)
     matrix.register(group)
+    tables.register(group)
     app.add_typer(group, name="eval")
 
 

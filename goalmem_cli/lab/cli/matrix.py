@@ -204,7 +204,9 @@ def _varied(made: Invocation, text: str) -> Variant:
     from goalmem_cli.reasoners.catalogue import REASONERS
     from goalmem_cli.wiring import backbone_entry, is_indexed
 
-    name, colon, rest = text.partition(":")
+    head, equals, values = text.partition("=")
+    name, colon, key = head.rpartition(":")
+    rest = f"{key}{equals}{values}"
     pairs = [setting.partition("=") for setting in rest.split(",")]
     if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
         raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")

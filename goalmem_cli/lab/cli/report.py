@@ -16,9 +16,11 @@ from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.runs.run import Run
+    from goalmem_cli.lab.evaluation.summaries.pairing import Pairing
     from goalmem_cli.lab.evaluation.summaries.published import Reported
     from goalmem_cli.lab.evaluation.summaries.summary import Summary
     from goalmem_cli.lab.render.cells import Section
+    from goalmem_cli.lab.render.report import SplitTable
     from goalmem_cli.render.console import Screen
 
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 class Form:
     """The output format: tables, or JSON or CSV instead; `html` also writes a page, or only a page.
 
-    `has_published` puts the figures from papers beside the measured ones.
+    `has_published` puts the figures from papers beside the measured ones. `against` names a row that the others are
+    tested against, question by question.
     """
 
     is_json: bool = False
@@ -35,6 +38,7 @@ class Form:
     baseline: str = "direct"
     html: Path | None = None
     has_published: bool = False
+    against: str | None = None
 
     def __post_init__(self) -> None:
         """Check that at most one of JSON and CSV is chosen.
@@ -73,6 +77,14 @@ def report(
     published: Annotated[
         bool, typer.Option("--published", help="Beside it what papers report for the benchmark, marked as that.")
     ] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="ROW",
+            help='Test all other rows against this one, such as "direct over bm25", or "2: ..." of the second run.',
+        ),
+    ] = None,
     category_names: options.CategoryNames = "official",
     json: options.Json = False,
     csv: options.Csv = False,
@@ -83,7 +95,7 @@ def report(
     Answers, refusals, evidence, cost and search, also by category.
     A run that is not finished is reported as far as it has come.
     """
-    form = Form(json, csv, category_names, baseline, html, published)
+    form = Form(json, csv, category_names, baseline, html, published, against)
     print_report(begin(context, quiet=quiet).screen, runs, form)
     return 0
 
@@ -97,15 +109,19 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         StoreError: the page cannot be written.
     """
     from goalmem_cli.lab.evaluation.runs.matrix import read_any
+    from goalmem_cli.lab.evaluation.summaries.pairing import against
     from goalmem_cli.lab.evaluation.summaries.summary import CategoryNames, summarise
 
     runs = [read_any(path) for path in paths]
     summaries = [summarise(run, form.baseline, CategoryNames(form.category_names)) for run in runs]
     reported = _published(summaries) if form.has_published else None
+    tests = against(summaries, form.against) if form.against is not None else []
     if form.is_json:
+        from goalmem_cli.json_records import plain
         from goalmem_cli.lab.evaluation.summaries.summary_formats import document
 
-        screen.document(document(summaries, reported))
+        made = document(summaries, reported)
+        screen.document(made | ({"tests": plain(tests)} if tests else {}))
     elif form.is_csv:
         from goalmem_cli.lab.evaluation.summaries.summary_formats import rows_csv
 
@@ -114,6 +130,8 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         from goalmem_cli.lab.render.report import report as drawn
 
         screen.show(drawn(summaries, _beside(summaries, reported)))
+        if tests:
+            screen.show(_tested(tests, form.against or ""))
     if form.html is not None:
         _write(form.html, summaries, runs, reported)
         screen.note(f"{form.html} holds the report")
@@ -136,6 +154,28 @@ def _beside(
     from goalmem_cli.lab.render.published import beside
 
     return lambda parts: beside(parts, summaries, reported)
+
+
+def _tested(tests: Sequence[Pairing], named: str) -> SplitTable:
+    """Return the table of paired tests."""
+    from goalmem_cli.lab.render.cells import Figures, difference, label
+    from goalmem_cli.lab.render.report import SplitTable
+
+    rows = tuple(
+        (
+            (f"{each.run}: {each.name}", each.model, label(each.metric)),
+            (difference(each.test.difference), *map(_figure, (each.test.t, each.test.p, each.test.effect)),
+             str(each.test.difference.n)),
+        )
+        for each in tests
+    )  # fmt: skip
+    columns = ("difference", "t", "p", "Cohen's d", "questions")
+    note = "paired over the questions that both answer, two-sided; p is of a t-test, the interval of a bootstrap"
+    return SplitTable(Figures(f"Against {named}", ("row", "model", "score"), columns, rows, note))
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def _write(path: Path, summaries: Sequence[Summary], runs: Sequence[Run], reported: Sequence[Reported] | None) -> None:

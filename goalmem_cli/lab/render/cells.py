@@ -20,6 +20,7 @@ LABELS: Mapping[str, str] = {
     "set_accuracy": "set accuracy",
     "answer_f1": "answer F1",
     "judge": "judged right",
+    "judge_precision": "judged precision",
     "refused_answerable": "refused, answerable",
     "refused_unanswerable": "refused, unanswerable",
     "all_f1": "F1 (SQuAD)",

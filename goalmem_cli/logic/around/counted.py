@@ -144,6 +144,7 @@ def _anchor(found: Sequence[Expression], start: int, scene: Scene, earlier: Sequ
 
 
 def _readings(match: re.Match[str], unit: str, anchor: Period, scene: Scene) -> list[Period]:
+    """Return the days that a counted time such as "two weeks after" may mean, from the anchor and the tense."""
     groups = match.groupdict()
     side = groups["side"] or groups.get("place")
     sign = -1 if side in _BACK else 1

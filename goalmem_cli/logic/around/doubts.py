@@ -54,6 +54,7 @@ def _is_told_otherwise(each: Expression, found: Sequence[Expression], scene: Sce
 
 
 def _is_doubtful(each: Expression, scene: Scene, decided: Collection[int], strange: Collection[int]) -> bool:
+    """Say whether the time of an expression is uncertain."""
     if each.is_plain or not scene.is_timed:
         return False
     if _VAGUE.search(scene.folded, each.start, each.end) or each.start in strange:

@@ -94,6 +94,7 @@ def in_own_year(found: Sequence[Expression], scene: Scene) -> list[Expression]:
 
 
 def _dated(each: Expression, found: Sequence[Expression], scene: Scene) -> Expression:
+    """Return the expression in the year that the text names near it; if that is unclear, as uncertain."""
     if each.is_plain:
         return each
     yearly = _YEARLY.fullmatch(scene.folded, each.start, each.end)
@@ -132,6 +133,7 @@ def _years(each: Expression, found: Sequence[Expression], scene: Scene) -> list[
 
 
 def _use(start: int, end: int, scene: Scene) -> _Use:
+    """Say what a year is used for: as a time, for a paper, or for another thing."""
     left, right = scene.sentence(start, end)
     before = scene.folded[left:start]
     of = _OF_NOUN.search(before)
@@ -168,6 +170,7 @@ def _holds(year: _Year, each: Expression, scene: Scene) -> bool | None:
 
 
 def _holds_as_time(year: _Year, each: Expression, scene: Scene, tense: Tense) -> bool | None:
+    """Say whether a year holds for an expression; None if that is unclear."""
     if year.year < scene.day.year and (tense is Tense.FUTURE or scene.is_present(each.start, each.end)):
         return False
     if year.start > each.start:

@@ -53,6 +53,7 @@ def listed_days(scene: Scene) -> Iterator[Expression]:
 
 
 def _days_of(found: re.Match[str], scene: Scene) -> Iterator[Expression]:
+    """Yield the days of a list such as "3, 4 and 7 May", one expression each, or one for a whole run."""
     each = list(_EACH.finditer(scene.folded, *found.span("days")))[:_MANY]
     numbers = [count_of(match["number"]) for match in each]
     if sorted(set(numbers)) != numbers or len(numbers) < 2 or _IS_SPAN.search(found["days"]):
@@ -73,6 +74,7 @@ def _days_of(found: re.Match[str], scene: Scene) -> Iterator[Expression]:
 def _in_month(
     month: int, numbers: tuple[int, int], year: int | None, found: re.Match[str], scene: Scene
 ) -> list[Period]:
+    """Return the days from one number to another in a month, in the named year or the nearest."""
     years = (year,) if year is not None else tuple(scene.day.year + shift for shift in (-1, 0, 1))
     ends = [[When(each, month, number).within(each) for number in numbers] for each in years]
     days = [Period(first.first, last.last) for first, last in ends if first is not None and last is not None]

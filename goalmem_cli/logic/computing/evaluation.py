@@ -87,6 +87,7 @@ def evaluate(
 
 
 def _found(expression: Expression, scene: Scene) -> Found:
+    """Return what an expression finds; raises UnsettledError."""
     if isinstance(expression, Use):
         found = tuple(elements(scene.rows, expression.name, scene.same))
         if not found:
@@ -116,6 +117,7 @@ def _count(call: Call, scene: Scene) -> Found:
 
 
 def _total(call: Call, scene: Scene) -> Found:
+    """Compute a sum or an average."""
     (part,) = _parts(call, scene)
     added = summed(part.elements, as_amount, scene.facts)
     whole = added.whole
@@ -130,6 +132,7 @@ def _total(call: Call, scene: Scene) -> Found:
 
 
 def _most(call: Call, scene: Scene) -> Found:
+    """Compute the value found most often."""
     (argument,) = call.arguments
     if not isinstance(argument, Use):
         raise UnsettledError(f"{argument} has each thing once")
@@ -151,6 +154,7 @@ def _most(call: Call, scene: Scene) -> Found:
 
 
 def _pairs(call: Call, scene: Scene) -> list[ordering.Pair]:
+    """Return the values of a variable with those that they are ordered by; raises UnsettledError."""
     name = str(call.arguments[0])
     is_amount_first = call.function in (Function.LEAST, Function.GREATEST)
     found = ordering.pairs(scene.rows, name, call.by, scene.same, is_amount_first=is_amount_first)
@@ -174,6 +178,7 @@ def _in_order(call: Call, scene: Scene) -> Found:
 
 
 def _beside(call: Call, scene: Scene) -> Found:
+    """Compute the value before or after another one in an order."""
     mark = _found(call.arguments[1], scene)
     found = _pairs(call, scene)
     pair, how = ordering.beside(found, Element(name_of(mark, scene)), call.function, scene.same)
@@ -182,6 +187,7 @@ def _beside(call: Call, scene: Scene) -> Found:
 
 
 def _during(call: Call, scene: Scene) -> Found:
+    """Compute the values that held in a span of time."""
     thing, *bounds = call.arguments
     parts = [_found(bound, scene) for bound in bounds]
     first, last = (time_in(part, scene) for part in (parts[0], parts[-1]))
@@ -194,6 +200,7 @@ def _during(call: Call, scene: Scene) -> Found:
 
 
 def _set(call: Call, scene: Scene) -> Found:
+    """Compute what both have, what either has, or what one has without the other."""
     left, right = _parts(call, scene)
     kept: list[Element] = []
     for element in left.elements:
@@ -217,6 +224,7 @@ def _set_in_words(function: Function, left: Found, right: Found) -> str:
 
 
 def _between(call: Call, scene: Scene) -> Found:
+    """Compute the length between two times."""
     parts = _parts(call, scene)
     left, right = _ends(parts, scene)
     length = date_arithmetic.between(left, right)
@@ -247,6 +255,7 @@ def _said(opening: str, length: Amount, scene: Scene) -> str:
 
 
 def _difference(call: Call, scene: Scene) -> Found:
+    """Compute the difference of two amounts."""
     parts = _parts(call, scene)
     left, right = (amount_of(part, scene) for part in parts)
     gap = apart(left, right)
@@ -257,6 +266,7 @@ def _difference(call: Call, scene: Scene) -> Found:
 
 
 def _multiplied(call: Call, scene: Scene) -> Found:
+    """Compute the product of two amounts; a rate takes the other in its unit of time."""
     parts = _parts(call, scene)
     left, right = (amount_of(part, scene) for part in parts)
     mine, theirs = (_rate(part, scene) for part in parts)
@@ -276,6 +286,7 @@ def _rate(part: Found, scene: Scene) -> str:
 
 
 def _shared(call: Call, scene: Scene) -> Found:
+    """Compute an amount divided among a number."""
     parts = _parts(call, scene)
     whole, among = amount_of(parts[0], scene), without_noun(amount_of(parts[1], scene))
     if among.exact is None or among.exact <= 0 or among.unit.key:
@@ -286,6 +297,7 @@ def _shared(call: Call, scene: Scene) -> Found:
 
 
 def _winner(call: Call, scene: Scene) -> Found:
+    """Compute which of the labelled parts is earlier, later, more or less."""
     parts = _parts(call, scene)
     if call.function in (Function.EARLIER, Function.LATER):
         keys: list[Amount | Time] = [time_in(part, scene) for part in parts]
@@ -298,6 +310,7 @@ def _winner(call: Call, scene: Scene) -> Found:
 
 
 def _verdict(call: Call, scene: Scene) -> Found:
+    """Compute yes or no: whether two are the same, or one time is before or after another."""
     parts = _parts(call, scene)
     left, right = parts
     if call.function is Function.SAME:
@@ -312,6 +325,7 @@ def _verdict(call: Call, scene: Scene) -> Found:
 
 
 def _sameness(left: Found, right: Found, scene: Scene) -> Found:
+    """Compute whether two values are the same; raises UnsettledError if that is open."""
     mine, theirs = (_element(part, scene) for part in (left, right))
     verdict = ordering.is_same(mine, theirs, scene.same)
     if verdict is None:
@@ -326,6 +340,7 @@ def _element(found: Found, scene: Scene) -> Element:
 
 
 def _age(call: Call, scene: Scene) -> Found:
+    """Compute the years from a birth to a time, by default now."""
     arguments = call.arguments if len(call.arguments) > 1 else (*call.arguments, Now())
     parts = [_found(argument, scene) for argument in arguments]
     born, at = (time_in(part, scene) for part in parts)
@@ -334,6 +349,7 @@ def _age(call: Call, scene: Scene) -> Found:
 
 
 def _duration(call: Call, scene: Scene) -> Found:
+    """Compute a length of time: as told, of a span, or from a time until now."""
     (part,) = _parts(call, scene)
     if part.amount is not None:
         return part

@@ -136,6 +136,7 @@ def variables_of(expression: Expression) -> tuple[str, ...]:
 
 
 def _names(expression: Expression) -> Iterator[str]:
+    """Yield the names of all variables in an expression."""
     if isinstance(expression, Use):
         yield expression.name
     elif isinstance(expression, Call):
@@ -171,6 +172,7 @@ class _Reader:
         return found
 
     def _expression(self, depth: int) -> Expression:
+        """Read an expression at this place; raises ExpressionError."""
         piece = self._peek()
         if piece[:1] in ('"', "'"):
             self._next()
@@ -187,6 +189,7 @@ class _Reader:
         return Use(self._next())
 
     def _call(self, depth: int) -> Call:
+        """Read a function's call; raises ExpressionError."""
         name = self._next()
         if name not in set(Function):
             raise ExpressionError(f"there is no function {name!r}; there are {', '.join(Function)}")
@@ -244,6 +247,7 @@ class _Reader:
         return " ".join(words)
 
     def _peek(self, place: int = 1) -> str:
+        """Return the piece `place` pieces ahead, "" at the end."""
         at, piece = self._at, ""
         for _ in range(place):
             match = _TOKEN.match(self._text, at)
@@ -253,6 +257,7 @@ class _Reader:
         return piece
 
     def _next(self) -> str:
+        """Return the next piece and move behind it; raises ExpressionError at the end."""
         match = _TOKEN.match(self._text, self._at)
         if match is None:
             self._fail("more")

@@ -53,6 +53,7 @@ def held_during(rows: Sequence[Row], name: str, began: str, ended: str, time: tu
 
 
 def _span(first: Time, last: Time) -> Period:
+    """Return the days from one time to another; raises UnsettledError."""
     if first.period is None or last.period is None:
         raise UnsettledError(f"{first if first.period is None else last} has no day")
     if first.period.first > last.period.last:
@@ -68,6 +69,7 @@ def _period(given: Given) -> Period:
 
 
 def _holds(began: Period, ended: Period, wanted: Period, said: str) -> bool:
+    """Say whether something held in the wanted days; raises UnsettledError if its ends leave that open."""
     if began.first > wanted.last or ended.last < wanted.first:
         return False
     if began.last > wanted.last or ended.first < wanted.first:

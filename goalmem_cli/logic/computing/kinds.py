@@ -92,6 +92,7 @@ def gathered(expression: Expression) -> frozenset[str]:
 
 
 def _kind(expression: Expression, known: Mapping[str, Variable]) -> Kind:
+    """Return the kind of value that an expression gives; raises ExpressionError for a wrong argument."""
     if isinstance(expression, Now):
         return Kind.TIME
     if isinstance(expression, Literal):
@@ -127,6 +128,7 @@ def _check_order(call: Call, kinds: Sequence[Kind], known: Mapping[str, Variable
 
 
 def _check_argument(call: Call, argument: Expression, kind: Kind, known: Mapping[str, Variable]) -> None:
+    """Raise an ExpressionError if the call cannot take the argument."""
     name = call.function.value
     if isinstance(argument, Call) and argument.function in _LAST_ONLY:
         raise ExpressionError(f"{name} cannot take what {argument.function.value} gives")

@@ -55,6 +55,7 @@ def _is_one(left: Pair, right: Pair, same: Same) -> bool:
 
 
 def _keys(given: Sequence[Given], is_amount_first: bool) -> Sequence[Amount | Time]:
+    """Return the dates or the amounts that all values are ordered by; raises UnsettledError."""
     numbers = [read_amount(one.value) or read_stopwatch(one.value) for one in given]
     amounts_found = [number for number in numbers if number is not None]
     if is_amount_first and len(amounts_found) == len(given):

@@ -57,6 +57,7 @@ def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[A
 
 
 def _of_one(question: str, name: str, kind: Kind) -> str:
+    """Return the expression that the question's words ask for over one variable, "" if none."""
     if kind is Kind.ANY and _COUNT.search(question):
         return f"count({name})"
     if kind is Kind.AMOUNT and _TOTAL.search(question):
@@ -71,6 +72,7 @@ def _of_one(question: str, name: str, kind: Kind) -> str:
 
 
 def _of_two_times(question: str, names: Sequence[str], subgoals: Sequence[Atom]) -> str:
+    """Return the expression that the question's words ask for over two times, "" if none."""
     if _LENGTH.search(question):
         return f"between({names[0]}, {names[1]})"
     choice = _CHOICE.search(question)

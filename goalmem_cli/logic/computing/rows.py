@@ -73,6 +73,7 @@ def joined(groundings: Iterable[tuple[int, Mapping[str, Given]]], same: Same = s
 
 
 def _product(left: Sequence[Row], right: Sequence[Row], same: Same) -> Iterator[Row]:
+    """Yield the joined rows whose shared variables have the same values."""
     for one in left:
         for other in right:
             shared = one.values.keys() & other.values.keys()
@@ -134,6 +135,7 @@ def merged(first: Element, *others: Element) -> Element:
 
 
 def _is_one(left: Element, right: Element, same: Same, is_each: bool) -> bool:
+    """Say whether two values are one thing, told twice."""
     if not alike(left, right, same):
         return False
     is_thing = read_amount(left.value) is None and not is_each

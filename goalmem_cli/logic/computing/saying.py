@@ -51,6 +51,7 @@ def _signed(number: str, unit: Unit) -> str:
 
 
 def _with_unit(said: str, number: Fraction, unit: Unit) -> str:
+    """Return a number in words with its unit."""
     if not unit.shown:
         return said
     if unit.is_sign:
@@ -69,6 +70,7 @@ def _plural(word: str, number: Fraction) -> str:
 
 
 def _say_seconds(amount: Amount, asked: str) -> str:
+    """Return a length of time in words, in the unit asked for if it fits."""
     low, high = amount.low or Fraction(0), amount.high or Fraction(0)
     is_long = not asked and high >= _LONGEST_IN_DAYS * SECONDS["day"]
     if amount.calendar is not None and (is_long or asked in MONTHS):
@@ -88,6 +90,7 @@ def _fitting(low: Fraction, high: Fraction) -> str:
 
 
 def _rounded(seconds: Fraction, name: str) -> str:
+    """Return seconds in a unit, with "about" if they were rounded."""
     count = seconds / SECONDS[name]
     nearest = Fraction(round(count))
     if not nearest:
@@ -119,6 +122,7 @@ def _say_calendar(months: int, days: int, asked: str) -> str:
 
 
 def _say_months(amount: Amount, asked: str) -> str:
+    """Return a length in months in words, in years if it fits."""
     low, high = amount.low or Fraction(0), amount.high or Fraction(0)
     year = Unit("year", "year")
     if not high:

@@ -40,6 +40,7 @@ class DeferredEmbedder:
         return query_vector(self._own(), text)
 
     def _own(self) -> Embedder:
+        """Return the embedder, loaded at the first call; raises EmbedderMismatch for another dimension."""
         if self._loaded is None:
             self._loaded = self._load(self.name)
             if self._loaded.dimension != self.dimension:

@@ -214,7 +214,7 @@ def load_embedder(
     except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
-            f"no embedder is there under the name {name}: {reason}",
+            f"there is no embedder called {name}: {reason}",
             "use static, minilm, gguf:PATH, a model's folder or a server",
         ) from error
     if is_folder:
@@ -225,6 +225,7 @@ def load_embedder(
 
 
 def _is_static(folder: Path) -> bool:
+    """Say whether the folder holds a static table (model2vec)."""
     try:
         config = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError):

@@ -134,9 +134,9 @@ def _absolute(path: Path) -> Path:
         is_there = found.exists()
     except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user's home, or a null character
         reason = getattr(error, "strerror", None) or error
-        raise ModelMissing(f"no embedder is there under the name {PREFIX}{path}: {reason}", hint) from error
+        raise ModelMissing(f"there is no embedder called {PREFIX}{path}: {reason}", hint) from error
     if not is_there:
-        raise ModelMissing(f"no embedder is there: {found}", hint)
+        raise ModelMissing(f"there is no embedder: {found}", hint)
     if encodable(str(found)) != str(found):
         raise ModelUnreadable(f"{found} is not UTF-8, which an embedder's path has to be", "rename the file")
     return found

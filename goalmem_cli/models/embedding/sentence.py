@@ -86,14 +86,13 @@ def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransf
 
 
 def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:
+    """Return the error for a model that is not there."""
     if is_folder:
         return ModelUnreadable(
             f"the folder {name} holds no sentence-transformers model", "name a folder that one was saved to"
         )
     fetch = f", or fetch it first: hf download {name}" if HUB_NAME.fullmatch(name) else ""
-    return ModelMissing(
-        f"no embedder is there under the name {name!r}", f"use static, minilm or a model's folder{fetch}"
-    )
+    return ModelMissing(f"there is no embedder called {name!r}", f"use static, minilm or a model's folder{fetch}")
 
 
 def minilm_folder() -> Path:

@@ -70,6 +70,7 @@ class ServedEmbedder:
         return rows
 
     def _checked(self, rows: Vectors) -> Vectors:
+        """Return the rows with unit length; raises ModelError if their dimension changed."""
         if rows.shape[1] != self.dimension:
             raise ModelError(
                 f"{self.name} gave {rows.shape[1]} numbers a text, and {self.dimension} before", "use another embedder"
@@ -85,6 +86,7 @@ def _run(function: Callable[..., Awaitable[T]], *arguments: object) -> T:
 
 
 async def _first_model(connect: Connect) -> str:
+    """Return the name of the first model that the server lists."""
     connection = connect()
     try:
         models = served_models(await connection.get("models"))

@@ -292,6 +292,7 @@ class Decoder:
             self._states.keep_prompt(job.sequence)
 
     def _completion(self, job: Job) -> Completion:
+        """Return a finished job's text, token counts and probabilities."""
         text = self._vocabulary.text(job.reply)
         told = job.probabilities
         return Completion(

@@ -151,6 +151,7 @@ class LlamaModel:
         return adapted is None or request.step in adapted
 
     def _run(self, jobs: list[Job], is_adapted: bool) -> list[Completion]:
+        """Decode the jobs with or without the adapter."""
         if not jobs:
             return []
         if self._adaptation is not None and is_adapted is not self._is_adapted:
@@ -166,6 +167,7 @@ class LlamaModel:
         return len(self._vocabulary.tokens(Piece(text, is_content=True)))
 
     def _job(self, request: Request) -> Job:
+        """Return the job of a request; raises ContextOverflow if its prompt leaves no room for a reply."""
         prompt, fixed = self._vocabulary.prompt(self._template.pieces(request))
         room = self.context - len(prompt)
         if room < 1:

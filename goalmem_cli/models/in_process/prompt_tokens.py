@@ -103,7 +103,7 @@ def next_logits(
         wanted.n_threads = wanted.n_threads_batch = threads or os.cpu_count() or 1
         context = native.llama_init_from_model(model, wanted)
         if not context:
-            raise ModelError("llama.cpp makes no context of the model", "check the memory that is free")
+            raise ModelError("llama.cpp cannot make a context for the model", "check the memory that is free")
         undo.callback(native.llama_free, context)
         if adapter is not None:  # freed with the model
             lora.apply(native, context, lora.load(native, model, lora.Adapter.from_file(adapter)), 1.0)
@@ -112,6 +112,7 @@ def next_logits(
 
 
 def _after(native: Any, context: Any, prompt: Sequence[int], size: int) -> Logits:
+    """Return the logits after the prompt, shape (size,)."""
     native.llama_memory_clear(native.llama_get_memory(context), True)
     tokens = (native.llama_token * len(prompt))(*prompt)
     if native.llama_decode(context, native.llama_batch_get_one(tokens, len(prompt))):

@@ -68,6 +68,7 @@ class _NothingToChoose(ValueError):
 
 class _Converter(SchemaConverter):
     def visit(self, schema: Mapping[str, Any], name: str) -> str:
+        """Return the rule for a schema; an array without possible items becomes the empty list."""
         if schema.get("enum") == []:
             raise _NothingToChoose("an enumeration is empty")
         try:
@@ -142,7 +143,7 @@ class Grammars:
             self._native.llama_sampler_free(copy)
 
     def _text(self, shape: JsonShape | GrammarShape) -> str:
-
+        """Return the grammar of a shape; the latest ones are cached."""
         key = shape.grammar if isinstance(shape, GrammarShape) else json.dumps(shape.schema)
         if key not in self._texts:
             self._texts[key] = grammar_text(shape)
@@ -152,6 +153,7 @@ class Grammars:
         return self._texts[key]
 
     def _compile(self, text: str) -> Any:
+        """Return the compiled grammar; the latest ones are cached."""
         if text not in self._compiled:
             self._compiled[text] = compiled(self._native, self._vocabulary.pointer, text)
         self._compiled.move_to_end(text)
@@ -201,7 +203,7 @@ class ReplyGrammar:
                 if self._vocabulary.is_sayable(best):
                     return best
                 logits[best] = -np.inf
-        raise ModelError("the shape asked for leaves the model no way to go on", "check the prompt's output schema")
+        raise ModelError("the reply's schema leaves the model no possible token", "check the prompt's output schema")
 
     def accept(self, token: int) -> None:
         """Advance past the token, which must be allowed."""

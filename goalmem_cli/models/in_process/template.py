@@ -64,6 +64,7 @@ class ChatTemplate:
             return self._render(roles, [f"{request.system}\n\n{talk[0]}", *talk[1:]])
 
     def _render(self, roles: Sequence[str], contents: Sequence[str]) -> list[Piece]:
+        """Return the rendered prompt as pieces; the contents never pass through the template."""
         messages = [{"role": role, "content": f"\ue000{number}\ue001"} for number, role in enumerate(roles)]
         try:
             text = self._template.render(

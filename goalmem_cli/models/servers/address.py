@@ -56,6 +56,7 @@ def is_address(name: str) -> bool:
 
 
 def _split(base: str) -> SplitResult:
+    """Return the parts of a server's address; raises ModelError if it is malformed."""
     hint = "give it as http://host:port/v1, or http://host:port/v1#name-of-the-model"
     try:
         parts = urlsplit(base)
@@ -76,7 +77,7 @@ def sound_key(key: str, variable: str = KEY_VARIABLE) -> str:
     stripped = key.strip()
     if not all("!" <= character <= "~" for character in stripped):
         raise ModelError(
-            f"{variable} holds something that is no key: blanks, line breaks or letters beyond ASCII",
+            f"{variable} is no key: it has blanks, line breaks or letters beyond ASCII",
             f"set {variable} to the key alone",
         )
     return stripped

@@ -116,6 +116,7 @@ class Connection:
     async def _asked(
         self, method: str, path: str, content: bytes | None, seconds: float, passing: frozenset[int]
     ) -> object:
+        """Return the server's JSON reply; repeat the request as `_is_worth_another` says."""
         retrying = AsyncRetrying(
             sleep=self._sleep, wait=_wait, stop=_is_enough, reraise=True,
             retry=lambda state: self._is_worth_another(state, passing),
@@ -138,6 +139,7 @@ class Connection:
         return isinstance(error, Lost) or (isinstance(error, Late) and state.attempt_number == 1)
 
     async def _once(self, method: str, path: str, content: bytes | None, seconds: float) -> object:
+        """Return the server's JSON reply to one request; raises Unreachable, Late, Lost or Refusal."""
         try:
             with anyio.fail_after(seconds):
                 status, headers, data = await self._exchanged(method, path, content)
@@ -158,6 +160,7 @@ class Connection:
         return self._document(status, headers, data)
 
     async def _exchanged(self, method: str, path: str, content: bytes | None) -> tuple[int, httpx2.Headers, bytes]:
+        """Return status, headers and content of the reply; raises ModelError if it is too large."""
         headers = {"Content-Type": "application/json"} if content is not None else None
         async with self._client.stream(method, path, content=content, headers=headers) as response:
             data = bytearray()
@@ -180,8 +183,8 @@ class Connection:
         if status < HTTPStatus.BAD_REQUEST:
             target = cut(in_one_line(self._without_key(host_of(headers.get("location", "")))))
             raise ModelError(
-                f"{self.place} sends its callers on to {target or 'another address'}",
-                "nothing is sent there by itself: give that server's address, if you trust it",
+                f"{self.place} redirects to {target or 'another address'}",
+                "goalmem does not follow redirects: give that address, if you trust it",
             )
         raise self._refusal(status, headers, self._problem_in(document))
 
@@ -198,6 +201,7 @@ class Connection:
         return Refusal(message, BASE_HINT, problem.status or HTTPStatus.OK, problem)
 
     def _refusal(self, status: int, headers: httpx2.Headers, problem: Problem) -> ModelError:
+        """Return the error for a reply with an error status."""
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             says = f"{self.place} refuses the key" if self._key else f"{self.place} asks for a key"
             return ModelError(f"{says} ({status})", f"set {self._variable} to a key of that server")

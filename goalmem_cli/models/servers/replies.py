@@ -111,6 +111,7 @@ class Dialect:
         return replace(self, refused=self.refused | unwanted) if unwanted else None
 
     def _messages(self, request: Request, form: Form) -> list[dict[str, str]]:
+        """Return the request's messages as the server wants them, with the schema in the text if it is `PLAIN`."""
         messages = [{"role": role, "content": text} for role, text in request.talk]
         if form is Form.PLAIN and isinstance(request.shape, JsonShape):
             schema = json.dumps(request.shape.schema, ensure_ascii=False)

@@ -153,10 +153,12 @@ class ServerModel:
             self._unsaid.append(note)
 
     async def _complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return the completions of all requests, sent in parallel; the first error cancels the others."""
         completions: dict[int, Completion] = {}
         failures: list[ModelError] = []
 
         async def fill(number: int, request: Request) -> None:
+            """Store the completion of one request, or its error."""
             try:
                 async with self._limiter:
                     completions[number] = await self._answer(request)
@@ -190,6 +192,7 @@ class ServerModel:
             return self._form
 
     async def _probed(self) -> Form:
+        """Return the first form of schemas that the server enforces; `PLAIN`, with a note, if none."""
         for form in HELD_FORMS:
             try:
                 completion = await self._ask(PROBE, form, PASSING - FORM_UNKNOWN)

@@ -1,7 +1,7 @@
 """A model that stays loaded between commands, in a process of its own: `goalmem warm`.
 
 The process listens on a Unix socket in a folder that only its user can enter. Each call is one connection: a line of
-JSON there and one back. So a client that waits for hours keeps nobody else waiting. A file beside the socket says which
+JSON there and one back. So a client that waits for hours does not block others. A file beside the socket says which
 model it is; an abandoned socket refuses connections, so nothing needs to be cleaned up after a crash.
 """
 
@@ -113,6 +113,7 @@ class WarmModel:
 
 
 def _completions(reply: Mapping[str, Any], count: int) -> list[Completion]:
+    """Return the completions in a reply of the warm process, or raise the error that it reports."""
     if error := reply.get("error"):
         kind = ContextOverflow if error["kind"] == ContextOverflow.__name__ else ModelError
         raise kind(error["message"], error["hint"])
@@ -141,6 +142,7 @@ def serve(path: Path, model: LanguageModel, about: Held, seconds: float) -> None
         timeout = SECONDS_TO_SEND
 
         def handle(self) -> None:
+            """Answer one line of JSON: a stop, or requests for the model."""
             line = self.rfile.readline(MOST_BYTES)
             if not line.endswith(b"\n"):
                 return  # somebody looked whether the process is there, or went away
@@ -181,6 +183,7 @@ def _answered(model: LanguageModel, requests: Sequence[Request]) -> dict[str, An
 
 
 def _request(written: Mapping[str, Any]) -> Request:
+    """Return the request of a JSON object."""
     shape = written["shape"]
     return Request(
         **{
@@ -264,6 +267,7 @@ def _exchange(message: Mapping[str, object]) -> Mapping[str, Any]:
 
 @contextmanager
 def _connected() -> Iterator[socket.socket]:
+    """Yield a connection to the user's own warm process; raises Gone if there is none."""
     if not can_be_kept_warm():
         raise Gone
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -77,7 +77,7 @@ def read_header(path: Path) -> GgufHeader:
         ModelUnreadable: it is not a file, not GGUF, GGUF of another version, or incomplete.
     """
     if not path.exists():
-        raise ModelMissing(f"no model is there: {path}", "check the path, or see what is there: goalmem models")
+        raise ModelMissing(f"there is no model: {path}", "check the path, or see what is there: goalmem models")
     if not path.is_file():
         raise ModelUnreadable(f"{path} is not a file", "name the .gguf file itself")
     try:
@@ -103,6 +103,7 @@ class _Walk:
         self._place = len(MAGIC)
 
     def header(self) -> GgufHeader:
+        """Return the file's header: values and the places of tensors; raises ModelUnreadable."""
         version = self._number(UINT32)
         if version not in VERSIONS:
             raise ModelUnreadable(
@@ -146,6 +147,7 @@ class _Walk:
         return self._data[start : self._place].decode("utf-8", "replace")
 
     def _skip_list(self) -> None:
+        """Move behind a list of values."""
         kind = self._number(UINT32)
         if kind != STRING:
             self._move(self._scalar(kind).size * self._number(UINT64))

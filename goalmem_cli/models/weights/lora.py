@@ -43,9 +43,9 @@ class Adapter:
             path = path.expanduser()
             is_there = path.exists()
         except (OSError, RuntimeError) as error:  # the name is too long for a path, or names an unknown user's home
-            raise AdapterUnreadable(f"no adapter is there: {path}: {error}", HINT) from error
+            raise AdapterUnreadable(f"there is no adapter: {path}: {error}", HINT) from error
         if not is_there:
-            raise AdapterUnreadable(f"no adapter is there: {path}", HINT)
+            raise AdapterUnreadable(f"there is no adapter: {path}", HINT)
         try:
             values = read_header(path).values
             with path.open("rb") as file:
@@ -107,7 +107,7 @@ def leave_off(native: Any, context: Any) -> None:
         AdapterUnreadable: llama.cpp refuses.
     """
     if native.llama_set_adapters_lora(context, None, 0, None):
-        raise AdapterUnreadable("llama.cpp does not take the adapter off the context", HINT)
+        raise AdapterUnreadable("llama.cpp cannot remove the adapter from the context", HINT)
 
 
 def apply(native: Any, context: Any, pointer: Any, scale: float) -> None:
@@ -118,4 +118,4 @@ def apply(native: Any, context: Any, pointer: Any, scale: float) -> None:
     """
     adapters = (native.llama_adapter_lora_p_ctypes * 1)(pointer)
     if native.llama_set_adapters_lora(context, adapters, 1, (ctypes.c_float * 1)(scale)):
-        raise AdapterUnreadable("llama.cpp does not set the adapter on the context", HINT)
+        raise AdapterUnreadable("llama.cpp cannot set the adapter on the context", HINT)

@@ -146,6 +146,7 @@ def joined_files(folder: Path) -> list[tuple[Path, int]]:
 
 
 def _piece(model: BundledModel, number: int, find: Find) -> Piece:
+    """Return a model's piece in its package; raises ModelMissing or ModelUnreadable."""
     parts = model.parts
     package, file = parts.package.format(n=number), parts.file.format(n=number)
     try:
@@ -197,6 +198,7 @@ def pip_install(model: BundledModel) -> str:
 
 
 def _check_room(model: BundledModel, folder: Path) -> None:
+    """Raise a ModelError if the disk has no room for the model."""
     free = shutil.disk_usage(folder).free
     if free < model.size:
         raise ModelError(
@@ -207,6 +209,7 @@ def _check_room(model: BundledModel, folder: Path) -> None:
 
 
 def _write(model: BundledModel, found: list[Piece], path: Path, progress: Progress) -> None:
+    """Join the pieces into the file, and check its hash."""
     digest, done = hashlib.sha256(), 0
     with appearing_whole(path) as part:
         with part.open("wb") as file:
@@ -224,6 +227,7 @@ def _write(model: BundledModel, found: list[Piece], path: Path, progress: Progre
 
 
 def _chunks(model: BundledModel, found: list[Piece]) -> Iterator[bytes]:
+    """Yield the bytes of all pieces."""
     for piece in found:
         try:
             with piece.path.open("rb") as file:

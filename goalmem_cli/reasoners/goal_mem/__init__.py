@@ -1,15 +1,18 @@
 """GOAL-MEM: backward chaining over memory, with every binding checked (arXiv 2605.12213)."""
 
+from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.engine import GoalMem
 from goalmem_cli.reasoners.goal_mem.provers import OLD_NAMES, PLANNINGS, calls_of, chosen_planning, steps_of
 from goalmem_cli.reasoners.goal_mem.provers.planner import planner
-from goalmem_cli.reasoners.goal_mem.records import NAME, Limits, Planning
+from goalmem_cli.reasoners.goal_mem.records import NAME, GoalMemSettings, Limits, Planning
 
 __all__ = [
     "NAME",
     "OLD_NAMES",
     "PLANNINGS",
+    "Background",
     "GoalMem",
+    "GoalMemSettings",
     "Limits",
     "Planning",
     "calls_of",

@@ -12,6 +12,7 @@ from time import perf_counter
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
 from goalmem_cli.reasoners.goal_mem.plan_texts import say_lost, taken_up
@@ -43,16 +44,18 @@ class GoalMem:
         adapter: str = "",
         observer: Observer | None = None,
         begun: Begun | None = None,
+        background: Background | None = None,
     ) -> None:
         """Take the parts that a question needs. Without `planning`, the prompts' profile chooses the prover.
 
-        With `begun`, an earlier proof of the question that asks is tried again, and nothing else.
+        With `begun`, an earlier proof of the question that asks is tried again, and nothing else. `background` is for
+        the prover `paper`.
 
         Raises:
-            UsageError: the prompts' profile has no prompts for this planning.
+            UsageError: the prompts' profile has no prompts for this planning, or it takes no background.
         """
         self._planning = chosen_planning(planning, prompts.profile)
-        self._prover = prover_of(self._planning, model, prompts, limits, fitted)
+        self._prover = prover_of(self._planning, model, prompts, limits, fitted, background)
         self._backbone = backbone
         self._prompts = prompts
         self._limits = limits

@@ -5,7 +5,7 @@ An attempt has at most 1 + max_depth rounds. Its state holds only what the judge
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from goalmem_cli.logic.questions import asks_for_all
@@ -55,6 +55,7 @@ class AttemptRun:
         self._state: ProofState | None = None
         self._last: Proposed | None = None
         self._wishes: tuple[Wish, ...] = ()
+        self._frontier: Collection[int] | None = None
         self._looked_beside: set[str] = set()
         self._steps: list[Step] = []
         self._note = ""
@@ -126,6 +127,8 @@ class AttemptRun:
         state = self._state
         if state is None:
             return Looked()
+        if self._refiner is not None and not state.is_settled:
+            return self._told(self._pool.look(query for wish in self._wishes for query in wish.queries))
         if not state.is_settled:
             self._queries = open_queries(state, self._wishes)
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
@@ -235,21 +238,28 @@ class AttemptRun:
         return step, self._ending(state, proposed)
 
     def _refine(self, step: Step) -> tuple[Step, Ending | None]:
-        """Ask the model what to retrieve, if the prover has a call for that. Without a new query the attempt ends."""
+        """Ask the model what to retrieve, if the prover has a call for that. Without a new query the attempt ends.
+
+        What is refined is the frontier: first the plan's open subgoals, then the last antecedents that are still open
+        (Algorithm 1, line 19).
+        """
         state, refiner = self._state, self._refiner
         if state is None or state.is_settled or refiner is None:
             return step, None
         if self._pool.is_spent or (step.depth and not step.new_facts):
             return step, self._nothing_new()
-        reply = refiner.refine(self._standing, {entry.subgoal: entry.why for entry in step.unresolved})
+        whys = {entry.subgoal: entry.why for entry in step.unresolved}
+        frontier = {number: why for number, why in whys.items() if self._frontier is None or number in self._frontier}
+        if not frontier:
+            return step, Ending.REFINEMENT_STOPPED
+        reply = refiner.refine(self._standing, frontier)
         step = replace(step, usage=step.usage + reply.usage)
         if reply.value is None:
             return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY
-        self._wishes = reply.value
+        self._wishes, known = reply.value, len(state.atoms)
         step = replace(step, refined=state.add(reply.value))
-        if self._pool.fresh(open_queries(state, self._wishes)):
-            return step, None
-        return step, Ending.REFINEMENT_STOPPED
+        self._frontier = range(known, len(state.atoms))
+        return step, None if self._frontier else Ending.REFINEMENT_STOPPED
 
     @property
     def _refiner(self) -> Refiner | None:
@@ -263,7 +273,8 @@ class AttemptRun:
 
     @property
     def _is_denied(self) -> bool:
-        return self._state is not None and (self._state.is_refuted or self._state.is_dead)
+        """Whether facts deny the plan. Algorithm 1, whose prover refines, has no such ending."""
+        return self._refiner is None and self._state is not None and (self._state.is_refuted or self._state.is_dead)
 
     @property
     def _is_proved(self) -> bool:
@@ -276,7 +287,8 @@ class AttemptRun:
         if the reply wants to stop.
         """
         if self._is_proved:
-            return None if self._wanted_again(state) else Ending.GROUNDED
+            is_literal = self._refiner is not None and not self._terms.question.wants_all  # Algorithm 1, line 30
+            return Ending.GROUNDED if is_literal or not self._wanted_again(state) else None
         if self._is_denied:
             return Ending.DENIED
         has_neighbours = bool(set(state.incomplete) - self._looked_beside)

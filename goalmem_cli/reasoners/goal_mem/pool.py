@@ -55,10 +55,10 @@ class Pool:
         self._found: dict[str, list[Hit]] = {}
         self._likely: dict[str, list[float]] = {}
 
-    def emptied(self, spending: Spending) -> Pool:
-        """Return the question's pool with nothing in view, as Algorithm 1 begins each attempt."""
+    def emptied(self, units: int, spending: Spending) -> Pool:
+        """Return the question's pool with nothing in view, as Algorithm 1 begins each attempt, for so many units."""
         pool = copy(self)
-        pool.shown, pool._hits, pool._spending = Shown(), {}, spending
+        pool.shown, pool._hits, pool._units, pool._spending = Shown(), {}, units, spending
         pool._begin()
         return pool
 

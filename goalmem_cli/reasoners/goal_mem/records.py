@@ -47,6 +47,16 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalMemSettings:
+    """The settings of `goal-mem` alone.
+
+    `background`: the prover `paper` plans with a summary of what each speaker said, made once and kept in the memory.
+    """
+
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A rule for the goal (GOAL-MEM 4.1). Without answer variables the question is closed: yes or no.
 

@@ -40,7 +40,7 @@ class ProofState:
 
         With `most_antecedents`, there are at most that many, and they are provisional: their bindings constrain nothing
         until the subgoal that they serve is settled, and the next reply must prove them or they are dropped. Without
-        it, they count like the plan's own subgoals while the subgoal that they serve is open (Algorithm 1).
+        it, they count like the plan's own subgoals: all must be settled (Algorithm 1, line 30).
         """
         self.plan = plan
         self.atoms: list[Atom] = list(plan.subgoals)
@@ -72,9 +72,11 @@ class ProofState:
 
     @property
     def is_settled(self) -> bool:
-        """Say whether every subgoal of the plan is settled, and every variable of the answer bound."""
-        roots = all(map(self.has_settled, range(self._roots)))
-        return roots and all(name in self.substitution for name in self.plan.answer_variables)
+        """Say whether every subgoal, but for provisional ones, is settled, and every variable of the answer bound."""
+        counted = range(self._roots if self.is_provisional else len(self.atoms))
+        return all(map(self.has_settled, counted)) and all(
+            name in self.substitution for name in self.plan.answer_variables
+        )
 
     @property
     def is_refuted(self) -> bool:
@@ -153,13 +155,13 @@ class ProofState:
         return [number for number in range(self._roots) if not self.has_settled(number)]
 
     def open_numbers(self) -> list[int]:
-        """Return all open subgoals. An antecedent is open until it is dropped or the subgoal that it serves settles."""
+        """Return all open subgoals. A provisional antecedent is open until it is dropped or what it serves settles."""
         return [number for number in range(len(self.atoms)) if self._is_open(number)]
 
     def _is_open(self, number: int) -> bool:
         served = self._serves.get(number)
         is_there = number not in self._dropped and not self.has_settled(number)
-        return is_there and (served is None or self._is_open(served))
+        return is_there and (served is None or not self.is_provisional or self._is_open(served))
 
     def active_numbers(self) -> list[int]:
         """Return the subgoals to ask about: the open ones, and the lists that were retrieved for again."""

@@ -1,6 +1,7 @@
 """`remem`: an agent that explores the episodic graph tool by tool, until it gives its answer (REMem section 3.2).
 
-`remem-single` is the same memory without the agent: one semantic retrieval, then the answer.
+`remem-single` is the same memory without the agent: one semantic retrieval, then the answer. `remem-tiser` is the agent
+whose answer is read from what it observed by way of a timeline (REMem, Tables 12 and 13).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from goalmem_cli.logic.days import Period
 from goalmem_cli.model_replies import Fields
 from goalmem_cli.reasoners.facts import round_robin
 from goalmem_cli.reasoners.inquiry import READ, Inquiry, Reading, Tools, one_of, reading_of
+from goalmem_cli.reasoners.tiser import TISER
 from goalmem_cli.records import Query, Question
 from goalmem_cli.store.queries.episodes import ANY_TIME, GIST, Bound, Operator, Ordering, Times
 from goalmem_cli.trace import Stop, Trace
@@ -154,11 +156,11 @@ def _text(fields: Fields, name: str) -> str:
     return values[0].strip() if values else ""
 
 
-NAME, SINGLE = "remem", "remem-single"
+NAME, SINGLE, WITH_TISER = "remem", "remem-single", "remem-tiser"
 MEMORY = "remem"
 """The backbone that both explore."""
 REMEM = "remem"
-STEPS, SINGLE_STEPS = (REMEM, READ), (READ,)
+STEPS, SINGLE_STEPS, TISER_STEPS = (REMEM, READ), (READ,), (REMEM, TISER)
 RECOLLECTION, REASONING = 3, 5
 """How many tools may be called where something is to be recalled, and where events are to be related or counted."""
 
@@ -200,6 +202,8 @@ class Remem:
     last step the model must answer from all that it has observed.
     """
 
+    name, step = NAME, READ
+
     def __init__(self, tools: Tools, memory: Memory, steps: int = REASONING) -> None:
         self._tools = tools
         self._memory = memory
@@ -212,7 +216,7 @@ class Remem:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        inquiry = Inquiry(NAME, question, self._tools)
+        inquiry = Inquiry(self.name, question, self._tools)
         gists: dict[str, str] = {}
         history: list[Observed] = []
         for step in range(self._steps):
@@ -221,12 +225,20 @@ class Remem:
                 return inquiry.conclude(None, Stop.UNUSABLE_REPLY)  # memory was never asked: not unknown, but failed
             if move is None:
                 inquiry.note("no step could be used: the answer was read from what was found until then")
-                return inquiry.read(Stop.UNUSABLE_REPLY)
+                return inquiry.read(Stop.UNUSABLE_REPLY, step=self.step)
             if move.call is None:
-                return inquiry.conclude(move.finish, Stop.FINISHED)
+                return self._finished(inquiry, move.finish)
             history.append(self._observe(inquiry, move.thought, move.call, gists, self._steps - step - 1))
         if not inquiry.pool:
-            return inquiry.read(Stop.LIMIT)
+            return inquiry.read(Stop.LIMIT, step=self.step)
+        return self._limited(inquiry, history, gists)
+
+    def _finished(self, inquiry: Inquiry, finish: Reading | None) -> Trace:
+        """Return the trace of a question whose answer the agent gave."""
+        return inquiry.conclude(finish, Stop.FINISHED)
+
+    def _limited(self, inquiry: Inquiry, history: Sequence[Observed], gists: Mapping[str, str]) -> Trace:
+        """Return the trace of a question that all steps left open: the agent has to answer."""
         inquiry.note(f"it did not finish within {self._steps} steps: it had to answer from what it observed")
         last = _next_move(inquiry, history, gists, 1)
         return inquiry.conclude(last.finish if last is not None else None, Stop.LIMIT)
@@ -242,6 +254,18 @@ class Remem:
         numbers = {fact.unit: fact.number for fact in inquiry.pool}
         shown = [numbers[hit.unit.id] for hit in found.hits if hit.unit.id in numbers]
         return Observed(thought, named, _summary(found, shown), block.lines)
+
+
+class RememTiser(Remem):
+    """As `Remem`, but once the agent would answer, the answer is read from all it observed, with a checked timeline."""
+
+    name, step = WITH_TISER, TISER
+
+    def _finished(self, inquiry: Inquiry, finish: Reading | None) -> Trace:  # noqa: ARG002 - the timeline decides
+        return inquiry.read(Stop.FINISHED, step=self.step)
+
+    def _limited(self, inquiry: Inquiry, history: Sequence[Observed], gists: Mapping[str, str]) -> Trace:  # noqa: ARG002
+        return inquiry.read(Stop.LIMIT, step=self.step)
 
 
 class RememSingle:

@@ -99,6 +99,7 @@ class Adding:
         self._waiting = 0
 
     def _is_behind(self) -> bool:
+        """Return whether an index lacks changes of the database."""
         parts = self._parts
         if not parts.database.exists:
             return False
@@ -138,9 +139,10 @@ class Adding:
                         )
                     self._waiting += len(changing) + len(entries)
                     return self._done(batch, changes, partings)
-        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+        raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
 
     def _embedded(self, entries: Sequence[UnitEntry], meta: Meta) -> dict[str, VectorPair]:
+        """Return the vectors of the entries by unit, and check that the store's embedder made them."""
         parts = self._parts
         if entries:
             parts.fingerprint.check(meta)
@@ -152,6 +154,7 @@ class Adding:
     def _done(
         self, batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting] = ()
     ) -> list[Added]:
+        """Remember what later batches need to know of this one, and return its reports."""
         self._copied.update(id_ for parting in partings for id_ in parting.change.gone_units)
         self._stretched = changes[-1].name
         if not batch[-1].continues:
@@ -198,6 +201,7 @@ class Adding:
         ))  # fmt: skip
 
     def _named(self, known: Known, batch: Sequence[Conversation]) -> list[Named]:
+        """Return the names that the batch's conversations have, or get, in the store."""
         named: list[Named] = []
         known.names.update(self._reserved)
         given = replace(self._given, names=set(self._given.names))  # a copy, as the plan may have to be made again
@@ -241,6 +245,7 @@ def _entries(change: Change) -> list[UnitEntry]:
 
 
 def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings: Sequence[Parting]) -> list[Added]:
+    """Return a report for each conversation of the batch."""
     return [
         Added(
             change.name,
@@ -342,6 +347,7 @@ class _Likeness:
             self._file, self._file_turns, self._file_ends = file, set(), set()
 
     def _names_of(self, conversation: Conversation) -> set[tuple[str, ...]]:
+        """Return the keys by which two conversations are the same: the name, if it counts, and the own id."""
         names: set[tuple[str, ...]] = set()
         if self._by_name or conversation.is_named or conversation.is_exported:
             names.add(("name", conversation.name))

@@ -59,6 +59,7 @@ def _under_stored_zone(turn: Turn, attributes: str | None) -> Turn:
 
 
 def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
+    """Return the turn with the stored clock, unless it has one that its transcript gave."""
     is_told = _has_offset(turn) or (OFFSET in turn.attributes and TIMEZONE not in turn.attributes)
     if is_told or TIMEZONE not in stored:
         return turn
@@ -67,6 +68,7 @@ def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
 
 
 def _as_stored(turn: Turn, stored: Mapping[Told, Sequence[datetime]]) -> Turn:
+    """Return the turn with the time of a stored turn of the same instant, speaker and text, if there is one."""
     alike = stored.get(told_as(turn), ()) if turn.said is not None and turn.said.tzinfo is not None else ()
     if turn.said is None or not alike or turn.said.isoformat() in {said.isoformat() for said in alike}:
         return turn

@@ -238,6 +238,7 @@ def _nodes(connection: Connection, backbone: str, kind: str) -> dict[str, Unit]:
 
 
 def _embedded(parts: Parts, units: Sequence[Unit]) -> dict[str, VectorPair]:
+    """Return the vectors of the units by id; raises EmbedderMismatch or ModelError."""
     parts.require()
     with parts.database.reading() as connection:
         meta = tables.load_meta(connection)

@@ -76,7 +76,9 @@ class Forgetting:
         for _ in range(_MAX_PLANS):
             meta, leaving, counts = self._planned(selection)
             if shown is not None and counts.ids != shown:
-                raise StoreError("other turns would be deleted now than were shown", "look again at what would go")
+                raise StoreError(
+                    "other turns would be deleted now than were shown", "look again at what would be deleted"
+                )
             vectors = self._beside(leaving, meta)
             with parts.database.writing() as connection:
                 if tables.load_meta(connection).generation == meta.generation:
@@ -84,7 +86,7 @@ class Forgetting:
                         _delete(connection, leaving, vectors, parts)
                     break
         else:
-            raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+            raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
         catch_up(parts)
         return counts
 
@@ -182,6 +184,7 @@ def _query(selection: Selection) -> Query:
 
 
 def _leaving(connection: Connection, selection: Selection) -> _Leaving:
+    """Return what a selection would delete: turns, units, ledger lines, whole and partial conversations."""
     turns = tables.passing_turns(connection, _query(selection), selection.content_keys, selection.voices)
     touched, whole = tables.conversations_without(connection, turns)
     units, parts = ledger.leaving_with(connection, turns)
@@ -201,6 +204,7 @@ def _changed(connection: Connection, spans: Sequence[Span], gone: set[str]) -> l
 
 
 def _delete(connection: Connection, leaving: _Leaving, vectors: dict[str, VectorPair], parts: Parts) -> None:
+    """Delete the rows in one transaction, and renew what depended on them."""
     with connection.transaction():
         consistency.prune_outbox(connection, (parts.text, parts.vectors))
         keys = tables.keys_of(connection, leaving.turns, leaving.units, leaving.conversations)

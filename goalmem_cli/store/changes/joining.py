@@ -69,7 +69,7 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
                     _write(connection, plan, other, vectors, (parts.text, parts.vectors))
                 break
     else:
-        raise StoreLocked(f"{parts.path} keeps being changed by another process", "try again when it is done")
+        raise StoreLocked(f"{parts.path} is constantly changed by another process", "try again when it is done")
     catch_up(parts)
 
 
@@ -90,6 +90,7 @@ def _write(
     vectors: Mapping[str, VectorPair],
     indexes: Sequence[DerivedIndex],
 ) -> None:
+    """Write a planned join in the caller's transaction."""
     write_changes(connection, [(plan.conversation, plan.change)], vectors, indexes)
     connection.delete("conversations", "name", [other])
     tables.rewrite_sessions(connection, [other])
@@ -104,6 +105,7 @@ def _planned_as(shown: Joined, connection: Connection, name: str, other: str) ->
 
 
 def _planned(connection: Connection, name: str, other: str) -> _Plan:
+    """Return what joining `other` into `name` changes; raises StoreError if the order of turns is unknown."""
     rows = {row[0]: row for row in tables.load_conversation_rows(connection, [name, other])}
     for each in (name, other):
         if each not in rows:

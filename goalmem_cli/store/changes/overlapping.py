@@ -88,20 +88,20 @@ def alias_of(form: str, own_id: str | None, file: str | None, name: str) -> str 
 
 
 def part(connection: Connection, names: Sequence[str]) -> None:
-    """Delete the notes of what was joined with these conversations, which are deleted."""
+    """Delete the notes on joins with these conversations, which are being deleted."""
     before, gone = overlaps.load_joined(connection), set(map(target_of, names))
     if not gone.isdisjoint(before.values()):
         overlaps.write_joined(connection, {alias: target for alias, target in before.items() if target not in gone})
 
 
 def newly_joined(connection: Connection | None, conversation: Conversation) -> tuple[str, ...]:
-    """Return what was joined with an exported conversation there, and with none here."""
+    """Return the joins of an exported conversation that this store does not have."""
     known = overlaps.load_joined(connection) if conversation.joined and connection is not None else {}
     return tuple(alias for alias in conversation.joined if alias not in known)
 
 
 def note_joined(connection: Connection, joined: Mapping[str, Sequence[str]]) -> None:
-    """Note what is joined with these conversations, by name, from now on."""
+    """Note the joins with these conversations, by name."""
     told = {alias: target_of(name) for name, aliases in joined.items() for alias in aliases}
     if told:
         overlaps.write_joined(connection, overlaps.load_joined(connection) | told)
@@ -113,7 +113,7 @@ def target_of(name: str) -> str:
 
 
 def _told_to_be_one(connection: Connection, conversations: Mapping[int, Conversation]) -> dict[int, str]:
-    """Return place -> the stored conversation with which a command joined this one before."""
+    """Return place -> the stored conversation that a command joined this one with."""
     joined = overlaps.load_joined(connection)
     if not joined:
         return {}
@@ -209,13 +209,13 @@ def _is_much(shared: Sequence[Turn]) -> bool:
 
 
 def _is_talk(shared: Sequence[Turn], said: Conversation, stored: Sequence[Turn]) -> bool:
-    """Say whether the shared turns are more than one person's, or a bot's, broadcast to several groups."""
+    """Say whether the shared turns are a talk, and not one person's or bot's broadcast to several groups."""
     speakers = {turn.speaker for turn in shared}
     return len(speakers) > 1 or {turn.speaker for turn in (*said.turns, *stored)} <= speakers
 
 
 def _are_called_alike(said: Conversation, name: str, file: str | None) -> bool:
-    """Say whether the files or the conversations have the same name, apart from an added number."""
+    """Say whether the files or the conversations have the same name, except for an added number."""
     if STANDARD_INPUT in (said.file, file):
         return False
     is_file_alike = None not in (said.file, file) and PurePath(said.file or "").name == PurePath(file or "").name

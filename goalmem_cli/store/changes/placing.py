@@ -85,6 +85,7 @@ def joined(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[in
 
 
 def _woven(stored: Sequence[Turn], incoming: Sequence[Turn], places: Sequence[int | None]) -> list[_Placed]:
+    """Return stored and new turns in their joint order, each with its session and the turn as now told."""
     told = {index: turn for turn, index in zip(incoming, places, strict=True) if index is not None}
     after: dict[int, list[_Placed]] = {}
     for turn, index in _anchors(stored, incoming, places):
@@ -135,6 +136,7 @@ def _next_known(places: Sequence[int | None], end: int) -> list[int]:
 
 
 def _is_before(one: Turn, other: Turn) -> bool:
+    """Say whether one turn comes before another: by its place, and not later by its time."""
     if one.said is None or other.said is None:
         return one.ordinal < other.ordinal
     return one.ordinal < other.ordinal and not Moment.from_datetime(one.said).is_later_than(

@@ -56,7 +56,7 @@ class Reembedding:
                 self._new.database.rewrite((), lambda _: None)
                 self._new.rebuild()
                 return total
-        raise StoreLocked(f"{self._old.path} keeps being changed by another process", "try again when it is done")
+        raise StoreLocked(f"{self._old.path} is constantly changed by another process", "try again when it is done")
 
     def _begin(self) -> bool:
         """Prepare for new vectors, or continue an earlier run; return False if the store has these vectors already."""

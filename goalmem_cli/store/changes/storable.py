@@ -44,6 +44,7 @@ def _storable_line(line: Derived) -> Derived:
 
 
 def _storable_turn(turn: Turn) -> Turn:
+    """Return the turn with texts that UTF-8 can encode."""
     texts = (turn.text, turn.speaker, turn.own_id or "")
     if all(text.isascii() or encodable(text) == text for text in texts):
         return turn

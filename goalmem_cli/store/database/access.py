@@ -281,6 +281,7 @@ class Database:
         self._create_as(self._creating)
 
     def _create_as(self, fresh: Path) -> None:
+        """Make a new database at `fresh`, and give it its name if no other process was first."""
         new = self._patiently(partial(opened, str(fresh)))
         try:
             connection = Connection(new, self.path, self._written)
@@ -301,6 +302,7 @@ class Database:
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
+        """Yield a connection for reading, and close it afterwards."""
         reading = self._patiently(self._often.read, self._often.close)
         try:
             yield Connection(reading, self.path, self._written, is_fixed=True)
@@ -309,6 +311,7 @@ class Database:
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
+        """Yield a connection for writing; afterwards close it and keep the folder private."""
         writing = self._patiently(self._often.write, self._often.close)
         try:
             yield Connection(writing, self.path, self._written)

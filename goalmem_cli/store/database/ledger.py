@@ -135,6 +135,7 @@ def _follows(connection: Connection, ids: Sequence[str]) -> list[tuple[str, str]
 
 
 def _reached(ids: Sequence[str], onward: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the ids, and all ids that can be reached from them by `onward`, sorted."""
     reached = set(ids)
     waiting = list(ids)
     while waiting:

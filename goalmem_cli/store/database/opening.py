@@ -83,6 +83,7 @@ class OpenedOften:
             self._let_go()
 
     def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the attached file; several may read at a time, or one may write."""
         with self._lock:
             if self._users and (self._is_written or not read_only):
                 raise duckdb.ResourceInUseException(f"{self._path} is already open")
@@ -101,6 +102,7 @@ class OpenedOften:
         return connection
 
     def _let_go(self) -> None:
+        """Count one user less, and detach the file after the last."""
         self._users -= 1
         if self._started and not self._users:
             try:

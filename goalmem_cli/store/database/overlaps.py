@@ -250,6 +250,7 @@ _SAID_SOME_TIME = f"""WITH told AS (SELECT * FROM ({_TOLD}) WHERE said IS NULL),
 
 
 def _columns(transcripts: Mapping[int, Sequence[Turn]]) -> dict[str, object]:
+    """Return the turns of the transcripts as columns for DuckDB."""
     rows = [(place, number, turn) for place, turns in transcripts.items() for number, turn in enumerate(turns)]
     moments = [moment_columns(turn.said) for _, _, turn in rows]
     return {

@@ -76,6 +76,7 @@ def load_units_within(connection: Connection, spans: Sequence[tuple[str, int, in
 
 
 def _load_units(connection: Connection, which: str, parameters: Sequence[object]) -> list[Unit]:
+    """Return the units that the SQL condition `which` selects, with their turns and labels, in order."""
     rows = connection.rows(
         f"""WITH wanted AS (SELECT {_UNIT_COLUMNS} FROM units {which}),
         sources AS (SELECT unit, list(turn ORDER BY place) AS turns, list(label ORDER BY place) AS labels
@@ -138,6 +139,7 @@ def _unit_around(row: Row, sources: Sequence[tuple[int, str, str]]) -> Unit:
 
 
 def _unit(row: Row) -> Unit:
+    """Return the unit of a row."""
     id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
         row
     )
@@ -289,6 +291,7 @@ def replace_edges(connection: Connection, edges: Sequence[Edge]) -> None:
 
 
 def _insert_edges(connection: Connection, table: str, edges: Sequence[Edge]) -> None:
+    """Insert the edges into a table."""
     connection.insert(table, {
         "source": ("VARCHAR", [edge.source for edge in edges]),
         "target": ("VARCHAR", [edge.target for edge in edges]),

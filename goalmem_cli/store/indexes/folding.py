@@ -38,6 +38,7 @@ class _Folding(dict[int, str]):
 
 
 def _folded(character: str) -> str:
+    """Return the character in its searchable form: digits as 0 to 9, no optional marks, "" if it is left out."""
     if _LEFT_OUT.match(character):
         return ""
     category = unicodedata.category(character)

@@ -44,6 +44,7 @@ def pages_of_turns_and_units(connection: Connection) -> Iterator[list[Span]]:
 
 
 def _pages(connection: Connection, places: str) -> Iterator[list[Span]]:
+    """Yield the spans of units at the places, in pages of about `_PAGE` units."""
     page: list[Span] = []
     size = 0
     for conversation, _, first, last, count in connection.rows(

@@ -37,6 +37,7 @@ _STOPPED = ("writer was killed", "io::Error most likely")  # messages of a threa
 
 
 def _schema() -> tantivy.Schema:
+    """Return the fields of the index: keys, filters, times, and words and letter groups by language."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("unit", stored=True, tokenizer_name="raw", index_option="basic")
     for name in ("backbone", "kind", "conversation", "speaker", "language"):
@@ -211,6 +212,7 @@ class TextIndex:
         return tantivy.Query.term_set_query(self._schema, field, [encodable(value) for value in values])
 
     def _filters(self, query: Query) -> list[tuple[tantivy.Occur, tantivy.Query]]:
+        """Return the clauses for a query's conversations, speakers and times."""
         must = tantivy.Occur.Must
         filters: list[tuple[tantivy.Occur, tantivy.Query]] = []
         for field, values in (("conversation", query.conversations), ("speaker", query.speakers)):
@@ -224,6 +226,7 @@ class TextIndex:
         return filters
 
     def _time_filter(self, moment: Moment, *, is_lower: bool) -> tantivy.Query:
+        """Return the clause for units from or until a moment, by instant, or by clock if they have no offset."""
         by_clock = self._range("clock", moment.clock, is_lower=is_lower)
         if moment.instant is None:
             return by_clock
@@ -250,6 +253,7 @@ class TextIndex:
                     raise
 
     def _read(self, data: Path) -> tantivy.Searcher:
+        """Open the index for searching, through links in a temporary folder if its own cannot be locked."""
         try:
             return self._open(data).searcher()
         except ValueError as error:
@@ -316,6 +320,7 @@ class TextIndex:
         return [] if manifest is None else [manifest.data]
 
     def _document(self, indexed: Indexed) -> tantivy.Document:
+        """Return a unit as a document of the index, with its words and times."""
         entry, unit = indexed.entry, indexed.entry.unit
         document = tantivy.Document(
             unit=unit.id, backbone=unit.backbone, kind=unit.kind, conversation=unit.conversation, speaker=unit.speaker
@@ -334,6 +339,7 @@ class TextIndex:
         return document
 
     def _writer(self, index: tantivy.Index) -> tantivy.IndexWriter:
+        """Return the index's writer, waiting for another process; raises StoreLocked after `patience` seconds."""
         deadline = time.monotonic() + self._patience
         has_announced = False
         while True:

@@ -286,6 +286,7 @@ class VectorIndex:
                 self._written(f"{self._folder.name}/{path.name}")
 
     def _columns(self, batch: Sequence[Indexed]) -> _Columns:
+        """Return the bytes of texts' vectors, contexts' vectors and ids; raises StoreDamaged for a wrong length."""
         pairs = [indexed.vectors for indexed in batch]
         if any(len(vector) != 4 * self._dimension for pair in pairs for vector in (pair.text, pair.context)):
             raise StoreDamaged(
@@ -316,6 +317,7 @@ class VectorIndex:
         return self._folder / f"{manifest.data}.{kind}"
 
     def _mapped(self, manifest: Manifest) -> VectorSnapshot:
+        """Return the manifest's vectors and heads, mapped into memory."""
         heads = [
             Heads.from_file(self._path(manifest, name), manifest.dimension, manifest.rows) for name in _HEADS.values()
         ]

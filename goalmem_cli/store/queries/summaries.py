@@ -38,6 +38,7 @@ def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Mapping[str
 
 
 def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping[str, tuple[str, str]]) -> Hit:
+    """Return the unit as a hit with its neighbouring turns and, in a talk of two, its addressee."""
     if unit.backbone != FLAT:
         return Hit(unit, 0.0)
     near = [

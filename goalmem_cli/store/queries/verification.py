@@ -129,6 +129,7 @@ def _check_index(connection: Connection, index: DerivedIndex, check: Callable[[]
 
 
 def _compare(where: str, found: Iterable[str], expected: Iterable[str]) -> list[str]:
+    """Return a line each for missing, unexpected and repeated ids in `where`."""
     counts, wanted = Counter(iter(found)), set(expected)
     return [
         *_line(where, "missing", sorted(wanted - set(counts))),

@@ -146,6 +146,7 @@ class AgentLogReader:
 
 
 def _is_claude_event(event: Node) -> bool:
+    """Say whether the event is one of Claude Code's."""
     kind = _kind_of(event)
     has_session = event.has("sessionId") or event.has("session_id")
     is_said = kind in _CLAUDE_MESSAGES and event.child("message").has("role")
@@ -237,6 +238,7 @@ class _Log:
             self._draft.count(_OTHERS)
 
     def _claude_messages(self, event: Node) -> Iterator[Message]:
+        """Yield the messages in an event of Claude Code; count what is left out."""
         message = event.required("message")
         role = message.required("role").filled_text()
         is_aside = event.child("isSidechain").value is True
@@ -298,6 +300,7 @@ class _Log:
             self._is_copying = bool(self._sources)
 
     def _codex_messages(self, event: Node) -> Iterator[Message]:
+        """Yield the messages in an event of Codex; keep the names of tools, and count what is left out."""
         payload = event.child("payload")
         kind = payload.child("type").optional_text()
         if _kind_of(event) == "session_meta":

@@ -1,4 +1,4 @@
-"""Whose words follow where people say so themselves ("Petra wrote me:"), and letters to whoever shows them."""
+"""Find quotes that people announce ("Petra wrote me:"), and letters to the person who shows them."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _WORD = re.compile(r"[^\s]+")
 
 
 def announced(line: str) -> str | None:
-    """Return whose words the line says will follow, "" where it names nobody, None where it says no such thing.
+    """Return the person whose words the line announces: "" if it names nobody, None if it announces nothing.
 
-    What the speaker says to have said is their own, so for that too it is None.
+    None also if speakers announce their own words ("I wrote:").
     """
     text = line.strip(" \t*_~>")
     if not text.endswith(":") or len(text) > _MOST_LETTERS:
@@ -65,16 +65,16 @@ def announced(line: str) -> str | None:
 
 
 def named_alone(line: str) -> str:
-    """Return the name that the line has and nothing else, behind "from" too; "" for any other line."""
+    """Return the name if the line is only a name and a colon, else ""."""
     text = line.strip(" \t*_~")
     words = _WORD.findall(text.removesuffix(":"))
     return " ".join(words) if text.endswith(":") and 0 < len(words) <= _MOST_NAMES and _names(words) == words else ""
 
 
 def letter_to(speaker: str, lines: Sequence[str]) -> tuple[int, str] | None:
-    """Return the line on which a letter to the speaker begins, and who signed it, "" where nobody did.
+    """Return the index of the first line of a letter to the speaker, and its signer ("" if unsigned); None if none.
 
-    Whoever shows a letter to themselves did not write it. What they signed themselves is their own.
+    A letter that greets the speaker was written by somebody else, unless the speaker signed it.
     """
     own = speaker.casefold().split()[:1]
     greetings = ((at, _GREETING.fullmatch(line)) for at, line in enumerate(lines))
@@ -89,7 +89,7 @@ def letter_to(speaker: str, lines: Sequence[str]) -> tuple[int, str] | None:
 
 
 def _subject(words: list[str]) -> str | None:
-    """Return the name at the end of these words, which stand before a verb of saying."""
+    """Return the name at the end of the words before a verb of saying; "" if none, None if the speaker is meant."""
     while words and _plain(words[-1]) in _BEFORE and not words[-1][:1].isupper():
         words = words[:-1]
     if not words or any(_plain(word) in _OWN for word in words[-_MOST_NAMES:]):
@@ -106,7 +106,7 @@ def _behind_from(words: list[str]) -> str | None:
 
 
 def _names(words: list[str]) -> list[str]:
-    """Return the words of a name at the end of these."""
+    """Return the words of the name at the end of `words`."""
     start = len(words)
     while start and start > len(words) - _MOST_NAMES:
         word = words[start - 1]

@@ -1,4 +1,4 @@
-"""Arranges conversations of described layouts whose messages do not lie in the order in which they were said."""
+"""Reorders the messages of described layouts whose files do not have them in order."""
 
 from __future__ import annotations
 
@@ -92,6 +92,7 @@ def _flat(prompt: object) -> Iterator[dict[str, object]]:
 
 
 def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:
+    """Return the speaker of a sentence: its own name, the name under its number in `named`, or "Speaker 1"."""
     number = sentence.child("speaker_id").value
     name = sentence.child("speaker_name").optional_name()
     known = named.get(number) if isinstance(number, (int, str)) else None
@@ -101,7 +102,7 @@ def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:
 
 
 def _moment(began: datetime | None, seconds: object) -> str | None:
-    """Return the time so many seconds after the meeting began."""
+    """Return the time `seconds` after the meeting began."""
     if began is None or not isinstance(seconds, (int, float)) or not 0 <= seconds <= _LONGEST_MEETING:
         return None
     return (began + timedelta(seconds=int(seconds))).isoformat().replace("+00:00", "Z")

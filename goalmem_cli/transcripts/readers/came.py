@@ -68,6 +68,7 @@ def required_of(node: Node, keys: tuple[str, ...]) -> Node:
 
 
 def _message(draft: Draft, node: Node) -> Message:
+    """Return the message of a line; a time mark at the end of the text is removed, and used if there is no other."""
     speaker = required_of(node, _SPEAKERS).filled_text()
     text, said = required_of(node, _TEXTS).optional_text(), _said(draft, node)
     body, mark, written = text.rpartition(_TIME_MARK)

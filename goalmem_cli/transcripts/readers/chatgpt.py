@@ -51,6 +51,7 @@ class ChatgptReader:
 
 
 def _is_conversation(node: Node) -> bool:
+    """Say whether the object is a conversation of ChatGPT; DeepSeek's have a `mapping` too."""
     if not node.has("mapping"):
         return False
     mapping = node.child("mapping").value
@@ -68,6 +69,7 @@ def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
 
 
 def _messages(source: Source, draft: Draft, conversation: Node) -> Iterator[Message]:
+    """Yield the messages of the branch that is shown; those on other branches are counted."""
     entries = _entries(source, conversation.required("mapping"))
     parents = _parents(entries)
     messages = {key: entry.child("message") for key, entry in entries.items()}
@@ -107,6 +109,7 @@ def _in_time(entries: Mapping[str, Node]) -> tuple[str, ...]:
 
 
 def _branch(draft: Draft, conversation: Node, parents: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return the ids of the branch up to the current message, oldest first; without one, up to the last message."""
     current = conversation.child("current_node").optional_name()
     if current not in parents:
         current = last_leaf(parents)
@@ -119,6 +122,7 @@ def _branch(draft: Draft, conversation: Node, parents: Mapping[str, str | None])
 
 
 def _message(draft: Draft, message: Node, key: str) -> Iterator[Message]:
+    """Yield the message, unless it is left out and counted."""
     author = message.required("author")
     role = author.required("role").filled_text()
     reason = _reason_to_leave_out(role, message)
@@ -150,6 +154,7 @@ def _reason_to_leave_out(role: str, message: Node) -> str | None:
 
 
 def _text(draft: Draft, content: Node) -> str:
+    """Return the text of a message's content: its parts, or the first text under a known key."""
     if content.value is None:
         return ""
     parts = content.child("parts")
@@ -186,6 +191,7 @@ def _without_markers(draft: Draft, text: str) -> str:
 
 
 def _shown(marker: re.Match[str]) -> str:
+    """Return what a marker in the text shows: the text of a link or the name of an entity, else ""."""
     kind, inside = marker[1], marker[2]
     if kind == "url":
         return inside.partition("\ue202")[0]

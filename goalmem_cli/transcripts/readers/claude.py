@@ -76,6 +76,7 @@ def _parent(message: Node) -> str | None:
 
 
 def _message(draft: Draft, message: Node) -> Message:
+    """Return the message with the texts of its attachments."""
     sender = message.required("sender").filled_text()
     role = role_of(sender) or sender
     return Message(

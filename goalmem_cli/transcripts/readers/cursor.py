@@ -51,6 +51,7 @@ def _is_message(node: Node) -> bool:
 
 
 def _drafts_of_export(source: Source) -> Iterator[Draft]:
+    """Yield the chat of an export in Markdown, where a speaker's name follows a rule."""
     head = source.head.split("\n")[0]
     draft = Draft(title=head.removeprefix("# ").strip() if head.startswith("# ") else None)
     is_after_rule = False

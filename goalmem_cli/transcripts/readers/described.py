@@ -95,6 +95,7 @@ class DescribedReader:
         return with_quotes(conversations) if self._layout.is_of_people else conversations
 
     def _is_meant(self, node: Node) -> bool:
+        """Say whether the record has the layout's marks, and a message with its `entry` key if it names one."""
         layout = self._layout
         if not all(node.at(keys).value is not None for keys in layout.marks):
             return False
@@ -103,6 +104,7 @@ class DescribedReader:
         )
 
     def _conversations(self, source: Source) -> Iterator[Node]:
+        """Yield the conversations of the source: its records, or those that its lines make up."""
         layout = self._layout
         is_in_lines = layout.of_line is not None and len(Glimpse.from_source(source).lines) > 1
         if layout.of_line is not None and (is_in_lines or layout.is_of_parts):
@@ -130,6 +132,7 @@ def _gathered(source: Source, lines: Iterable[Node], take: Callable[[Node, dict[
 
 
 def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
+    """Yield the conversation of a record."""
     node = node if layout.made is None else layout.made(node)
     draft = Draft(node.at(layout.id).optional_name(), node.at(layout.title).optional_name(), node.place)
     entries = {key: entry for key, entry in _entries(node, layout).items() if source.is_readable(entry.keys)}

@@ -52,6 +52,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _identify(draft: Draft, about: Node) -> None:
+    """Set the draft's id to the channel's, and its title to the names of server and channel."""
     guild, channel = about.child("guild"), about.child("channel")
     own_id = channel.child("id").optional_name() if isinstance(channel.value, dict) else None
     draft.own_id = None if own_id is None else clean(own_id)
@@ -104,6 +105,7 @@ def _said_in(draft: Draft, node: Node) -> str:
 
 
 def _embedded(embed: Node) -> str:
+    """Return the text of an embed, a line each for author, title, description and fields."""
     author = embed.child("author")
     lines = [author.child("name").optional_text()] if isinstance(author.value, dict) else []
     lines += [embed.child(key).optional_text() for key in ("title", "description")]

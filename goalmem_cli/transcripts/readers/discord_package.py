@@ -73,6 +73,7 @@ def _file_of(channel: Place) -> Place | None:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation for each channel of the package, or the one of a single file."""
     place = None if source.folder is None else _messages_in(source.folder)
     if source.folder is None or place is None:
         match = _CHANNEL.fullmatch(Path(source.file).parent.name)
@@ -84,6 +85,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _drafts_of_channel(source: Source, names: Node, owner: str, channel: Place) -> Iterator[Draft]:
+    """Yield the conversation of a channel's folder, named by the index and its id."""
     file, match = _file_of(channel), _CHANNEL.fullmatch(channel.name)
     if file is None or match is None:
         return

@@ -92,6 +92,7 @@ class Page(Elements):
         self._put(_BLANKS.sub(" ", data))
 
     def _put(self, text: str) -> None:
+        """Add text to the part of the message, or to the heading, that is open."""
         if self.role == _NAME:
             tag = self.opened[-1][0]
             self._names[tag] = self._names.get(tag, "") + text
@@ -102,6 +103,7 @@ class Page(Elements):
             self._parts.setdefault(self.role, []).append(text)
 
     def _end_message(self) -> None:
+        """Add the message to `found`; an element without a time is none."""
         if self._depth is None:
             return
         self._depth = None
@@ -148,6 +150,7 @@ class FacebookHtmlReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat of a folder of pages, oldest page first, or of a single page."""
     files = [] if source.folder is None else parts_in(source.folder, _FILE)
     folder = Path(source.file) if files else Path(source.file).parent
     is_chat = folder.parent.name in _BOXES
@@ -162,6 +165,7 @@ def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message
 
 
 def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
+    """Yield the page's messages as nodes, and title the draft by the page."""
     page = Page()
     for chunk in source.chunks():
         page.feed(chunk)

@@ -52,6 +52,7 @@ class GeminiReader:
 
 
 def _is_meant(node: Node) -> bool:
+    """Say whether the record is an activity of Gemini Apps."""
     if not (node.has("title") and node.has("time")):
         return False
     products = node.child("products").value

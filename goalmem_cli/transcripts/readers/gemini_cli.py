@@ -62,6 +62,7 @@ def _history(node: Node) -> list[Node]:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
     glimpse = Glimpse.from_source(source)
     listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
     if glimpse.has_record(_is_prompt):

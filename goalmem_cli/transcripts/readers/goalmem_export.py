@@ -145,6 +145,7 @@ def _joined(node: Node) -> tuple[str, ...]:
 
 
 def _turn(node: Node, conversation: str) -> Turn:
+    """Return the exported turn."""
     return Turn(
         conversation,
         _count(node.required("session")),
@@ -159,6 +160,7 @@ def _turn(node: Node, conversation: str) -> Turn:
 
 
 def _unit(node: Node, conversation: str) -> Unit:
+    """Return the exported derived unit; it needs a label for each of its turns."""
     turns = [_id(each) for each in node.required("turns").elements()]
     labels = [_string(each) for each in node.required("labels").elements()]
     if len(turns) != len(labels) or not turns:
@@ -187,6 +189,7 @@ def _attributes(node: Node) -> Mapping[str, object]:
 
 
 def _part(node: Node, conversation: str) -> Derived:
+    """Return the exported line of the ledger."""
     return Derived(
         _string(node.required("backbone")),
         conversation,
@@ -199,6 +202,7 @@ def _part(node: Node, conversation: str) -> Derived:
 
 
 def _edge(node: Node) -> Edge:
+    """Return the exported edge."""
     weight = node.required("weight")
     return Edge(
         _id(node.required("source")),
@@ -233,6 +237,7 @@ def _optional(node: Node) -> str | None:
 
 
 def _time(node: Node) -> datetime | None:
+    """Return the time in ISO form, None for null."""
     if node.value is None:
         return None
     try:

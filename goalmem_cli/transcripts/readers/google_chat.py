@@ -52,6 +52,7 @@ def _is_message(node: Node) -> bool:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversation of the file, named by its folder if that is one of Takeout's."""
     folder = Path(source.file).parent.name
     draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
     text = JsonText(source, source.chunks())
@@ -74,6 +75,7 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 
 
 def _beside(draft: Draft, node: Node) -> Mapping[str, object]:
+    """Return the message's attributes: what it answers or quotes, its edit and its reactions."""
     quoted, edited = node.child("quoted_message_metadata"), node.child("updated_date")
     is_quoting = isinstance(quoted.value, dict)
     answered = quoted.child("message_id").optional_name() if is_quoting else None
@@ -86,6 +88,7 @@ def _beside(draft: Draft, node: Node) -> Mapping[str, object]:
 
 
 def _reaction(node: Node) -> Reaction:
+    """Return the reaction with the addresses of those who gave it; a custom emoji is named by its shortcode."""
     emoji, givers = node.child("emoji"), node.child("reactor_emails").value
     what = ""
     if isinstance(emoji.value, dict):
@@ -102,7 +105,7 @@ def _length(node: Node) -> int:
 
 
 def _said(draft: Draft, node: Node) -> Stamp | None:
-    """Return the time. It is in the account's language: ``Monday, April 3, 2023 at 2:05:41 PM UTC``."""
+    """Return the time of ``Monday, April 3, 2023 at 2:05:41 PM UTC``, in any language; None, counted, if unreadable."""
     written = " ".join(node.optional_text().split())
     if not written:
         return None
@@ -116,6 +119,7 @@ def _said(draft: Draft, node: Node) -> Stamp | None:
 
 
 def _stamp(text: str) -> Stamp | None:
+    """Return the time in any language if it begins with the year, or in a standard form; else None."""
     try:
         stamp = stamp_from_text(text)
     except ValueError:

@@ -136,6 +136,7 @@ class Page(MessagePage[Found]):
         found.parts.setdefault(_TEXT, []).append("\n")
 
     def _put(self, text: str) -> None:
+        """Add text to the open part or tapback of the message."""
         if self._found is None:
             return
         if self.role == _TAPBACK_BOX:

@@ -37,6 +37,7 @@ def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
 
 
 def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
+    """Keep the header's values or the message of a line in `about`; all lines are one conversation."""
     listed = about.setdefault("messages", [])
     if line.child("_type").value == "header":
         about.update({key: line.child(key).value for key in line.keys()})  # noqa: SIM118

@@ -146,6 +146,7 @@ def _dating(source: Source) -> Dating:
     fitting = {Order.DAY_FIRST, Order.MONTH_FIRST}
 
     def dates() -> Iterator[Written]:
+        """Yield the dates of all days; keep in `fitting` only the orders that fit each weekday."""
         for found in chain([first], days):
             written = written_from_text(f"{found['date']}, 0:00")
             if written is not None:

@@ -86,6 +86,7 @@ def _has_sessions(sample: Node) -> bool:
 
 
 def _add_session(draft: Draft, conversation: Node, key: str, position: int, skip: Skip) -> None:
+    """Add the turns of the session under `key` to the draft; unreadable turns are skipped."""
     session = conversation.child(key)
     if session.value is None:
         return
@@ -101,6 +102,7 @@ def _add_session(draft: Draft, conversation: Node, key: str, position: int, skip
 
 
 def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:
+    """Add a turn with the time and number of its session."""
     draft.add(
         Message(
             speaker=turn.required("speaker").filled_text(),

@@ -26,7 +26,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 
 def header_of(mail: Mail, name: str) -> str:
-    """Return a header's text; one that is wrongly encoded stays as it is written."""
+    """Return a header's text; if it is wrongly encoded, as it is written."""
     written = str(mail.get(name, ""))
     try:
         return " ".join(str(make_header(decode_header(written))).split())
@@ -35,13 +35,13 @@ def header_of(mail: Mail, name: str) -> str:
 
 
 def author_of(mail: Mail) -> str:
-    """Return who wrote a mail, by name or else by address."""
+    """Return the author's name, or else the address."""
     name, address = parseaddr(header_of(mail, "From"))
     return name or address
 
 
 def time_of(mail: Mail) -> Stamp | None:
-    """Return when it was sent, as it says itself."""
+    """Return when the mail says that it was sent."""
     try:
         return Stamp(by_its_clock(parsedate_to_datetime(header_of(mail, "Date"))))
     except (ValueError, TypeError, OverflowError):
@@ -49,7 +49,7 @@ def time_of(mail: Mail) -> Stamp | None:
 
 
 def own_parts(mail: Mail, depth: int = 0) -> Iterator[Mail]:
-    """Yield the parts of a mail, without those of mails that it holds."""
+    """Yield the parts of a mail, without those of attached mails."""
     is_closed = not mail.is_multipart() or (depth > 0 and mail.get_content_maintype() == "message")
     for part in [] if is_closed else mail.get_payload():
         if isinstance(part, Mail):
@@ -59,7 +59,7 @@ def own_parts(mail: Mail, depth: int = 0) -> Iterator[Mail]:
 
 
 def texts_in(parts: Sequence[Mail], kind: str) -> list[str]:
-    """Return the texts of that kind that are no attachments."""
+    """Return the texts of a content type that are no attachments."""
     return [
         _decoded(part)
         for part in parts
@@ -68,6 +68,7 @@ def texts_in(parts: Sequence[Mail], kind: str) -> list[str]:
 
 
 def _decoded(part: Mail) -> str:
+    """Return the text of a part; bytes that do not fit its charset are replaced."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
@@ -83,7 +84,7 @@ _RULE = re.compile(r"\s*_{10,}\s*")
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """A mail that another one passes on; `author` is blank where it does not say whose it is, `sent` is as written."""
+    """A forwarded mail. `author` is blank if unknown; `sent` is as written."""
 
     author: str
     sent: str
@@ -91,16 +92,16 @@ class Forwarded:
 
     @property
     def text(self) -> str:
-        """What it says behind a mark that says whose it is and when it was sent."""
+        """Its text after a mark with author and time."""
         by = ", ".join(filter(None, (self.author or "an unknown author", self.sent)))
         return f"[forwarded from {by}] {self.body}"
 
 
 def earlier_in(lines: Sequence[str], *, is_forward: bool) -> tuple[int, int, Forwarded | None]:
-    """Return the line with which an earlier mail begins, the line behind it, and that mail where it is forwarded.
+    """Return the first line of an earlier mail, the line after its last, and the mail if it is forwarded.
 
-    It goes to the end, unless it stands behind `>`. The line behind the last stands for none. `is_forward` says that
-    the subject calls it one.
+    The mail extends to the end, unless its lines begin with `>`. If there is none, both indices are `len(lines)`.
+    `is_forward`: the subject says that the mail is a forward.
     """
     for at, line in enumerate(lines):
         if line.startswith(">"):
@@ -155,13 +156,13 @@ def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _bytes(lines: list[str]) -> bytes:
-    """Return the bytes of the lines as in the file, whatever encoding each part has."""
+    """Return the bytes of the lines as in the file, in any encoding."""
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was written in a mail, how many lines quote earlier messages, and what it forwards."""
+    """The content of a mail: its own text, the number of quoted lines, and the forwarded mails."""
 
     text: str = ""
     quoted_lines: int = 0
@@ -169,12 +170,12 @@ class Said:
 
     @property
     def told(self) -> tuple[str, ...]:
-        """All its texts: its own and the forwarded ones."""
+        """Its own text and the forwarded ones."""
         return (self.text, *(one.body for one in self.forwarded))
 
 
 def said_in_mail(mail: Mail, depth: int = 0) -> Said:
-    """Return what was written in the mail.
+    """Return the content of a mail.
 
     The plain text is used if there is one, else that of the HTML. Of the attachments, only mails are read.
     """
@@ -208,6 +209,7 @@ def _written_in_html(pages: Sequence[str], *, is_forward: bool) -> Said:
 
 
 def _written(text: str, *, is_forward: bool) -> Said:
+    """Return the plain text without signature and quotes, the number of quoted lines, and a forwarded mail."""
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     first, end, forwarded = earlier_in(lines, is_forward=is_forward)
     kept = lines[:first]
@@ -292,6 +294,7 @@ class _Letter:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a draft for each thread; copies of a message and quoted lines are counted."""
     letters: dict[str, _Letter] = {}
     copies = 0
     for line, data in mails_in(source):
@@ -312,7 +315,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _messages(letter: _Letter) -> Iterator[Message]:
-    """Yield what was written, then each mail that is forwarded with it as a message of its own."""
+    """Yield the mail's own message, then each forwarded mail as a message."""
     answered = letter.ancestors[-1] if letter.ancestors else None
     text, forwarded = letter.content.text, [one for one in letter.content.forwarded if one.body]
     if text or not forwarded:
@@ -323,6 +326,7 @@ def _messages(letter: _Letter) -> Iterator[Message]:
 
 
 def _letter(line: int, mail: Mail) -> _Letter:
+    """Return the parsed mail; without an id, its line number identifies it."""
     answered = _MESSAGE_ID.findall(header_of(mail, "References")) or _MESSAGE_ID.findall(header_of(mail, "In-Reply-To"))
     own_id = next(iter(_MESSAGE_ID.findall(header_of(mail, "Message-ID"))), f"line {line}")
     subject = _REPLY.sub("", header_of(mail, "Subject")).strip()

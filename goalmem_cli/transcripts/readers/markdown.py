@@ -80,6 +80,7 @@ def sorted_lines(numbered: Iterable[tuple[int, str]]) -> Iterator[Line]:
 
 
 def _line_outside_fences(number: int, raw: str) -> Line:
+    """Return the line as a heading, a bold name or text."""
     heading = _HEADING.fullmatch(raw)
     if heading:
         text = _heading_text(heading[2] or "")
@@ -237,6 +238,7 @@ class MarkdownReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversation in pieces; the style is found from all lines first."""
     scribe = _Scribe(source, _style_of(sorted_lines(source.lines())))
     for line in sorted_lines(source.lines()):
         scribe.take(line)
@@ -329,6 +331,7 @@ class _Scribe:
             self.draft.count("code fences that are never closed")
 
     def _add(self, speech: _Speech, line: Line) -> None:
+        """Add a line to the open message; raises an InputError if it gets too long."""
         speech.lines.append(line.raw)
         speech.length += len(line.raw) + 1
         if speech.length > LONGEST_LINE:
@@ -340,6 +343,7 @@ class _Scribe:
         self._close()
 
     def _open(self, line: Line) -> None:
+        """Begin the message of the speaker that the line names."""
         if _LIKE_A_DATE.fullmatch(line.name):
             raise self._error(line, f"{quoted(line.name)} is not a date that can be read one way only")
         said = self._session_time if line.stamp is None else self._stamp(line.stamp)
@@ -347,6 +351,7 @@ class _Scribe:
         self._speech = _Speech(line.name, said, session, [line.rest])
 
     def _close(self) -> None:
+        """Add the open message to the draft, without blank lines and rules at its end."""
         if self._speech is None:
             return
         speech, self._speech = self._speech, None

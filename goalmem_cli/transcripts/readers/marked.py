@@ -163,6 +163,7 @@ def _role_of(opening: re.Match[str]) -> str:
 
 
 def _messages(source: Source, draft: Draft, layout: Layout) -> Iterator[Message]:
+    """Yield the messages of user and assistant; those of other agents are counted."""
     for opening in openings_with_text(source, _Lines(layout).opening_of, lambda: None):
         if opening.speaker == _ASIDE:
             draft.count("messages of other agents left out")

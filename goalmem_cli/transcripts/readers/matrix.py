@@ -59,6 +59,7 @@ def _is_event(node: Node) -> bool:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the room; the file is read twice, first for names, edits and reactions."""
     room = _Room()
     for _ in source.readable(_listing(source).items(), room.look_at):
         pass
@@ -121,6 +122,7 @@ def _messages(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
 
 
 def _message(draft: Draft, room: _Room, event: Node) -> Iterator[Message]:
+    """Yield the message in its newest version; media without a caption are counted."""
     own_id, sender = event.required("event_id").optional_name(), event.required("sender").optional_name() or "unknown"
     edit = event.at(_LATER) if event.at((*_LATER, "content")).value else room.edits.get(own_id or "")
     newest = event.child("content") if edit is None else edit.at(("content", "m.new_content"))

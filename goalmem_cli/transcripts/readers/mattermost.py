@@ -50,6 +50,7 @@ def _is_meant(line: Node) -> bool:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation for each channel and direct talk, its posts oldest first."""
     export = _Export()
     for line in json_lines(source):
         source.is_readable(partial(export.take, line))

@@ -1,4 +1,4 @@
-"""Reads texts in which a name and a colon precede what somebody says, as in scripts, interviews and own notes."""
+"""Reads texts with a name and a colon before each message, as in scripts, interviews and own notes."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ class NamesReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversation; lines that look like a speaker's but are none are counted."""
     draft = Draft()
     speakers, headings = _scanned(source)
     near_misses = NearMisses(draft, _NEARLY)
@@ -83,6 +84,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
     number = 0
 
     def opening_of(line: str) -> Opening | None:
+        """Return the message that begins on the line (a heading has no speaker), None if none begins."""
         nonlocal day, number
         number += 1
         heading = headings.get(number)

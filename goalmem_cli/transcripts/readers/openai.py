@@ -68,6 +68,7 @@ class OpenaiReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversations of an object with `messages`, of an array of such, or of an array of messages."""
     text = JsonText(source, source.chunks())
     if text.peek() != "[":
         yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], _read)
@@ -166,7 +167,7 @@ def message_of(draft: Draft, message: Node) -> Message:
 
 
 def _unwrapped(draft: Draft, role: str, text: str) -> str:
-    """Return the text without what a coding agent put around it; before the first sign of an agent, all of it."""
+    """Return the text without what a coding agent put around it; all of it until the chat shows signs of an agent."""
     if role == "user" and is_of_an_agent(text):
         draft.is_of_an_agent = True
     if not draft.is_of_an_agent or role not in ("user", "assistant"):
@@ -177,6 +178,7 @@ def _unwrapped(draft: Draft, role: str, text: str) -> str:
 
 
 def _own_id(draft: Draft, node: Node) -> str | None:
+    """Return the id of a message; a malformed one is counted, and None."""
     try:
         return node.optional_name()
     except InputError:
@@ -185,6 +187,7 @@ def _own_id(draft: Draft, node: Node) -> str | None:
 
 
 def _content(draft: Draft, message: Node) -> str:
+    """Return the text of a message; parts without text are counted."""
     content = message.child("content") if message.has("tool_calls") else message.required("content")
     if not isinstance(content.value, list):
         return content.optional_text()
@@ -194,6 +197,7 @@ def _content(draft: Draft, message: Node) -> str:
 
 
 def _part(part: Node) -> str | None:
+    """Return the text of a part of the content, None if it has none."""
     if isinstance(part.value, str):
         return part.text()
     for key in ("text", "value"):

@@ -51,6 +51,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _identify(draft: Draft, about: Node) -> None:
+    """Set the draft's id and title from the session's `info`."""
     info = about.child("info")
     if isinstance(info.value, dict):
         own_id, title = (info.child(key).optional_name() for key in ("id", "title"))

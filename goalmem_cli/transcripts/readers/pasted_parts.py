@@ -1,4 +1,4 @@
-"""How far what somebody pasted goes: to the name of its author, or as far as one knows."""
+"""Find the end of a pasted text: the name of its author below it, or the last line that surely belongs to it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LONGEST_NAME = 80
 
 
 class PastedParts:
-    """The parts of a text, with blank lines between them, and the lines that are no more than a name.
+    """The paragraphs of a text, and its lines that may be a name alone.
 
-    `heads` are the lines with which mails and copied messages begin.
+    `heads` are the indices of lines at which mails and copied messages begin.
     """
 
     def __init__(self, lines: Sequence[str], heads: Sequence[int]) -> None:
@@ -35,10 +35,10 @@ class PastedParts:
         self._begins = [at for at in self._parts if at not in self._greeted]
 
     def last_of(self, start: int, author: str, *, is_mail: bool) -> int:
-        """Return the line from which on nobody knows whether what begins at `start` goes on.
+        """Return the index of the first line that may no longer belong to the text pasted at `start`.
 
-        It is the first that stands apart below the author's name. Without that name it is the last part of a mail,
-        unless that is its only one, and else the second part. Another head below tells that all of it goes on.
+        That is the paragraph after the author's name. Without the name, it is the last paragraph of a mail (if it has
+        several), and else the second one. If another head follows, it is the end of all lines.
         """
         signed = self._signed(start, author)
         if signed is not None:
@@ -50,7 +50,7 @@ class PastedParts:
         return max(second, self._begins[-1]) if is_mail and second < self._count else second
 
     def _signed(self, start: int, author: str) -> int | None:
-        """Return the first line from `start` on that is the author's name, all of it or the first words."""
+        """Return the index of the first line from `start` on that is the author's name or its first words."""
         words = author.casefold().split()
         told = {" ".join(words[:count]) for count in range(1, len(words) + 1)} | {author.casefold().partition("@")[0]}
         found = (self._next(self._names[one], start) for one in told if one in self._names)

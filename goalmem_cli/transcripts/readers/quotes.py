@@ -1,6 +1,6 @@
-"""What in the messages of people is quoted: lines behind `>`, and mails and messages of others that were pasted in.
+"""Find quotes in people's messages: lines behind `>`, and pasted mails and messages of others.
 
-For messengers and mail alone: in talks with assistants, notes and code, a line behind `>` is a citation or a prompt.
+Only for messengers and mail: in talks with assistants, notes and code, a line behind `>` is a citation or a prompt.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _MAYBE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What stands above a mail that another text holds: who wrote it and when, and the line where its text begins."""
+    """The head of a mail inside another text: author, time as written, and the index of the first line below it."""
 
     author: str
     sent: str
@@ -93,7 +93,7 @@ class Head:
 
 
 def with_quotes(conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-    """Yield what people said to each other, each turn that quotes with an attribute that says what and whom."""
+    """Yield the conversations; each turn with quotes gets an attribute that lists them with their authors."""
     for conversation in conversations:
         yield replace(conversation, turns=tuple(map(_quoting, conversation.turns)))
 
@@ -105,16 +105,16 @@ def _quoting(turn: Turn) -> Turn:
 
 
 Quotes = list[dict[str, object]]
-"""The quotes of a turn as its attribute lists them."""
+"""The quotes of a turn, as in its attribute."""
 
 
 def quote(start: int, end: int, author: str = "") -> dict[str, object]:
-    """Return one of a turn's quotes; the author is blank where nobody knows whose it is."""
+    """Return a quote of `text[start:end]`; the author is blank if unknown."""
     return {"start": start, "end": end, **({"from": author} if author else {})}
 
 
 def _letter_in(turn: Turn) -> Quotes:
-    """Return a letter that somebody wrote to the speaker, who shows it; below who signed it, it is nobody's."""
+    """Return the quotes of a letter to the speaker: the letter, and the text after it, with an unknown author."""
     lines = turn.text.split("\n")
     found = letter_to(turn.speaker, lines) if len(lines) > 1 else None
     if found is None:
@@ -128,9 +128,9 @@ def _letter_in(turn: Turn) -> Quotes:
 
 
 def quotes_of(text: str, pieces: Iterable[tuple[str, bool]], end: int = 0) -> Quotes:
-    """Return those pieces of a text that its format marks as quoted, as quotes of nobody known.
+    """Return the pieces of a text that its format marks as quoted, as quotes of unknown authors.
 
-    The pieces are all that the text is made of, in order, from `end` on; blanks at their ends may be gone.
+    `pieces` are (piece, whether it is quoted) in order; they make up the text from `end` on, except for outer blanks.
     """
     quotes = Quotes()
     for piece, is_quoted in ((piece.strip(), is_quoted) for piece, is_quoted in pieces):
@@ -142,10 +142,10 @@ def quotes_of(text: str, pieces: Iterable[tuple[str, bool]], end: int = 0) -> Qu
 
 
 def quotes_in(text: str) -> Quotes:
-    """Return what is quoted in the text, in order.
+    """Return the quotes in the text, in order.
 
-    A block of lines behind `>` is, with the lines above it that say whose they are; and all from the head of a mail or
-    a copied message on: nothing tells where what was pasted ends.
+    Quotes are blocks of lines behind `>`, with the lines above that name the author, and everything from the head of a
+    mail or a copied message on: nothing shows where a pasted text ends.
     """
     if ("\n" not in text and text[:1] not in (">", "[")) or not _MAYBE.search(text):
         return []
@@ -162,7 +162,7 @@ def quotes_in(text: str) -> Quotes:
 
 
 def quotes_in_discord(text: str, own: int) -> Quotes:
-    """Return what a text of Discord quotes: behind `>>> ` all of it, and what is forwarded behind the sender's part."""
+    """Return the quotes in a text of Discord; all after `>>> ` is quoted, and all after the first `own` characters."""
     found = _ALL_QUOTED.finditer(text, 0, own)
     end = next((rest.start() for rest in found if text.count("```", 0, rest.start()) % 2 == 0), own)
     spans = [(end, own), (own, len(text))]
@@ -170,11 +170,11 @@ def quotes_in_discord(text: str, own: int) -> Quotes:
 
 
 _Owner = tuple[int, str] | None
-"""The line on which a quote begins, and its author; None for the speaker's own."""
+"""The index of a quote's first line, and its author; None for the speaker's own lines."""
 
 
 def _owners(lines: Sequence[str], depth: int = 0) -> list[_Owner]:
-    """Return whose each line is; `depth` counts the marks that were taken off them."""
+    """Return the owner of each line; `depth` is the number of `>` that were removed from each."""
     reading = _Reading(lines, depth)
     is_code = False
     while (at := len(reading.owners)) < len(lines):
@@ -185,7 +185,7 @@ def _owners(lines: Sequence[str], depth: int = 0) -> list[_Owner]:
 
 
 class _Reading:
-    """Whose the lines of a text are, as far as it was read; `pasted` is whose what was pasted last is."""
+    """The owners of the lines read so far; `pasted` is the owner of the last pasted text."""
 
     def __init__(self, lines: Sequence[str], depth: int) -> None:
         self.owners: list[_Owner] = []
@@ -196,10 +196,10 @@ class _Reading:
         self._until = len(lines)
 
     def goes_on(self, at: int) -> None:
-        """Take a line of whoever had the one before.
+        """Give the line to the owner of the line before.
 
-        Below a mail that was pasted behind `>`, it is the speaker's. What stands apart below what was pasted may be
-        the speaker's or not: it is nobody's whom one knows.
+        After a mail that was pasted behind `>`, it is the speaker's. After the sure end of other pasted texts, its
+        owner is unknown.
         """
         line = self._lines[at].strip()
         if self._is_all_marked and line:
@@ -209,7 +209,7 @@ class _Reading:
         self.owners.append(self.pasted)
 
     def _pastes(self, at: int, author: str, start: int, *, is_mail: bool) -> None:
-        """Note that what was pasted begins on the line, with its text from `start` on."""
+        """Begin a pasted text at line `at`; its words begin at line `start`."""
         self.pasted, self._is_all_marked = (at, author), False
         self._until = self._parts.last_of(start, author, is_mail=is_mail) if author else len(self._lines)
 
@@ -218,7 +218,7 @@ class _Reading:
         return _parts_of(self._lines)
 
     def takes_head(self, at: int) -> bool:
-        """Take the head of a mail or of a copied message, and say whether there was one."""
+        """Read the head of a mail or of a copied message at this line; return whether there was one."""
         head = head_of_mail(self._lines, at)
         if head is not None:
             self._pastes(at, head.author, head.end, is_mail=True)
@@ -232,9 +232,9 @@ class _Reading:
         return True
 
     def takes_marked(self, at: int) -> bool:
-        """Take a block of lines behind `>`, with those above it that say whose they are, and say whether it was one.
+        """Read a block of lines behind `>`, with the lines above that name its author; return whether there was one.
 
-        What is quoted within it is not its author's either.
+        Quotes inside the block have owners of their own.
         """
         end = at
         while end < len(self._lines) and _MARKED.fullmatch(self._lines[end]):
@@ -249,7 +249,7 @@ class _Reading:
         return end > at
 
     def takes_announced(self, at: int) -> bool:
-        """Take the line that says whose all that follows is, without a mark, and say whether it was one."""
+        """Read a line that announces the author of all that follows; return whether it was one."""
         following = _filled(self._lines, at + 1)
         if following == len(self._lines) or _MARKED.fullmatch(self._lines[following]):
             return False
@@ -266,9 +266,9 @@ class _Reading:
 
 
 def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> Head | None:
-    """Return the head of a mail that begins on the line, with or without a line above it that says so.
+    """Return the head of a mail that begins at line `at`, with or without a line such as "Original Message" above it.
 
-    Without one, what is not itself in a mail must have an address, a subject or "sent": journeys are from and to, too.
+    Without such a line, and outside of mails, it needs an address, a subject or "sent": journeys have "from" and "to".
     """
     marker = _EARLIER.fullmatch(lines[at])
     start = at if marker is None else _filled(lines, at + 1)
@@ -285,7 +285,7 @@ def head_of_mail(lines: Sequence[str], at: int, *, is_in_mail: bool = False) -> 
 
 
 def _are_of_mail(fields: Sequence[str], *, is_in_mail: bool) -> bool:
-    """Say whether these lines are the head of a mail, though no line above says so; one may lack its author."""
+    """Say whether these lines are the head of a mail, if no line above says so; the author may be missing."""
     if any(map(_FROM_AN_HOUR.match, fields)):
         return False
     author = next((line for line in fields if _FROM.match(line)), "")
@@ -303,7 +303,7 @@ def _name(text: str) -> str:
 
 
 def _filled(lines: Sequence[str], at: int) -> int:
-    """Return the number of the next line that is not blank."""
+    """Return the index of the next line that is not blank."""
     return next((number for number in range(at, len(lines)) if lines[number].strip()), len(lines))
 
 
@@ -314,17 +314,17 @@ def _parts_of(lines: Sequence[str]) -> PastedParts:
 
 
 def _last_filled(lines: Sequence[str], end: int) -> int:
-    """Return the number of the last line before `end` that is not blank, -1 without any."""
+    """Return the index of the last line before `end` that is not blank, -1 if there is none."""
     return next((number for number in range(end - 1, -1, -1) if lines[number].strip()), -1)
 
 
 def _is_quote(lines: Sequence[str]) -> bool:
-    """Say whether lines behind `>` say something; one with an amount alone does not quote: "> 5 km" says how much."""
+    """Say whether lines behind `>` are a quote: they have words, and are not one amount ("> 5 km")."""
     return any(map(_LETTERS.search, lines)) and not (len(lines) == 1 and _AMOUNT.fullmatch(lines[0]))
 
 
 def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
-    """Return where the lines begin that say who wrote what comes at `end`, and who did; `end` itself without any."""
+    """Return the first line that names the author of the quote at `end`, and the author; `end` and "" if none does."""
     start = attribution_start(lines, end)
     told = " ".join(lines[start:end])
     if start == end or _OWN.search(told) or not (_WROTE.fullmatch(told.rstrip()) or _ADDRESSED.search(told)):
@@ -337,7 +337,7 @@ def _attributed(lines: Sequence[str], end: int) -> tuple[int, str]:
 
 
 def attribution_start(lines: Sequence[str], end: int) -> int:
-    """Return where the lines begin that end before `end`, but for blanks, and say who is quoted; `end` without any."""
+    """Return the first of the lines right above `end` that name a quote's author; `end` if there are none."""
     last = _last_filled(lines, end)
     if last < 0 or len(lines[last]) > _LONGEST_ATTRIBUTION or not _ENDS_ATTRIBUTION.match(lines[last]):
         return end

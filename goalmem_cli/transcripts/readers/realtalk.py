@@ -52,6 +52,7 @@ def drafts_from_chat(chat: Node, skip: Skip = refuse) -> Iterator[Draft]:
 
 
 def _messages(draft: Draft, chat: Node, skip: Skip) -> Iterator[Message]:
+    """Yield the turns of all sessions; unreadable ones are skipped."""
     for position, key in enumerate(numbered_sessions(chat)):
         session = chat.child(key)
         session_time = chat.child(f"{key}_date_time").stamp(_stamp)
@@ -63,6 +64,7 @@ def _messages(draft: Draft, chat: Node, skip: Skip) -> Iterator[Message]:
 
 
 def _message(draft: Draft, turn: Node, session_time: Stamp | None, session: int) -> Message:
+    """Return a turn with its own time, else its session's."""
     said = turn.child("date_time").stamp(_stamp) or session_time
     message = Message(
         speaker=turn.required("speaker").filled_text(),

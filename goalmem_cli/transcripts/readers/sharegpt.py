@@ -51,6 +51,7 @@ def _key_of(nodes: Iterable[Node]) -> str:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the conversations of lines, or of one document."""
     glimpse = Glimpse.from_source(source)
     if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(_is_conversation)):
         key = _key_of(glimpse.lines)
@@ -66,6 +67,7 @@ def _drafts_of_line(source: Source, node: Node, key: str) -> Iterator[Draft]:
 
 
 def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:
+    """Yield the conversations of an object, or of an array of objects; `key` lists the messages."""
     text = JsonText(source, source.chunks())
     paths = (f"[{index}]" for index in text.elements()) if text.peek() == "[" else ("",)
     listings = (Listing(text, source.file, path, key) for path in paths)
@@ -74,6 +76,7 @@ def _drafts_of_document(source: Source, key: str) -> Iterator[Draft]:
 
 
 def _message(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield the message; calls of tools are counted."""
     sender = node.required("from").filled_text()
     if sender.lower() in _CALLS:
         draft.count("calls of tools left out")

@@ -40,6 +40,7 @@ class SignalJsonlReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation for each chat of the export."""
     export = _Export()
     for frame in json_lines(source):
         source.is_readable(partial(export.take, frame))

@@ -83,6 +83,7 @@ class SignalReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat of lines, or of sigtop's blocks."""
     path = Path(source.file)
     draft = Draft(title=path.parent.name or None if path.stem in _SHARED_NAMES else None)
     form = _form_of(line for _, line in source.lines())
@@ -133,6 +134,7 @@ class _Lines:
                     yield kept
 
     def _kept_of_short(self, opening: Opening) -> Opening:
+        """Return a message of sigtop's short form with its quote and edit as attributes; attachments are counted."""
         text = opening.text.strip()
         details = _DETAILS.match(text)
         if details is None:
@@ -143,6 +145,7 @@ class _Lines:
         return replace(opening, text=text[details.end() :].strip(), attributes=beside)
 
     def _kept(self, opening: Opening) -> Opening:
+        """Return a message of signal-export with its quote and reactions as attributes; attachments are counted."""
         text, quote = opening.text, _QUOTE.match(opening.text)
         if quote:
             text = text[quote.end() :]
@@ -216,6 +219,7 @@ class _Letters:
             yield first, lines
 
     def _take_stray(self, line: str) -> None:
+        """Take the conversation's name from a line outside the blocks; count any other line."""
         conversation = _CONVERSATION.fullmatch(line)
         if conversation is not None:
             self._draft.own_id = clean(conversation[1])
@@ -223,6 +227,7 @@ class _Letters:
             self._draft.count("lines outside any message left out")
 
     def _opening(self, first: int, lines: Sequence[str]) -> Opening | None:
+        """Return the message of a block, with the newest version of its text; None for notices and bare attachments."""
         fields, body = _split(lines)
         values = {name: value for _, name, value in reversed(fields)}
         if values.get("Type") not in _SAID_KINDS or not values.get("From", "").strip():
@@ -249,6 +254,7 @@ class _Letters:
         return Opening(speaker, None if sent is None else self._stamp(*sent), text, beside)
 
     def _stamp(self, line: int, text: str) -> Stamp | None:
+        """Return the time with its offset, None if unknown; raises an InputError for other forms."""
         match = _WITH_OFFSET.fullmatch(text)
         if match is None:
             if text == "unknown":

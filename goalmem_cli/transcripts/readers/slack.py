@@ -58,6 +58,7 @@ def is_preview(attachment: Node) -> bool:
 
 
 def _lines_of_block(block: Node) -> Iterator[str]:
+    """Yield the lines of a block: rich text, context, image caption, or text and fields."""
     kind = block.child("type").optional_text()
     if kind == "rich_text":
         for part in objects_in(block.child("elements")):
@@ -74,6 +75,7 @@ def _lines_of_block(block: Node) -> Iterator[str]:
 
 
 def _lines_of_rich_text(part: Node) -> Iterator[str]:
+    """Yield the lines of a part of rich text; quotes begin with `&gt;`, items of lists with a dash."""
     kind = part.child("type").optional_text()
     if kind in _RICH:
         told = "".join(_spelled_out(element) for element in objects_in(part.child("elements")))
@@ -179,6 +181,7 @@ def _is_message(node: Node) -> bool:
 
 
 def _drafts(source: Source, root: Place) -> Iterator[Draft]:
+    """Yield a conversation for each folder with files of days."""
     directory = _directory(root)
     for folder in _entries(root):
         if folder.is_symlink() or not folder.is_dir():
@@ -324,6 +327,7 @@ def _plain(directory: _Directory, text: str) -> str:
 
 
 def _spelled(directory: _Directory, inside: str) -> str:
+    """Return a link or mention in readable form: "@Ana", "#general", "label (https://x)"."""
     target, _, label = inside.partition("|")
     if target.startswith("@"):
         return f"@{label or directory.users.get(target[1:], target[1:])}"
@@ -360,6 +364,7 @@ def _listed(file: Place) -> Iterator[Node]:
 
 
 def _name_of_user(node: Node) -> str:
+    """Return the user's display name, else the real name, the account's name or the id."""
     profile = node.child("profile") if isinstance(node.child("profile").value, dict) else node
     candidates = (
         profile.child("display_name"),

@@ -81,6 +81,7 @@ class _Reading:
         yield from complete
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        """Begin a message, or add a part or an address to the open one."""
         if name in _MESSAGES:
             self._open = Element(name, f"line {self._parser.CurrentLineNumber}", attributes)
         elif self._open is not None and name == "part":

@@ -94,6 +94,7 @@ def drafts(
     known: set[str] = set()
 
     def read(row: Node) -> Iterator[Draft]:
+        """Yield the conversation of a row's facts, unless an earlier row had the same facts."""
         facts = facts_of(row)
         name = name_of(facts)
         if name not in known:

@@ -108,6 +108,7 @@ def _said(cue: _Cue, day: datetime | None) -> Stamp | None:
 
 
 def _day_in(text: str) -> datetime | None:
+    """Return the day that the text names, None if there is none."""
     found = _DAY.search(text)
     try:
         return None if found is None else datetime(int(found[1]), int(found[2]), int(found[3]))
@@ -116,6 +117,7 @@ def _day_in(text: str) -> datetime | None:
 
 
 def _cues(source: Source) -> Iterator[_Cue]:
+    """Yield the cues of subtitles, timed lines or Otter's text, with their lines."""
     at: timedelta | None = None
     day: datetime | None = None
     has_begun = False

@@ -50,6 +50,7 @@ class TableReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the table as one conversation, or as one for each value of its conversation column."""
     header = header_of(source.head.partition("\n")[0], source.columns)
     if header is None:
         names = ", ".join(source.columns.values()) or "text, message, content ..."
@@ -111,6 +112,7 @@ class _Table:
         return self._header.cell(row, "conversation") or _UNKNOWN
 
     def _text(self, draft: Draft, row: Sequence[str]) -> str:
+        """Return the text of a row; further cells are joined to it if it is the last column."""
         header = self._header
         more = row[len(header.names) :]
         if not more:
@@ -120,6 +122,7 @@ class _Table:
         return header.delimiter.join([header.cell(row, "text"), *more]).strip() if is_last else header.cell(row, "text")
 
     def _order_of_times(self) -> Order:
+        """Return the order of day and month that all times of the table show."""
         times = (self._header.time(row) for row in rows_below(self._source, self._header))
         written = (found for time in times if _stamp_of(time) is None and (found := written_from_text(_dated(time))))
         first = next(written, None)
@@ -127,6 +130,7 @@ class _Table:
         return Order.YEAR_FIRST if dating is None else settled(self._source, dating).order
 
     def _stamp(self, time: str) -> Stamp | None:
+        """Return the time of a row, None if it has none; an unreadable one is kept as text."""
         if not time or (stamp := _stamp_of(time)) is not None:
             return stamp if time else None
         written = written_from_text(_dated(time))

@@ -60,6 +60,7 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
+    """Yield a conversation, its messages oldest first."""
     own_id = conversation.required("id").filled_text()
     draft = Draft(own_id, conversation.child("displayName").optional_text() or None, conversation.place)
     messages = conversation.child("MessageList")
@@ -90,6 +91,7 @@ class _Chat:
 
 
 def _message(node: Node, kind: str, properties: Node | None) -> Message:
+    """Return the message; quotes and replies in its markup become attributes."""
     content = node.child("content").optional_text()
     speaker = node.child("displayName").optional_text() or node.child("from").optional_text().partition(":")[2]
     said, own_id = node.child("originalarrivaltime").stamp(), node.child("id").optional_name()
@@ -102,6 +104,7 @@ def _message(node: Node, kind: str, properties: Node | None) -> Message:
 
 
 def _beside(reply_to: str | None, quoted: str, properties: Node | None) -> Mapping[str, object]:
+    """Return the message's attributes: reply or quote, edit and reactions."""
     if properties is None:
         return attributes(reply_to=reply_to, quoted=quoted)
     reactions = map(_reaction, objects_in(properties.child("emotions")))

@@ -69,6 +69,7 @@ def _is_account(node: Node) -> bool:
 
 
 def _is_chat(node: Node) -> bool:
+    """Say whether the object is a chat: by a known type, or by keys of messages that only Telegram has."""
     if not node.has("messages"):
         return False
     messages = node.child("messages").value
@@ -80,6 +81,7 @@ def _is_chat(node: Node) -> bool:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat of the file, or all chats of an account."""
     text = JsonText(source, source.chunks())
     document = Glimpse.from_source(source).document
     if text.peek() != "{" or document is None or not _is_account(document):
@@ -118,6 +120,7 @@ def _identify(draft: Draft, about: Node) -> None:
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
+    """Yield the message with its attributes; service messages and media without a text are counted."""
     kind = node.child("type").optional_text() or ("message" if node.has_any(_SAID) else "")
     if kind != "message":
         draft.count("service messages left out" if kind == "service" else "entries of unknown type left out")

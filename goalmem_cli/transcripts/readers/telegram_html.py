@@ -81,6 +81,7 @@ class _Chat:
         self.draft.title = self.draft.title or clean(page.title) or None
 
     def _messages(self, source: Source, found: Found) -> Iterator[Message]:
+        """Yield the message; one without a name is by the speaker before. Service messages and media are counted."""
         if found.is_service:
             self.draft.count("service messages left out", not found.own_id.startswith("-"))  # the others are dates
             return

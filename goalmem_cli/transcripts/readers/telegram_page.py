@@ -104,6 +104,7 @@ class Page(MessagePage[Found]):
         self._put(_BLANKS.sub(" ", data))
 
     def _role_within(self, found: Found, classes: str, given: dict[str, str]) -> str:
+        """Note what an element of a message tells, and return the role of the text in it."""
         if classes == "pull_right date details" and not found.said:
             found.said = given.get("title", "")
         elif classes == "forwarded body":
@@ -124,6 +125,7 @@ class Page(MessagePage[Found]):
         return AUTHOR if role == SPEAKER and found.is_forwarded else role
 
     def _put(self, text: str) -> None:
+        """Add text to the part of the message, or to the title, that is open."""
         if self._found is not None:
             self._found.parts.setdefault(self.role, []).append(text)
             if self.role == TEXT:

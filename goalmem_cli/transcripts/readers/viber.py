@@ -1,7 +1,7 @@
 """Reads chats of Viber as its app for Android mailed them: `Email message history`, a CSV without a header.
 
 A line is day, time, name, number and text. Commas and line feeds of the text are not always quoted. The layout is after
-three programs that read it (milan-miscevic/viber-chat-stats and two others, 2018 to 2025); no real file was at hand.
+three programs that read it (milan-miscevic/viber-chat-stats and two others, 2018 to 2025); we had no real file.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class ViberReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat; the order of day and month is found from all dates first."""
     draft = Draft()
     written = (when for _, line in source.lines() if (found := _LINE.fullmatch(line)) and (when := _written(found)))
     dating = dating_of(written)

@@ -98,6 +98,7 @@ class WechatReader(_TimedReader):
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation for each chat; lines with titles begin a new one."""
     form = form_of(first_lines(source.head)) or TIME_FIRST
     strays: list[str] = []
     openings = openings_with_text(source, lambda line: opening_of(line, form), lambda: strays.append(""))

@@ -77,6 +77,7 @@ class WhatsappReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield the chat; its form, speakers and order of dates are found over the whole file first."""
     speakers = Speakers()
     first = next(headers_from_lines(source.lines()), None)
     counted: Counter[Layout] = Counter()

@@ -65,6 +65,7 @@ def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
+    """Yield a conversation for each id, its messages oldest first."""
     place, files = (None, []) if source.folder is None else _files_in(source.folder)
     owner = {} if place is None else _owner_in(source.part(place / _ACCOUNT), place / _ACCOUNT)
     chats: dict[str, tuple[Draft, list[Node]]] = {}

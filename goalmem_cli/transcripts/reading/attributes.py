@@ -126,6 +126,7 @@ def cleaned(value: object) -> object:
 
 
 def _listed(reactions: Iterable[Reaction]) -> list[dict[str, object]]:
+    """Return the reactions as JSON, each once with its count and the people who gave it."""
     counts: dict[str, int] = {}
     people: dict[str, list[str]] = {}
     for one in reactions:

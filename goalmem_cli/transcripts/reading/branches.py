@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Branch:
     """Ids from the oldest message to the newest.
 
-    `broken_at` is the id at which the way to the root broke off: it is missing, or was passed already. It is None if
-    the way ends at a root.
+    `broken_at` is the id at which the way to the root breaks off: it is missing, or was passed before; None if the way
+    ends at a root.
     """
 
     ids: tuple[str, ...]
@@ -29,7 +29,7 @@ def branch_to(newest: str, parents: Mapping[str, str | None]) -> Branch:
 
 
 def last_leaf(parents: Mapping[str, str | None]) -> str | None:
-    """Return the last id that is nobody's parent, else the last id; None if there are no ids."""
+    """Return the last id that is no parent, else the last id; None if there are no ids."""
     inner = set(parents.values())
     leaves = [id_ for id_ in parents if id_ not in inner]
     return next(reversed(leaves or list(parents)), None)

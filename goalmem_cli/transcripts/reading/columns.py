@@ -1,4 +1,4 @@
-"""Reads tables whose columns have names: finds which column holds what, or takes what was given, and reads the rows."""
+"""Reads tables with named columns: finds the columns for time, speaker, text and so on, and reads the rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from goalmem_cli.transcripts.reading.source import Source
 
 COLUMNS = ("time", "speaker", "text", "conversation")
-"""What the user can say that a column holds; `text` is required."""
+"""The fields that a user can assign to columns; `text` is required."""
 
 # The names of columns, in lower case with blanks, the likeliest first.
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -36,7 +36,7 @@ _DELIMITERS = ",\t;|"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of the columns, which column holds what, and the delimiter; `clock` is a separate column of times."""
+    """A table's header: column names, the column of each field, and the delimiter; `clock` is a column of times."""
 
     names: tuple[str, ...]
     places: Mapping[str, int]
@@ -62,6 +62,7 @@ def header_of(line: str, told: Mapping[str, str]) -> Header | None:
 
 
 def _header_with(line: str, told: Mapping[str, str], delimiter: str) -> Header | None:
+    """Return the header of the line with this delimiter; None if it lacks a text or a column that the user named."""
     try:
         names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error:

@@ -80,6 +80,7 @@ def _unpack(packed: Any, whole: BinaryIO, size: int) -> None:
 
 
 def _zstd(raw: BinaryIO) -> Any:
+    """Open a zstd stream with the first library that is installed; raises OSError if none is."""
     for name, open_ in _READERS:
         try:
             module = importlib.import_module(name)

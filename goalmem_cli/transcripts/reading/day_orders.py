@@ -30,7 +30,11 @@ class Order(Enum):
 
 
 class Certainty(Enum):
-    """How well an order is known: no other is possible; time goes forward in it; it is usual; another is as good."""
+    """How well an order of day and month is known.
+
+    SURE: no other is possible. ORDERLY: only in it time goes forward. USUAL: most people write so. OPEN: another is
+    as good.
+    """
 
     SURE = 4
     ORDERLY = 3

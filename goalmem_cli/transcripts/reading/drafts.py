@@ -1,4 +1,4 @@
-"""Turns what a reader finds into conversations: one place for blanks, repeats, sessions and names."""
+"""Turns readers' drafts into conversations: handles blanks, repeats, sessions and names."""
 
 from __future__ import annotations
 
@@ -138,6 +138,7 @@ class Draft:
         return Conversation(name, format_name, turns, self.own_id, notes, continues, shares_ids=self.shares_ids)
 
     def _said(self, stamp: Stamp | None) -> datetime | None:
+        """Return the time of a stamp; unreadable times and placeholders are counted, and None."""
         if stamp is None:
             return None
         if stamp.unread:
@@ -163,6 +164,7 @@ class Draft:
         return known is not None and known == _content_of(message, text)
 
     def _unique(self, message: Message, text: str) -> str | None:
+        """Return the message's own id; None without one, or if the draft has it already, which is counted."""
         if message.own_id is None:
             return None
         own_id = clean(message.own_id)
@@ -232,6 +234,7 @@ def _stretches(names: Names, format_name: str, drafts: Iterable[Draft]) -> Itera
 
 
 def _last_stretch(draft: Draft, names: Names, format_name: str) -> Iterator[Conversation]:
+    """Yield the last piece of a finished draft, if it has any message."""
     name = names.of(draft)
     if name is None:
         return
@@ -269,6 +272,7 @@ class Names:
         return self._name
 
     def _new(self, draft: Draft) -> str | None:
+        """Return the name of a finished conversation; None if it repeats an earlier one or its name is taken."""
         number, stem = len(self._taken) + 1, self._source.stem
         numbered = f"{stem}-{number}" if self.is_one_of_several else stem
         name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered

@@ -51,7 +51,10 @@ class Glimpse:
 
     @property
     def records(self) -> list[Node]:
-        """The first elements of the document's array, or the document if it is no array."""
+        """The first records of the JSON document: the elements of its array, else the document and what it wraps.
+
+        Empty if the text is not one JSON document.
+        """
         if self.document is None:
             return []
         if isinstance(self.document.value, list):

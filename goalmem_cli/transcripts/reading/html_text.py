@@ -99,6 +99,7 @@ class _Text(AnyHtml):
         self._inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Add a line break or an image's caption, or enter a hidden element."""
         if tag in self._hidden:
             self._inside.append(tag)
         elif tag in _BLOCKS:
@@ -107,6 +108,7 @@ class _Text(AnyHtml):
             self.parts.append(f"[image: {caption}]")
 
     def handle_endtag(self, tag: str) -> None:
+        """Leave a hidden element, or add the blank that separates blocks and cells."""
         if tag in self._inside:
             del self._inside[len(self._inside) - 1 - self._inside[::-1].index(tag) :]
         elif tag in _BLOCKS:

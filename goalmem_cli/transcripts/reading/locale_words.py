@@ -81,6 +81,7 @@ class _Words:
         return self._weekdays.get(word)
 
     def _load(self) -> bool:
+        """Add the words of the next language; return False if none is left."""
         language = next(self._left, None)
         if language is None:
             return False

@@ -244,6 +244,7 @@ class Listing:
             pass
 
     def _read(self) -> Iterator[Node]:
+        """Yield the elements of the listed array, and keep all other members of the object."""
         text, about = self._text, self.about
         if text.peek() != "{":
             replace(about, value=text.value()).required(self._listed)
@@ -295,6 +296,7 @@ def node_from_text(text: str, file: str, line: int | None = None) -> Node:
 
 
 def _kind(value: object) -> str:
+    """Return the kind of a JSON value in words, for error messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):

@@ -59,6 +59,7 @@ def oldest_first(
 
 
 def _by_time(held: list[Node], moments: list[float | None], is_newest_first: Callable[[Node], bool]) -> Iterator[Node]:
+    """Return the nodes oldest first: sorted by time if all times are known, else in the file's order or reversed."""
     known = [moment for moment in moments if moment is not None]
     falls = sum(later < earlier for earlier, later in pairwise(known))
     rises = sum(later > earlier for earlier, later in pairwise(known))
@@ -87,6 +88,7 @@ def oldest_parts_first(files: list[Place]) -> list[Place]:
 
 
 def _first_time(file: Place) -> float | None:
+    """Return the time of the file's first message in milliseconds since 1970, None if unknown."""
     try:
         document = Glimpse.from_source(Source.from_path(file)).document
     except InputError:

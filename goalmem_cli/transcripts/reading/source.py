@@ -1,4 +1,4 @@
-"""A transcript's text and what it is called, before anyone has looked at its form; read in stretches, never whole."""
+"""The text and name of a transcript before its format is known; the text is read in pieces, never whole."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HEAD_CHARACTERS = 2**16
 LONGEST_LINE = 2**26
-"""In characters. A longer line, or a longer value of a JSON document, is refused: no message is that long."""
+"""The most characters of a line or of a JSON value; longer ones are refused, as no message is that long."""
 
 _CHUNK = 2**20
 WINDOWS = "cp1252"
@@ -44,7 +44,7 @@ Skip = Callable[[InputError], None]
 
 
 def _windows_bytes(error: UnicodeError) -> tuple[str, int]:
-    """Read what is no UTF-8 as Windows-1252: in a log of a chat room each program wrote its own encoding."""
+    """Decode bytes that are not UTF-8 as Windows-1252: in a chat room's log, each program wrote its own encoding."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return error.object[error.start : error.end].decode(WINDOWS, "replace"), error.end
@@ -54,11 +54,11 @@ codecs.register_error(_MIXED, _windows_bytes)
 
 
 def _unheard(_bytes: int) -> None:
-    """Tell nobody how far reading is."""
+    """Ignore the progress: the default of `reached`."""
 
 
 def refuse(error: InputError) -> None:
-    """Let one record that cannot be read be the end of reading.
+    """Stop at the first record that cannot be read: the default of `skip`.
 
     Raises:
         InputError: the error.
@@ -69,16 +69,17 @@ def refuse(error: InputError) -> None:
 class Source:
     """One file's text, or a folder that is one transcript.
 
-    `file` is what error messages call it. Text has neither byte order mark nor carriage returns, since a line is a
-    line in every format and JSON strings cannot hold raw ones. `folder` is set for a folder, which has no text of its
-    own. `reached` hears how many bytes were read so far. `order` is what whoever gave the file says of its dates, for
-    those that leave it open whether the day or the month comes first, and `columns` which column of a table holds what.
-    Mail may have bytes of any encoding: they are kept as lone surrogates, as Python does with names of files. In logs,
-    bytes that are no UTF-8 are read as Windows-1252. `skip`
-    hears of each record that cannot be read, and refuses the source by raising the error, as it does where nothing else
-    is said. `missed` has what looks like a message and was kept as text of another, `forgotten`, once all was read,
-    what an export of goalmem says was forgotten where it comes from. `is_of_excel` says, once the text was opened, that
-    it is a table in Windows-1252, as Excel saves them, and no UTF-8.
+    - `file`: its name in error messages. `folder`: set for a folder, which has no text of its own.
+    - `reached`: is called with the number of bytes read so far.
+    - `skip`: is called with the error of each unreadable record; it may raise the error to refuse the source.
+    - `order`: the order of day and month that the user gave for ambiguous dates. `columns`: the user's columns of a
+      table.
+    - `missed`: lines that look like a message and were kept as text of another one.
+    - `forgotten`: the marks of forgotten turns in an export of goalmem, once all was read.
+    - `is_of_excel`: the text is a table in Windows-1252, as Excel saves it; known once it was opened.
+
+    The text has no byte order mark and no carriage returns. Undecodable bytes of mail become lone surrogates, and those
+    of logs are read as Windows-1252.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Source:
 
     @classmethod
     def from_bytes(cls, data: bytes, file: str) -> Source:
-        """Return the source of a file whose bytes are at hand."""
+        """Return the source of a file's content."""
         return cls(file, lambda: decompressed(io.BytesIO(data)))
 
     @classmethod
@@ -106,7 +107,7 @@ class Source:
         """Return the source of a file or folder on disk or in a zip.
 
         Raises:
-            InputError: it cannot be looked at.
+            InputError: the system cannot look at it.
         """
         try:
             folder = path if path.is_dir() else None
@@ -121,14 +122,14 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """What a conversation of this file is called when it has no name of its own."""
+        """The name of this file's conversation if it has none of its own."""
         if self.file == STANDARD_INPUT:
             return "stdin"
         return clean(Path(plain_name(self.file)).stem).strip() or "transcript"
 
     @cached_property
     def head(self) -> str:
-        """The text's beginning, which is what detection looks at; empty for a folder.
+        """The first 65,536 characters of the text, which detection looks at; empty for a folder.
 
         Raises:
             InputError: it cannot be read, is blank, or is not text.
@@ -172,7 +173,7 @@ class Source:
                 yield number, line.removesuffix("\n")
 
     def chunks(self) -> Iterator[str]:
-        """Yield the text in stretches of about a million characters.
+        """Yield the text in pieces of about a million characters.
 
         Raises:
             InputError: the file cannot be read, or is not text.
@@ -199,7 +200,7 @@ class Source:
             )
 
     def _encoding(self, raw: BinaryIO) -> tuple[str, int]:
-        """Return the encoding and how many bytes its mark takes; a table that is no UTF-8 may be one of Excel."""
+        """Return the encoding and the length of its byte order mark; a table that is not UTF-8 may come from Excel."""
         encoding, skipped = _encoding_of(raw)
         if self.suffix in _OF_EXCEL and encoding == "utf-8" and not skipped:
             raw.seek(0)
@@ -208,15 +209,15 @@ class Source:
         return encoding, skipped
 
     def part(self, path: Place) -> Source:
-        """Return a file of this folder, of which what cannot be read is skipped as that of the folder is.
+        """Return the source of a file in this folder, with the folder's `skip`.
 
         Raises:
-            InputError: it cannot be looked at.
+            InputError: the system cannot look at it.
         """
         return Source.from_path(path, skip=self.skip)
 
     def skip(self, error: InputError) -> None:
-        """Leave out the record that the error is about: say so, and remember the first one.
+        """Skip the record that the error is about; report the error, and remember the first one.
 
         Raises:
             InputError: nothing may be skipped here.
@@ -225,15 +226,15 @@ class Source:
         self.first_skipped = self.first_skipped or error
 
     def miss(self, error: InputError) -> None:
-        """Remember what looks like a message and is not read as one; many such make a file that was not understood."""
+        """Remember a line that looks like a message but is not read as one; too many make the file unreadable."""
         self.missed.append(error)
 
     def readable(self, records: Iterable[Record], read: Callable[[Record], Iterable[Read]]) -> Iterator[Read]:
-        """Yield what is read of each record, and skip the rest of one that cannot be read.
+        """Yield what `read` returns for each record; if a record cannot be read, skip the rest of it.
 
         Raises:
             InputError: nothing may be skipped here, or the records themselves end in an error.
-            TextBroken: this source cannot be read on.
+            TextBroken: this source cannot be read further.
         """
         for record in records:
             try:
@@ -244,7 +245,7 @@ class Source:
                 self.skip(error)
 
     def is_readable(self, look: Callable[[], object]) -> bool:
-        """Return whether a look at a record succeeds, and skip the record where it does not.
+        """Return whether `look` succeeds; if it raises an InputError, skip its record.
 
         Raises:
             InputError: nothing may be skipped here.
@@ -257,14 +258,15 @@ class Source:
         return True
 
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
-        """Return the error that names this file and the place in it."""
+        """Return an error that names this file and the place in it."""
         return InputError(self.file, place, reason, hint)
 
     def broken(self, place: str, reason: str, hint: str = "") -> TextBroken:
-        """Return the error that names this file and the place from which on it cannot be read."""
+        """Return an error that names this file and the place after which it cannot be read."""
         return TextBroken(self.file, place, reason, hint)
 
     def _raw(self) -> BinaryIO:
+        """Open the bytes; raises an InputError for a pipe, which can be read only once."""
         try:
             raw = self._open()
         except OSError as error:
@@ -278,7 +280,7 @@ class Source:
         return self._guarded(lambda: text.read(characters))
 
     def _guarded(self, read: Callable[[], str]) -> str:
-        """Return what `read` gives; what is not text is found again, to say at which byte it is."""
+        """Return the result of `read`; an error about undecodable text names the byte."""
         try:
             return read()
         except UnicodeDecodeError as error:
@@ -289,6 +291,7 @@ class Source:
             raise _unreadable(self.file, error) from error
 
     def _first_wrong_byte(self, encoding: str) -> int:
+        """Return the position of the first byte that cannot be decoded."""
         with self._open() as raw:
             encoding, skipped = self._encoding(raw)
             raw.seek(skipped)
@@ -304,7 +307,7 @@ class Source:
 
 
 class _Counted(io.RawIOBase):
-    """Passes bytes on and says how many were read."""
+    """Passes bytes on and reports how many were read."""
 
     def __init__(self, raw: BinaryIO, reached: Reached) -> None:
         self._raw = raw
@@ -314,6 +317,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer, /) -> int:
+        """Read into the buffer, report the position, and return the number of bytes."""
         with memoryview(buffer) as view:
             data = self._raw.read(len(view))
             view[: len(data)] = data
@@ -326,7 +330,7 @@ def _unreadable(path: Place | str, error: OSError) -> TextBroken:
 
 
 def _encoding_of(raw: BinaryIO) -> tuple[str, int]:
-    """Return the encoding and how many bytes its mark takes; without a mark, zeros in every other byte are UTF-16."""
+    """Return the encoding and the length of its byte order mark; without one, zeros in every other byte mean UTF-16."""
     start = raw.read(512)
     for mark, encoding in _BYTE_ORDER_MARKS:
         if start.startswith(mark):
@@ -339,7 +343,7 @@ def _encoding_of(raw: BinaryIO) -> tuple[str, int]:
 
 
 def _is_windows_text(raw: BinaryIO) -> bool:
-    """Say whether the bytes are no UTF-8, and are text in Windows-1252."""
+    """Say whether the bytes are text in Windows-1252 and not UTF-8."""
     strict = codecs.getincrementaldecoder("utf-8")()
     is_utf8, windows = True, codecs.getincrementaldecoder(WINDOWS)()
     while True:

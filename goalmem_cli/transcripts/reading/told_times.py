@@ -88,9 +88,9 @@ class Stamp:
 
 
 def by_its_clock(moment: datetime) -> datetime:
-    """Return a time whose offset the transcript writes; if that is +00:00, as the time of a clock in UTC.
+    """Return the time with its written offset; +00:00 becomes a fixed offset of 0 instead of `datetime.UTC`.
 
-    `datetime.UTC` itself stands for an instant: the transcript does not say what the speaker's clock showed.
+    `datetime.UTC` marks an instant for which the transcript does not give the speaker's clock.
     """
     return moment.replace(tzinfo=_CLOCK_IN_UTC) if moment.tzinfo is UTC else moment
 
@@ -214,6 +214,7 @@ def _stamp_from_match(match: re.Match[str]) -> Stamp:
 
 
 def _clock(match: re.Match[str]) -> time:
+    """Return the time of day of a match; 24:00 is 0:00, and a half is ignored on clocks of 24 hours."""
     hour = int(match["hour"]) if int(match["hour"]) != _HOURS else 0
     if match["half"] is not None and hour <= _NOON:  # some programs write a half beside a clock of 24 hours
         hour = hour % _NOON + (_NOON if match["half"].lower() == "p" else 0)

@@ -88,6 +88,7 @@ def _half(before: str, after: str, hour: int) -> str | None:
 
 
 def _clock(found: re.Match[str], half: str) -> time | None:
+    """Return the time of day of a match in the half of the day, None if there is no such time."""
     hour = int(found["hour"]) % _HOURS if int(found["hour"]) <= _HOURS else _HOURS  # midnight is 24 on some clocks
     if half and hour <= _NOON:
         hour = hour_in_half(hour, half) or 0

@@ -1,4 +1,4 @@
-"""Places in a zip, with methods like those of `Path`. Entries are read in the zip, so no name of one becomes a path."""
+"""Files and folders in a zip, with methods like those of `Path`. They are read in the zip; no name becomes a path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MOST_ENTRIES, MOST_BYTES, MOST_DEPTH = 50_000, 2**33, 16
-"""The most entries of a zip, the most bytes that one may unpack to, and the most folders that it may lie in."""
+"""The most entries of a zip, the most bytes that one may unpack to, and the most folders above one."""
 MOST_RATIO, SMALL = 250, 2**24
 """An entry of over `SMALL` bytes may unpack to at most `MOST_RATIO` times its packed size."""
 
@@ -30,7 +30,7 @@ _ENCRYPTED = 0x1
 
 @total_ordering
 class Zipped:
-    """A file or folder in a zip. `inside` is its name there, empty for the zip as a whole."""
+    """A file or folder in a zip; `inside` is its name there, "" for the zip itself."""
 
     def __init__(self, archive: Archive, inside: str) -> None:
         self.archive = archive
@@ -66,7 +66,7 @@ class Zipped:
         return self.inside in self.archive.files
 
     def is_dir(self) -> bool:
-        """Say whether something lies in a folder of this name."""
+        """Say whether there is a folder of this name."""
         return self.inside in self.archive.folders
 
     def is_symlink(self) -> bool:
@@ -74,14 +74,14 @@ class Zipped:
         return False
 
     def iterdir(self) -> Iterator[Zipped]:
-        """Yield what lies in this folder, in order."""
+        """Yield the files and folders in this folder, sorted."""
         return (self / name for name in sorted(self.archive.folders.get(self.inside, ())))
 
     def open(self, mode: str = "rb") -> BinaryIO:  # noqa: ARG002 - as `Path` has it
         """Return the entry's bytes, unpacked as they are read.
 
         Raises:
-            OSError: the zip is not there, is encrypted or damaged.
+            OSError: the zip is missing, encrypted or damaged.
         """
         with _as_os_errors():
             opened = ZipFile(self.archive.path)
@@ -107,12 +107,12 @@ class Zipped:
 
 
 Place: TypeAlias = Path | Zipped
-"""Where a transcript lies: on disk, or in a zip."""
+"""The place of a transcript: on disk, or in a zip."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A zip. `files` are its entries by name, without folders; `odd` are links, and names that no export's file has."""
+    """A zip. `files` are its entries by name, without folders; `odd` are links, and names that no export has."""
 
     path: Path
     files: dict[str, ZipInfo]
@@ -123,7 +123,7 @@ class Archive:
         """Read the list of a zip's entries.
 
         Raises:
-            InputError: it cannot be read, is no zip or a damaged one, or has too many entries.
+            InputError: it cannot be read, is not a zip, is damaged, or has too many entries.
         """
         try:
             with _as_os_errors(), ZipFile(path) as opened:
@@ -188,7 +188,7 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Turn what zips raise into an `OSError` that says the same."""
+    """Turn errors of zips into an `OSError` with the same text."""
     try:
         yield
     except _FAULTS as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,3 +181,32 @@ def test_a_sheet_is_written_once(goalmem: Goalmem, run: str, tmp_path: Path) -> 
     assert again.code == 2
     assert "is there already" in again.error_lines[0]
     assert goalmem("eval", "agree", run, str(path), "--sheet", str(path)).code == 2
+
+
+def test_rows_of_other_runs_and_models_are_tested_against_one(goalmem: Goalmem, run: str, tmp_path: Path) -> None:
+    """Paired over the questions that both answer, whatever backbone, model or run: t, p and the size of the effect."""
+    made = answered_run()
+    other = replace(made, manifest=replace(made.manifest, model="another"), answered=made.answered[:-1])
+    write_run(tmp_path / "other", other)
+    second = str(tmp_path / "other")
+    outcome = goalmem("report", run, second, "--against", "direct over hybrid")
+    assert outcome.code == 0, outcome.err
+    table = outcome.out[outcome.out.index("Against direct over hybrid") :]
+    assert "Cohen's d" in table
+    assert re.search(r"2: direct over hybrid +another +F1 +\+0\.000", table)
+    tests = json.loads(goalmem("report", run, second, "--against", "2: goal-mem over hybrid", "--json").out)["tests"]
+    assert {(each["run"], each["name"]) for each in tests} == {
+        (1, "direct over hybrid"), (1, "goal-mem over hybrid"), (2, "direct over hybrid"),
+    }  # fmt: skip
+    lost = goalmem("report", run, "--against", "react over hybrid")
+    assert lost.code == 2
+    assert "'goal-mem over hybrid'" in lost.error_lines[1]
+
+
+def test_people_s_marks_are_correlated_with_each_score(goalmem: Goalmem, run: str, tmp_path: Path) -> None:
+    """As in REMem's Table 7, below the agreement."""
+    path = marks(tmp_path, "c1-0,direct,right", "c1-1,direct,wrong", "c1-0,goal-mem,right")
+    shown = goalmem("eval", "agree", run, path).out
+    assert re.search(r"Scores and marks made by hand\n+score +mean +Pearson r +Spearman rho +answers\nF1 ", shown)
+    told = json.loads(goalmem("eval", "agree", run, path, "--json").out)["correlations"]
+    assert told["f1"]["n"] == 3

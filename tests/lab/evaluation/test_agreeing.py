@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.lab.evaluation.metrics.agreement import agreement, cohens_kappa
+from goalmem_cli.lab.evaluation.metrics.agreement import Correlation, agreement, cohens_kappa, correlation
 from goalmem_cli.lab.evaluation.runs.labels import read_labels
 from goalmem_cli.lab.evaluation.runs.run import Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.agreeing import (
     by_hand,
     compared,
+    correlations,
     document,
     judges_of,
     other_answers,
@@ -306,3 +307,25 @@ def test_a_sheet_comes_back_as_marks(tmp_path: Path) -> None:
     labels = read_labels(path, run)
     assert labels.bad == ()
     assert len(labels.marks) == 7
+
+
+def test_correlations_by_hand() -> None:
+    """Of four answers, two of them right: what Pearson and Spearman are on paper; of equal scores there are none."""
+    found = correlation([0.0, 0.5, 0.5, 1.0], [False, False, True, True])
+    assert found is not None
+    assert (found.mean, found.n) == (0.5, 4)
+    assert found.pearson == pytest.approx(1 / 2**0.5)  # 0.5 by the root of 0.5 x 1
+    assert found.spearman == pytest.approx(4 / (4.5 * 4) ** 0.5 * 0.75)  # ranks 1, 2.5, 2.5, 4 and 1.5, 1.5, 3.5, 3.5
+    assert correlation([0.3, 0.3], [True, False]) == Correlation(0.3, None, None, 2)
+    assert correlation([0.1, 0.3], [True, True]) == Correlation(0.2, None, None, 2)
+    assert correlation([], []) is None
+
+
+def test_scores_go_with_marks_made_by_hand(tmp_path: Path) -> None:
+    """Each score of an answer with its mark; answers without a score or a mark are left out (REMem's Table 7)."""
+    run = answered_run()
+    path = marked(tmp_path, "c1-0,direct,hybrid,right", "c1-1,direct,hybrid,wrong", "c1-2,direct,hybrid,wrong")
+    found = correlations(run, read_labels(path, run))
+    assert {name: each.n for name, each in found.items()}["f1"] == 3
+    assert "set_f1" not in found
+    assert document([], 3, (), found)["correlations"]["f1"]["n"] == 3  # type: ignore[index]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired, paired_test
 from tests.conftest import examples
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
@@ -89,3 +89,17 @@ def test_another_seed_draws_otherwise() -> None:
     """The seed is used."""
     values = [0.1, 0.9, 0.4, 0.3, 0.77]
     assert interval(values, 0, 50) != interval(values, 1, 50)
+
+
+def test_a_paired_test_by_hand() -> None:
+    """Differences 1, 2 and 3: mean 2, deviation 1, so t = 2 / (1 / 3 ** 0.5), and p of two degrees of freedom."""
+    found = paired_test([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    assert found is not None
+    assert found.difference.mean == 2.0
+    assert found.t == pytest.approx(2 * 3**0.5)
+    assert found.p == pytest.approx(0.0742, abs=1e-4)
+    assert found.effect == 2.0
+    same = paired_test([1.0, 1.0], [0.5, 0.5])
+    assert same is not None
+    assert (same.difference.mean, same.t, same.p, same.effect) == (0.5, None, None, None)
+    assert paired_test([], []) is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.metrics.ordering import order_score
-from goalmem_cli.lab.evaluation.runs.judge import NUGGET, ORDER, Judge, Paper, Style, steps_of
+from goalmem_cli.lab.evaluation.runs.judge import COUNT, NUGGET, ORDER, Judge, Paper, Style, steps_of
 from goalmem_cli.lab.evaluation.runs.run import Verdict
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.lab.evaluation.summaries.summary import accuracies
@@ -154,3 +156,25 @@ def test_a_number_beyond_the_events_is_asked_for_again() -> None:
 
     assert verdict.score is not None
     assert verdict.score > 0.5
+
+
+SET = Case("q3", "c1", "Which hotels?", "Apollo; Alfama; Casa", (), "type_4", answers=("Apollo", "Alfama", "Casa"))
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_the_right_items_of_an_answer_are_counted(profile: Profile) -> None:
+    """For CAME-Bench, as STITCH's Listing 12 does, beside the rules; single answers are marked whole."""
+    reply = "order: 2\norder: 1\norder: 0" if profile == "compact" else '{"order": ["2", "1", "0", "1"]}'
+    model = ScriptedModel([reply, reply_of(profile, "right")])
+    judge = Judge(model, PromptBook.load(None, profile, steps_of("came", "standard")), "big", "standard", "came")
+    (verdict,) = marked(judge, SET, "the Alfama, the Apollo and the Ritz")
+    (single,) = marked(judge, replace(SET, id="q4", answers=("Apollo",)), "the Apollo")
+
+    named = 3 if profile == "compact" else 4
+    assert verdict.score == pytest.approx(4 / (named + 3))
+    assert verdict.precision == 2 / named
+    assert [request.step for request in model.seen] == [COUNT, "judge"]
+    scores = score(SET, "came", answer("Apollo", "q3").trace, [verdict])
+    assert (scores["judge"], scores["judge_precision"]) == (verdict.score, verdict.precision)
+    assert scores["set_precision"] == 1.0
+    assert score(SET, "came", answer("Apollo", "q4").trace, [single])["judge_precision"] == 1.0

@@ -1,4 +1,4 @@
-"""What the papers report: as it stands in their texts, on the page of the manual, and beside a run."""
+"""What the papers report: as it stands in their texts, and beside a run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ import pytest
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.errors import InputError
-from goalmem_cli.guide import page
 from goalmem_cli.lab.evaluation.summaries.published import FILE, load, read_tables
 from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.lab.render.published import HERE, TITLE, beside, chosen
 from goalmem_cli.wiring import Factories, backbone_names
 from tests.lab.evaluation.made_runs import answered_run, manifest
-from tests.lab.evaluation.published_page import section, tables
 
 PAPERS = Path(__file__).resolve().parents[4] / "shared" / "papers"
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -137,11 +135,6 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert FILE.is_file()
 
 
-def test_the_page_has_the_figures_of_the_file() -> None:
-    """The tables of the manual are those that `python -m tests.lab.evaluation.published_page` makes of the file."""
-    assert section(page("measuring").text)[1] == tables()
-
-
 def test_reported_rows_stand_behind_the_measured_one_of_their_kind(tmp_path: Path) -> None:
     """Each row says where it comes from; what goalmem does not have comes last; empty cells stay empty."""
     summaries = [summarise(answered_run())]
@@ -223,6 +216,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     names = {name for one in told.values() for name in one.settings}
     assert names <= {
         "scope", "budget", "fact_tokens", "sift", "lean", "checks", "planning", "max_breadth", "max_depth", "max_steps",
+        "goal-mem.background",
         *(f"{each}.{slot.name}" for each, entry in STRUCTURED.items() for slot in fields(entry.settings)),
     }  # fmt: skip
     usual = {
@@ -230,10 +224,10 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
         "max_depth": "5", "max_steps": "5",
     }  # fmt: skip
     unlike = {
-        ("REMem, Table 13", "tot", "Full-Context with TISER"): "budget is 60 here and 1000000 there",
+        ("REMem, Table 13", "tot", "REMem-I with TISER"): "paper:remem.gists is as usual here and False there",
         ("REMem, Table 4", "complex-tr", "REMem-I"): "scope is conversation here and domain there",
         ("REMem, Table 3", "locomo", "NV-Embed-v2 (7B)"): "budget is 60 here and 10 there",
-        ("STITCH, Table 1", "came", "STITCH"): "stitch.way is as usual here and gated there",
+        ("STITCH, Table 1", "came", "STITCH"): "budget is 60 here and 40 there",
         ("GOAL-MEM, Table 1", "locomo", "Mem0 with GOAL-MEM"): "planning is together here and paper there",
     }
     for key, wanted in unlike.items():

@@ -1,4 +1,4 @@
-"""Agreement of two raters of the same answers: the share of equal marks, and Cohen's kappa."""
+"""Agreement of two raters of the same answers: the share of equal marks, Cohen's kappa, and correlations."""
 
 from __future__ import annotations
 
@@ -61,3 +61,31 @@ def _with_bounds(table: tuple[int, int, int, int], seed: int) -> Interval | None
     kappas = [each for row in drawn.tolist() if (each := cohens_kappa(*row)) is not None]
     low, high = np.percentile(kappas, [2.5, 97.5]) if kappas else (kappa, kappa)
     return Interval(kappa, min(float(low), kappa), max(float(high), kappa), n)
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """How a score goes with marks made by hand over `n` answers (REMem's Table 7).
+
+    `mean` is the score's. Both coefficients are None where all scores, or all marks, are the same.
+    """
+
+    mean: float
+    pearson: float | None
+    spearman: float | None
+    n: int
+
+
+def correlation(values: Sequence[float], marks: Sequence[bool]) -> Correlation | None:
+    """Return the correlation of the scores with the marks of the same answers; None without answers."""
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    if len({*values}) < 2 or len({*marks}) < 2:
+        return Correlation(mean, None, None, len(values))
+    from scipy.stats import pearsonr, spearmanr  # takes half a second, and most commands do not need it
+
+    by_hand = [float(mark) for mark in marks]
+    return Correlation(
+        mean, float(pearsonr(values, by_hand).statistic), float(spearmanr(values, by_hand).statistic), len(values)
+    )

@@ -1,4 +1,4 @@
-"""Means with 95% intervals by SciPy's percentile bootstrap over the questions."""
+"""Means with 95% intervals by SciPy's percentile bootstrap over the questions, and paired tests."""
 
 from __future__ import annotations
 
@@ -48,3 +48,32 @@ def paired(left: Sequence[float], right: Sequence[float], seed: int = 0, resampl
         ValueError: the lengths differ.
     """
     return interval([mine - theirs for mine, theirs in zip(left, right, strict=True)], seed, resamples)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A paired t-test: the mean difference with its bootstrap interval, t, the two-sided p, and the effect size.
+
+    `effect` is Cohen's d of the differences: their mean by their standard deviation. All three are None for fewer than
+    two questions, and where all differences are the same.
+    """
+
+    difference: Interval
+    t: float | None = None
+    p: float | None = None
+    effect: float | None = None
+
+
+def paired_test(left: Sequence[float], right: Sequence[float], seed: int = 0) -> PairedTest | None:
+    """Return the test of left against right over the same questions in the same order; None without questions."""
+    difference = paired(left, right, seed)
+    if difference is None:
+        return None
+    apart = np.asarray(left, dtype=np.float64) - np.asarray(right, dtype=np.float64)
+    spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+    if spread == 0:
+        return PairedTest(difference)
+    from scipy.stats import ttest_rel  # as above
+
+    found = ttest_rel(left, right)
+    return PairedTest(difference, float(found.statistic), float(found.pvalue), difference.mean / spread)

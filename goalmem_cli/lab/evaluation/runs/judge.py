@@ -1,10 +1,11 @@
 """Mark answers against gold answers with a model; an answer that it cannot mark gets no mark, and is not wrong.
 
 LongMemEval's questions are marked by its published rules, one prompt per question type. For BEAM (arXiv 2510.27246),
-each nugget is marked 0, 0.5 or 1 and the answer gets the mean; answers that list events are marked by their order. All
-other datasets use the standard or the strict prompt. Decoding is greedy, so a repeated prompt repeats the reply.
-Therefore odd passes show the gold answer first and even passes the given answer, which shows how much the order
-influences a judge.
+each nugget is marked 0, 0.5 or 1 and the answer gets the mean; answers that list events are marked by their order. For
+CAME-Bench's questions with several right items, those that an answer names are counted (STITCH, Listing 12). All other
+questions use the standard or the strict prompt. Decoding is greedy, so a repeated prompt repeats the reply. Therefore
+odd passes show the gold answer first and even passes the given answer, which shows how much the order influences a
+judge.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ Pass: TypeAlias = tuple[int, int]
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called after every answer with the judge's name, the answers done and the total."""
 
-LONGMEMEVAL, BEAM = "longmemeval", "beam"
-NUGGET, ORDER = "judge_nugget", "judge_order"
+LONGMEMEVAL, BEAM, CAME = "longmemeval", "beam", "came"
+NUGGET, ORDER, COUNT = "judge_nugget", "judge_order", "judge_count"
+_NUMBERED = (ORDER, COUNT)
 ABSTENTION = "judge_abstention"
 TEMPLATES: Mapping[str, str] = {
     "single-session-user": "judge_recall",
@@ -49,6 +51,7 @@ TEMPLATES: Mapping[str, str] = {
 }
 STYLES: Mapping[Style, str] = {"standard": "judge", "strict": "judge_strict"}
 REFUSED = "refused"
+_CUT_OFF = "it was cut off at its greatest length"
 MODEL_DIGEST = "model_hash"
 
 _MARKS = {"right": 1.0, "wrong": 0.0, "1": 1.0, "0.5": 0.5, "0": 0.0}
@@ -60,7 +63,8 @@ def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - the 
     """Return the prompts that judge datasets of the format."""
     if format == LONGMEMEVAL:
         return (*dict.fromkeys(TEMPLATES.values()), ABSTENTION)
-    return (NUGGET, ORDER, STYLES[style]) if format == BEAM else (STYLES[style],)
+    own = {BEAM: (NUGGET, ORDER), CAME: (COUNT,)}
+    return (*own.get(format, ()), STYLES[style])
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,8 @@ class Judge:
             return None
         if self._format == BEAM and case.nuggets:
             return ORDER if case.category == ORDERING else NUGGET
+        if self._format == CAME and len(case.answers) > 1:
+            return COUNT
         if self._format != LONGMEMEVAL:
             return STYLES[self.style]
         if case.category not in TEMPLATES:
@@ -192,7 +198,8 @@ class Judge:
                 weights=self.digest,
                 rules=rules,
                 usage=marking.usage[number],
-                score=mark if marking.step in (NUGGET, ORDER) else None,
+                score=mark if marking.step in (NUGGET, *_NUMBERED) else None,
+                precision=marking.precision.get(number),
             )
             for number in paper.numbers
             for mark, reply in [marking.mark_of(number)]
@@ -214,10 +221,10 @@ class Judge:
             "question": quotable(case.question),
             "prediction": quotable(prediction(paper.answered.trace)),
         }
-        nuggets = [quotable(nugget) for nugget in case.nuggets]
+        nuggets = [quotable(nugget) for nugget in (case.answers if step == COUNT else case.nuggets)]
         if step == NUGGET:
             return _Marking(step, texts, paper.numbers, [{"nugget": nugget} for nugget in nuggets])
-        texts |= {"nuggets": nuggets} if step == ORDER else {"gold": quotable(gold_of(case))}
+        texts |= {"nuggets": nuggets} if step in _NUMBERED else {"gold": quotable(gold_of(case))}
         return _Marking(step, texts, paper.numbers, [{}])
 
     def _request(self, marking: _Marking, each: Pass) -> Request:
@@ -225,8 +232,8 @@ class Judge:
         inputs = {**marking.texts, **marking.parts[place], "problem": quotable(marking.marks[each][1])}
         if self._format == LONGMEMEVAL:
             inputs["strict"] = self.style == "strict"
-        if marking.step == ORDER:
-            return self._prompts[ORDER].request(inputs, {"numbers": numbers_of(marking.nuggets)})
+        if marking.step in _NUMBERED:
+            return self._prompts[marking.step].request(inputs, {"numbers": numbers_of(marking.nuggets)})
         return self._prompts[marking.step].request({**inputs, "swapped": number % 2 == 0})
 
     def _verdict(self, answered: Answered, number: int, is_right: bool | None, reply: str) -> Verdict:
@@ -251,6 +258,7 @@ class _Marking:
         self.open_passes = [(number, place) for number in numbers for place in range(len(parts))]
         self.marks: dict[Pass, Mark] = dict.fromkeys(self.open_passes, (None, ""))
         self.usage: dict[int, Usage] = dict.fromkeys(numbers, Usage())
+        self.precision: dict[int, float] = {}
 
     @property
     def nuggets(self) -> Sequence[str]:
@@ -269,10 +277,23 @@ class _Marking:
         for (number, _), each in zip(self.open_passes, reply, strict=True):
             self.usage[number] += Usage(1, each.prompt_tokens, each.cached_tokens, each.completion_tokens)
         for place, request, each in zip(self.open_passes, requests, reply, strict=True):
-            mark, said = _read(request, each, len(self.nuggets))
-            whole = mark if mark is None or self.step == ORDER or not is_strict else float(int(mark))
+            mark, said = self._read(request, each, place[0])
+            whole = mark if mark is None or self.step in _NUMBERED or not is_strict else float(int(mark))
             self.marks[place] = whole, said
         self.open_passes = [place for place in self.open_passes if self.marks[place][0] is None]
+
+    def _read(self, request: Request, completion: Completion, number: int) -> Mark:
+        if self.step not in _NUMBERED:
+            return _read(request, completion)
+        named, problem = _read_numbers(request, completion, len(self.nuggets))
+        if named is None:
+            return None, problem
+        told = f"{self.step.removeprefix('judge_')}: {', '.join(map(str, named))}"
+        if self.step == ORDER:
+            return order_score(named, len(self.nuggets)), told
+        right = len({*named} - {0})
+        self.precision[number] = right / len(named) if named else 0.0
+        return 2 * right / (len(named) + len(self.nuggets)), told
 
     def mark_of(self, number: int) -> Mark:
         """Return the mean mark of a pass with its texts; None and the first problem if a part has no mark."""
@@ -368,24 +389,29 @@ def _key(answered: Answered, judge: Judge, number: int) -> Key:
     )
 
 
-def _read(request: Request, completion: Completion, listed: int) -> Mark:
-    """Return the mark and text of a reply, or None and why it is unusable.
-
-    `listed` is the number of nuggets if their order is marked, else 0.
-    """
+def _read(request: Request, completion: Completion) -> Mark:
+    """Return the mark and text of a reply, or None and why it is unusable."""
     if not completion.is_complete:
-        return None, "it was cut off at its greatest length"
+        return None, _CUT_OFF
     try:
         fields = read_fields(completion.text, request)
-        word = "" if listed else one_of(fields, "verdict")
+        word = one_of(fields, "verdict")
     except ReplyUnusable as error:
         return None, error.message
-    if listed:
-        order = fields.get("order", ())
-        if wrong := [number for number in order if number not in numbers_of(range(listed))]:
-            return None, f"{wrong[0][:20]!r} is none of the numbers"
-        return order_score([int(number) for number in order], listed), f"order: {', '.join(order)}"
     if word not in _MARKS:
         return None, f"{word[:40]!r} is no mark"
     why = " ".join(" ".join(fields.get("why", ())).split())
     return _MARKS[word], f"{word}: {why}" if why else word
+
+
+def _read_numbers(request: Request, completion: Completion, listed: int) -> tuple[list[int] | None, str]:
+    """Return the numbers of a reply, one for each item of the answer, or None and why it is unusable."""
+    if not completion.is_complete:
+        return None, _CUT_OFF
+    try:
+        order = read_fields(completion.text, request).get("order", ())
+    except ReplyUnusable as error:
+        return None, error.message
+    if wrong := [number for number in order if number not in numbers_of(range(listed))]:
+        return None, f"{wrong[0][:20]!r} is none of the numbers"
+    return [int(number) for number in order], ""

@@ -108,14 +108,20 @@ def _without(of: str, **settings: str) -> tuple[Variant, ...]:
 
 
 ABLATIONS: Mapping[str, tuple[Variant, ...]] = {
-    "remem": _without(
-        "remem", gists="gists", facts="facts", synonymy="synonymy edges", semantic_retrieve="semantic_retrieve",
-        lexical_retrieve="lexical_retrieve", find_gist_contexts="find_gist_contexts",
-        find_entity_contexts="find_entity_contexts",
-    ),
-    "stitch": _without(
-        "stitch", by_scope="scope", by_event="event types", by_entity="entity types", coreference="coreference"
-    ),
+    **{
+        name: _without(
+            name, gists="gists", facts="facts", synonymy="synonymy edges", semantic_retrieve="semantic_retrieve",
+            lexical_retrieve="lexical_retrieve", find_gist_contexts="find_gist_contexts",
+            find_entity_contexts="find_entity_contexts",
+        )
+        for name in ("remem", "paper:remem")
+    },
+    **{
+        name: _without(
+            name, by_scope="scope", by_event="event types", by_entity="entity types", coreference="coreference"
+        )
+        for name in ("stitch", "paper:stitch")
+    },
     "goal-mem": (
         Variant("goal-mem", "goal-mem without refinement", {"max_depth": 0}),
         Variant("goal-mem", "goal-mem, breadth 1", {"max_breadth": 1}),

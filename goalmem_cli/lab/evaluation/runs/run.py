@@ -90,7 +90,8 @@ class Verdict:
 
     - `judge`, `prompt`: the names of its model and of its prompt (``standard``, ``strict``).
     - `weights`, `rules`: the hashes of model and prompt text; "" if nothing was asked.
-    - `score`: the mean mark (0 to 1) of the answer's nuggets, or the mark of their order, for datasets with nuggets.
+    - `score`: the mean mark (0 to 1) of the answer's nuggets, or the mark of their order, for datasets with nuggets;
+      the F1 of its items where a judge counts the right ones, of which `precision` is the share.
     - `usage`: the cost including a retry. It has no seconds, because many answers share a call.
     """
 
@@ -106,6 +107,7 @@ class Verdict:
     rules: str = ""
     usage: Usage = field(default_factory=Usage)
     score: float | None = None
+    precision: float | None = None
 
     @property
     def mark(self) -> float | None:

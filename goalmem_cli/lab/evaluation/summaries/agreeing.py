@@ -8,15 +8,18 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.lab.evaluation.metrics.agreement import Agreement, agreement
+from goalmem_cli.json_records import plain
+from goalmem_cli.lab.evaluation.metrics.agreement import Agreement, Correlation, agreement, correlation
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.runs.judge import REFUSED, gold_of
 from goalmem_cli.lab.evaluation.runs.labels import BACKBONE, MARK, QUESTION, REASONER, AnswerKey, Labels
 from goalmem_cli.lab.evaluation.runs.run import Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.lab.evaluation.summaries.summary_formats import harmless
 
 PEOPLE = "by hand"
+CORRELATED = ("f1", "token_f1", "bleu1", "exact", "set_f1", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,21 @@ def compared(first: Marks, second: Marks, left_out: Iterable[AnswerKey] = ()) ->
     )
 
 
+def correlations(run: Run, labels: Labels) -> dict[str, Correlation]:
+    """Return how each automatic score goes with the marks made by hand, over the answers that have both."""
+    scores = {
+        (case, row.reasoner, row.backbone): each for row in summarise(run).rows for case, each in row.scores.items()
+    }
+    marked = {key: mark for key, mark in labels.marks.items() if key in scores}
+    found: dict[str, Correlation] = {}
+    for metric in CORRELATED:
+        keys = [key for key in marked if metric in scores[key]]
+        told = correlation([scores[key][metric] for key in keys], [marked[key] for key in keys])
+        if told is not None:
+            found[metric] = told
+    return found
+
+
 def other_answers(run: Run, other: Run) -> set[AnswerKey]:
     """Return the answers with the same key in both runs but different texts."""
     texts = {(one.case, one.reasoner, one.backbone): prediction(one.trace) for one in run.answered}
@@ -127,11 +145,14 @@ SHEET = (QUESTION, "asked", "gold answer", "answer", MARK, REASONER, BACKBONE)
 _DIGITS = 6
 
 
-def document(pairs: Sequence[Compared], rows: int, bad: Sequence[str]) -> dict[str, object]:
+def document(
+    pairs: Sequence[Compared], rows: int, bad: Sequence[str], told: Mapping[str, Correlation] | None = None
+) -> dict[str, object]:
     """Return the JSON document of `eval agree --json`; `rows` and `bad` describe the file of marks."""
     return {
         "schema_version": SCHEMA_VERSION,
         "labels": {"rows": rows, "bad": list(bad)},
+        "correlations": {name: plain(each) for name, each in (told or {}).items()},
         "pairs": [
             {
                 "first": _marks_document(pair.first, pair.first_alone),

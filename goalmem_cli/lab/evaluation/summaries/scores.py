@@ -19,7 +19,7 @@ from goalmem_cli.trace import Trace
 LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 """The formats with LoCoMo's categories and scoring rules."""
 
-TOT, COMPLEX_TR = "tot", "complex-tr"
+TOT, COMPLEX_TR, CAME = "tot", "complex-tr", "came"
 """The formats with their own scoring rules."""
 
 OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
@@ -48,7 +48,8 @@ def score(
       each counts.
     - `set_accuracy`, `answer_f1`: Complex-TR's questions.
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
-    - `judge`: the mean of the readable verdicts.
+    - `judge`: the mean of the readable verdicts; for CAME-Bench's sets the F1 of the items counted as right, whose
+      share of those named is `judge_precision`.
     - `refused`: 0 or 1, every question.
     - ``recall@k``: answerable questions with evidence; its share in the first k facts found.
     - `left_out`: every question; the hits that did not fit into the tokens of facts, if the trace has them.
@@ -67,6 +68,9 @@ def score(
     readable = [verdict.mark for verdict in verdicts if verdict.mark is not None]
     if readable:
         scores["judge"] = sum(readable) / len(readable)
+    if case.answers and format == CAME and readable:
+        precise = [each.mark if each.precision is None else each.precision for each in verdicts]
+        scores["judge_precision"] = sum(value for value in precise if value is not None) / len(readable)
     scores |= {name: float(value) for name, value in asdict(trace.usage).items()}
     return scores | _left_out(trace) | _search(trace) | _plan(case, trace)
 

@@ -22,7 +22,7 @@ from goalmem_cli.trace import Status
 
 ANSWERS = (
     "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
-    "set_accuracy", "answer_f1", "judge", "refused",
+    "set_accuracy", "answer_f1", "judge", "judge_precision", "refused",
 )  # fmt: skip
 USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
 SEARCH = ("breadth", "depth", "subgoals")

@@ -4,6 +4,7 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
+from goalmem_cli.reasoners.goal_mem.background import STEP, Background
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
 
@@ -43,18 +44,30 @@ def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
     return planning
 
 
-def prover_of(planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted) -> Prover:
-    """Return the prover of that name."""
+def prover_of(
+    planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted,
+    background: Background | None = None,
+) -> Prover:  # fmt: skip
+    """Return the prover of that name. `background` is for `paper` alone.
+
+    Raises:
+        UsageError: another prover is to have a background.
+    """
+    if background is not None and planning != paper.NAME:
+        raise UsageError(
+            f"goal-mem: only --planning {paper.NAME} plans with a background", "leave the setting background out"
+        )
     if planning == together.NAME:
         return together.Together(model, prompts, limits)
     if planning == paper.NAME:
-        return paper.Paper(model, prompts)
+        return paper.Paper(model, prompts, background)
     return stepwise.Stepwise(model, prompts, fitted)
 
 
-def steps_of(planning: Planning) -> tuple[str, ...]:
+def steps_of(planning: Planning, *, has_background: bool = False) -> tuple[str, ...]:
     """Return the steps whose prompts a prover uses."""
-    return {together.NAME: together.STEPS, paper.NAME: paper.STEPS, stepwise.NAME: stepwise.STEPS}[planning]
+    summing = (STEP,) if has_background else ()
+    return summing + {together.NAME: together.STEPS, paper.NAME: paper.STEPS, stepwise.NAME: stepwise.STEPS}[planning]
 
 
 def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from goalmem_cli.logic import Rule
-from goalmem_cli.logic.normal import as_pair
+from goalmem_cli.logic.normal import as_pair, words
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings, say_question
 from goalmem_cli.reasoners.goal_mem.records import (
@@ -38,6 +39,8 @@ from goalmem_cli.trace import Attempt, Ending, Verdict
 NAME: Final = "paper"
 STEPS = ("decompose", "unify", "refine", "answer", "verdict")
 T = TypeVar("T")
+_CUES = {"temporal": "when", "causal": "why", "spatial": "where"}
+"""The word by which a query tells a backbone its relation (Appendix I.3); none for semantic."""
 
 
 class Paper:
@@ -50,38 +53,56 @@ class Paper:
     manner = Manner(words_apart=True)
     spending = Spending()
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook) -> None:
+    def __init__(self, model: LanguageModel, prompts: PromptBook, background: Background | None = None) -> None:
+        """Take the model with its prompts, and what summarises the speakers for the plans (None: nothing does)."""
         self._model = model
         self._prompts = prompts
+        self._background = background
 
     def search(self, search: Search) -> Ended | None:
-        """Try one plan after another, each different from those that failed."""
+        """Try one plan after another, each different from those that failed, until the question's budget is spent."""
         failed: dict[frozenset[str], str] = {}
-        depth = search.limits.max_depth
+        known: list[str] = []
+        depth, left = search.limits.max_depth, search.limits.budget
+        background = self._summaries(search)
         for breadth in range(1, search.limits.max_breadth + 1):
-            plan = self._new_plan(search, failed, breadth)
+            if left < 1:
+                search.count(Usage(), f"no further plan: all {search.limits.budget} facts of the budget were shown")
+                return None
+            plan = self._new_plan(search, failed, breadth, {"background": background, "known": known})
             if plan is None:
                 return None
             queries = [atom.phrase for atom in plan.subgoals]
-            pool = search.pool.emptied(self.spending.within(depth))
+            pool = search.pool.emptied(left, self.spending.within(depth))
             ended = search.attempt(Task(breadth, self, pool, depth, plan, queries, dict(failed)))
             if ended.is_proved:
                 return ended
             failed[plan.key] = str(Rule(plan.subgoals, plan.goal))
+            left -= pool.shown.units
+            known += [line for line in _known(ended.state) if line not in known]
         return None
 
     def resume(self, search: Search, kept: Kept) -> Ended | None:
         """Try the plan of an earlier proof again, for its open subgoals."""
         depth = search.limits.max_depth
-        pool = search.pool.emptied(self.spending.within(depth))
+        pool = search.pool.emptied(search.limits.budget, self.spending.within(depth))
         ended = search.attempt(Task(1, self, pool, depth, kept.plan, begun=kept.begun))
         return ended if ended.is_proved else None
 
-    def _new_plan(self, search: Search, failed: Mapping[frozenset[str], str], breadth: int) -> Plan | None:
+    def _summaries(self, search: Search) -> list[str]:
+        if self._background is None:
+            return []
+        lines, usage = self._background.of(search.question)
+        search.count(usage)
+        return lines
+
+    def _new_plan(
+        self, search: Search, failed: Mapping[frozenset[str], str], breadth: int, told: Mapping[str, Sequence[str]]
+    ) -> Plan | None:
         """Return a plan that differs from the failed ones, or None. A repeated plan is refused once."""
         most, problem, note = search.limits.max_subgoals, "", ""
         for _ in range(2):
-            reply = self.decompose(search.question, list(failed.values()), problem)
+            reply = self.decompose(search.question, list(failed.values()), problem, **told)
             search.count(reply.usage)
             if reply.value is None:
                 problem, note = reply.problem, ""
@@ -99,11 +120,22 @@ class Paper:
             search.count(Usage(), failed=Attempt(breadth, "", (), ending=Ending.UNUSABLE_REPLY, failure=failure))
         return None
 
-    def decompose(self, question: Question, failed: Sequence[str] = (), problem: str = "") -> Reply[Plan]:
-        """Ask for a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1)."""
+    def decompose(
+        self,
+        question: Question,
+        failed: Sequence[str] = (),
+        problem: str = "",
+        background: Sequence[str] = (),
+        known: Sequence[str] = (),
+    ) -> Reply[Plan]:
+        """Ask for a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1).
+
+        `background` tells of each speaker in a line, `known` is what earlier attempts proved (Appendix I.1).
+        """
 
         def build(trouble: str) -> Request:
-            inputs = say_question(question) | {"failed": list(failed), "problem": trouble or problem}
+            told = {"background": list(background), "known": list(known), "failed": list(failed)}
+            inputs = say_question(question) | told | {"problem": trouble or problem}
             return self._prompts["decompose"].request(inputs)
 
         return self._ask(build, lambda reply: _read_plan(reply, question))
@@ -177,7 +209,15 @@ def _facing(standing: Round, state: ProofState) -> dict[str, object]:
         "facts": list(standing.pool.shown.lines),
         "goal": str(state.plan.goal),
         "substitution": say_bindings(state.substitution.bindings),
+        "known": _known(state),
     }
+
+
+def _known(state: ProofState | None) -> list[str]:
+    """Return the settled subgoals with their values, as statements; for a closed question those that hold."""
+    if state is None:
+        return []
+    return [str(state.applied(number)) for number in range(len(state.atoms)) if state.settling(number)]
 
 
 def _read_plan(reply: Any, question: Question) -> Plan:
@@ -202,6 +242,17 @@ def _read_antecedents(reply: Any, labels: Mapping[str, int]) -> tuple[Wish, ...]
     if reply["status"] == "stop":
         return ()
     return tuple(
-        Wish(labels[entry["of"]], "", (entry["query"],), Need(parse_reply_atom(entry["subgoal"]), entry["relation"]))
+        Wish(
+            labels[entry["of"]],
+            "",
+            (_led(entry["query"], entry["relation"]),),
+            Need(parse_reply_atom(entry["subgoal"]), entry["relation"]),
+        )
         for entry in reply["antecedents"]
     )
+
+
+def _led(query: str, relation: str) -> str:
+    """Return the query with the word for its relation in front, unless it has it."""
+    cue = _CUES.get(relation, "")
+    return query if not cue or cue in words(query) else f"{cue} {query}"

@@ -1,0 +1,188 @@
+"""`goalmem eval tables`: which commands make the tables of a paper, what they need, and to run them."""
+
+from __future__ import annotations
+
+import json as to_json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goalmem_cli.cli import options
+from goalmem_cli.cli.groups import examples
+from goalmem_cli.cli.invocation import Invocation, begin, temporary
+from goalmem_cli.errors import UsageError
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
+from goalmem_cli.lab.cli.measuring import Measuring
+from goalmem_cli.lab.cli.report import Form, print_report
+from goalmem_cli.lab.cli.wanted import Judge, Typed, one_of
+
+if TYPE_CHECKING:
+    from goalmem_cli.lab.evaluation.summaries.reproducing import Command, Reproduced
+
+SCHEMA_VERSION = 1
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command to the group."""
+    group.command(
+        "tables",
+        epilog=examples(
+            "goalmem eval tables goal-mem",
+            "goalmem eval tables stitch --table 2 --run --data came=came-data --model M --judge J --out stitch-2",
+            guide="tables",
+        ),
+    )(tables)
+
+
+def tables(
+    context: typer.Context,
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="goal-mem, remem or stitch.")],
+    table: Annotated[int | None, typer.Option("--table", min=1, help="Only this one [default: all].")] = None,
+    run: Annotated[bool, typer.Option("--run", help="Run the commands, and print the report.")] = False,
+    data: Annotated[
+        list[str] | None,
+        typer.Option("--data", metavar="BENCHMARK=FILE", help="Where a benchmark's questions lie; repeatable."),
+    ] = None,
+    model: options.Model = None,
+    judge: Judge = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many questions [default: all].")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The folder of the runs.")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """Say which commands make the tables of a paper, with what they need and what still differs.
+
+    With --run they are run: those whose benchmark --data names. Interrupted anywhere, the same command goes on.
+    """
+    from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
+
+    one_of(paper, listed().papers, "PAPER")
+    files = _files(data or (), listed().data)
+    found = reproduced(paper, table)
+    if not found:
+        raise UsageError(f"{paper} has no table {table}", f"goalmem eval tables {paper} lists those it has")
+    if run:
+        if out is None:
+            raise UsageError("--run needs a folder for its runs", "name one with --out")
+        typed = {"model": model, "judge": judge, "limit": limit, "json": json, "quiet": quiet}
+        return _run(context, found, files, out, typed)
+    screen = begin(context, quiet=quiet).screen
+    usual = {**listed().data, **{name: str(path) for name, path in files.items()}}
+    if json:
+        entries = [_entry(each, usual, files) for each in found]
+        screen.document({"schema_version": SCHEMA_VERSION, "paper": paper, "tables": entries})
+    else:
+        screen.answer("\n".join(line for each in found for line in lines_of(each, usual, files)).strip("\n"))
+    return 0
+
+
+def _files(data: Sequence[str], known: Mapping[str, str]) -> dict[str, Path]:
+    files = {}
+    for text in data:
+        name, equals, path = text.partition("=")
+        if not (equals and path):
+            raise UsageError(f"--data {text!r} names no file", "write BENCHMARK=FILE, such as locomo=locomo10.json")
+        files[one_of(name, known, "--data")] = Path(path)
+    return files
+
+
+def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path] | None = None) -> list[str]:
+    """Return a table as text; `usual` are the names of the benchmarks' files, `files` those that are here."""
+    told = _entry(each, usual, files)
+    lines = ["", f"{told['paper']}, table {told['table']}: {told['what']}"]
+    lines += [f"    {command['command']}" for command in told["commands"]]
+    needs = [f"{name}: {', '.join(told[name])}" for name in ("questions", "models") if told[name]]
+    lines += [*needs, *([f"tokens: {told['tokens']}"] if told["tokens"] else [])]
+    if files is not None:
+        lacking = dict.fromkeys(command["needs"] for command in told["commands"] if command["needs"])
+        lines += [f"not here: {name}" for name in lacking]
+    lines += [f"rows that goalmem lacks: {', '.join(told['lacking'])}"] if told["lacking"] else []
+    lines += [f"cannot be made: {told['missing']}"] if told["missing"] else []
+    return [*lines, *(f"differs: {text}" for text in told["differs"])]
+
+
+def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path] | None) -> dict[str, Any]:
+    told = each.listed
+    made = [
+        {"command": _written(one, usual[one.benchmark]), "needs": _lacking(one, files or {})} for one in each.commands
+    ]
+    return {
+        "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
+        "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
+        "questions": each.questions, "models": each.models, "tokens": each.told.tokens if made else "",
+        "lacking": each.lacking, "differs": (*told.differs, *(each.told.differs if made else ())),
+    }  # fmt: skip
+
+
+def _lacking(command: Command, files: Mapping[str, Path]) -> str:
+    """Return what has to be named before the command can run; "" if nothing has to."""
+    path = files.get(command.benchmark)
+    if path is None:
+        return f"--data {command.benchmark}=FILE"
+    return "" if path.exists() else f"{path} is not there"
+
+
+def _own(command: Command) -> dict[str, dict[str, dict[str, object]]]:
+    return {"backbones": command.own(command.backbones), "reasoners": command.own(command.reasoners)}
+
+
+def _written(command: Command, file: str) -> str:
+    """Return the command as a user types it; own settings of backbones and reasoners stand before it as variables."""
+    told = [f"GOALMEM_{name.upper()}={shlex.quote(to_json.dumps(own))}" for name, own in _own(command).items() if own]
+    return " ".join([*told, "goalmem", *map(shlex.quote, command.words(file))])
+
+
+def _run(
+    context: typer.Context, found: Sequence[Reproduced], files: Mapping[str, Path], out: Path, typed: dict[str, Any]
+) -> int:
+    """Run the commands whose data are here, and print one report on all of them, beside what the paper reports."""
+    paths: list[Path] = []
+    screen = begin(context, quiet=typed["quiet"]).screen
+    for each in found:
+        if not each.commands:
+            screen.note(f"table {each.listed.table} is left out: {each.listed.missing or 'it has no rows to measure'}")
+        for place, command in enumerate(each.commands, 1):
+            if lacking := _lacking(command, files):
+                screen.note(f"table {each.listed.table}, command {place} is left out: {lacking}")
+                continue
+            screen.note(f"table {each.listed.table}: {_written(command, str(files[command.benchmark]))}")
+            path = out / f"table-{each.listed.table}-{place}"
+            _measure(context, command, files[command.benchmark], path, typed)
+            paths.append(path)
+    if not paths:
+        raise UsageError("none of the tables' data is here", "name it with --data BENCHMARK=FILE")
+    print_report(screen, paths, Form(typed["json"], has_published=True))
+    return 0
+
+
+def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> None:
+    told = command.settings
+    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
+    flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
+    flags |= {"k": int(told["budget"])} if "budget" in told else {}
+    flags |= {name: told[name] for name in ("scope", "planning") if name in told}
+    flags |= {name: False for name in ("sift", "lean") if told.get(name) == "off"}
+    categories = command.options.removeprefix("--categories").strip() or None
+    asked = Typed(
+        [file],
+        ",".join(command.reasoners),
+        ",".join(command.backbones),
+        categories=categories,
+        out=out,
+        **flags,
+        **typed,
+    )
+    with temporary() as folder:
+        made: Invocation = asked.begun(context, folder / "store")
+        own = _own(command)
+        settings = replace(
+            made.settings,
+            backbones={**made.settings.backbones, **own["backbones"]},
+            reasoners={**made.settings.reasoners, **own["reasoners"]},
+        )
+        Measuring(replace(made, settings=settings), asked.wanted()).measure()
+    judge_run(made, out, jury_of(typed["judge"], "standard", 1))

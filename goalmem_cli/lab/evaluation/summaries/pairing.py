@@ -1,0 +1,56 @@
+"""Paired tests of rows against one of them, over the questions that both answer, also of other models and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from goalmem_cli.errors import UsageError
+from goalmem_cli.lab.evaluation.metrics.bootstrap import PairedTest, paired_test
+from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, Row, Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How a row differs from another in a metric; `run` is the number of its run among those given, from 1."""
+
+    run: int
+    name: str
+    model: str
+    metric: str
+    test: PairedTest
+
+
+def against(summaries: Sequence[Summary], named: str) -> list[Pairing]:
+    """Return the tests of all other rows against the row named ``REASONER over BACKBONE``, the first of that name.
+
+    ``2: REASONER over BACKBONE`` names that of the second run. Only questions of the same id, of both rows, count.
+
+    Raises:
+        UsageError: there is no such row, or no other has a question of it.
+    """
+    rows = [(place, summary, row) for place, summary in enumerate(summaries, 1) for row in summary.rows if row.scores]
+    names = [(place, f"{row.name} over {row.backbone}") for place, _, row in rows]
+    wanted = next((at for at, (place, name) in enumerate(names) if named in (name, f"{place}: {name}")), None)
+    if wanted is None:
+        known = ", ".join(repr(name) for _, name in dict.fromkeys(names))
+        raise UsageError(f"--against: there is no row {named!r}", f"choose from {known}")
+    base = rows[wanted][2]
+    found = [
+        Pairing(place, names[at][1], summary.manifest.model, metric, test)
+        for at, (place, summary, row) in enumerate(rows)
+        if at != wanted
+        for metric in PAIRED
+        if (test := _test(row, base, metric)) is not None
+    ]
+    if not found:
+        raise UsageError(
+            f"--against: no other row answers a question of {named!r}", "name runs over the same questions"
+        )
+    return found
+
+
+def _test(row: Row, base: Row, metric: str) -> PairedTest | None:
+    common = [case for case, each in row.scores.items() if metric in each and metric in base.scores.get(case, {})]
+    mine, theirs = ([one.scores[case][metric] for case in common] for one in (row, base))
+    return paired_test(mine, theirs)

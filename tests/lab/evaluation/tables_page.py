@@ -1,0 +1,63 @@
+"""The page of the manual about the papers' tables, made from `tables.yaml` and `published.yaml`.
+
+`python -m tests.lab.evaluation.tables_page` writes it anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from goalmem_cli.lab.cli.tables import lines_of
+from goalmem_cli.lab.evaluation.summaries.published import read_tables
+from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
+
+PAGE = Path(__file__).parents[3] / "goalmem_cli" / "guide" / "tables.md"
+HEAD = """# Make the tables of the papers
+
+`goalmem eval tables` says which commands make each table of the papers of GOAL-MEM, REMem and STITCH, what they need,
+and what still differs. The commands follow from the rows that `goalmem report --published` sets beside a run: each row
+is measured with just the settings that it needs.
+
+```sh
+goalmem eval tables stitch --table 2
+```
+
+With `--run` the commands are run whose data `--data` names, and one report has the paper's rows beside yours:
+
+    goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
+
+Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
+full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix
+... --estimate` says both. None of the data comes with goalmem; of the models the papers' own are not needed.
+"""
+
+
+def page() -> str:
+    """Return the page's text."""
+    papers, (titles, _) = listed(), read_tables()
+    parts = [HEAD]
+    for paper, told in papers.papers.items():
+        parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
+        parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
+        cannot = list[str]()
+        for each in reproduced(paper):
+            name, *lines = [line for line in lines_of(each, papers.data) if line]
+            own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
+            said = "; ".join(line for line in own if not line.startswith("    "))
+            commands = [line for line in own if line.startswith("    ")]
+            called = f"Table {name.partition(', table ')[2]}"
+            if commands:
+                parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
+            else:
+                cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")
+        parts += [f"These cannot be made: {'; '.join(cannot)}.", ""] if cannot else []
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def shared(differs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the lines that hold for all tables."""
+    return tuple(f"differs: {text}" for text in differs)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
