@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from goalmem_cli.logic.normal import content_stems, stem
 
@@ -21,13 +20,17 @@ _LESS = frozenset(map(stem, (
     "too very much more most less all no yes ok oh well good great nice bad thing time day week month year today "
     "yesterday tomorrow morning evening night way last next first new old only even again never ever always because "
     "while until since let need put give own another other both lot bit little few many one two every each really "
-    "actually anyway longer any anymore instead stop quit give gave up moved back n w u ur r im btw lol"
+    "actually anyway longer any anymore instead stop quit give gave up moved back n w u ur r im btw lol live place "
+    "same why myself yourself"
 ).split()))  # fmt: skip
 """Words too common to show what a text is about."""
 _SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
 _WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _MONTH = re.compile(
-    r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b", re.IGNORECASE
+    r"(?:\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
+    r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b"
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?",
+    re.IGNORECASE,
 )
 _CLOCK = re.compile(
     r"\bat (?:half past )?(\d{1,2}(?:[:.]\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
@@ -38,20 +41,6 @@ _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
 _FEW = 4
 _LONGEST = 600
 """The longest sentence that is searched, in characters: the patterns below take time quadratic in its length."""
-_PLACE = (
-    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b)"
-    r"(?-i:(?P<place>[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?))\b(?! (?:for|until|till)\b)"
-)
-_ADVERBS = r"(?:(?:now|just|all|both|finally|already|actually|happily|here|over|down|up|out|home|away)\s+){0,2}"
-_WE = r"\b(?:I|we)(?:\s+(?:have|am|are)|['’](?:ve|m|re))?\s+"
-_HOMES = re.compile(
-    rf"(?:{_WE}|^(?=(?:moved|back)\b)){_ADVERBS}(?:moved|live|living|settled|based|back)\s+{_ADVERBS}(?:back\s+)?"
-    rf"(?:to|in|into)\s+{_PLACE}(?P<within>(?:, (?-i:[A-Z][\w’'-]+))*)",
-    re.IGNORECASE,
-)
-_WORKPLACES = re.compile(
-    rf"{_WE}{_ADVERBS}(?:work|working|started|employed)\s+{_ADVERBS}(?:at|for)\s+{_PLACE}", re.IGNORECASE
-)
 _OBJECT = r"(?P<object>(?:(?!(?:and|but|so|because|for|since|after|when|n)\b)[\w’'-]+\s*){1,5})"
 _SUBJECT = r"(?P<object>(?:[\w’'-]+\s+){1,4}?)"
 _OWN = r"(?=(?:my|our|the|his|her|their|that|this|it|them)\b)"
@@ -59,15 +48,14 @@ _ENDINGS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     rf"\b(?P<cue>(?:gave|given|giving) up(?: on)?)\s+(?!(?:a|an|and|at|in|though|to)\b){_OBJECT}",
     rf"\b(?P<cue>quit|(?:am|['’]m|is|are|was|were) done with)\s+(?!(?:a|an|and)\b){_OBJECT}",
     rf"\b(?P<cue>stopped(?: with)?)\s+(?=\w+ing\b|(?<=with )){_OBJECT}",
-    r"\b(?P<cue>sold|cancel+ed|called off|got rid of|dropped out of|gave away|threw out|broke up with|sent back)\s+"
-    + _OWN + _OBJECT,
+    r"\b(?P<cue>sold|cancel+ed|called off|got rid of|dropped out of|resigned from|retired from|gave away|threw out|"
+    r"broke up with|sent back)\s+" + _OWN + _OBJECT,
     rf"\b(?P<cue>(?:have|['’]ve) left)\s+(?=(?:my|our|the)\b|(?-i:[A-Z])){_OBJECT}",
     rf"{_SUBJECT}\b(?P<cue>(?:is|are|was|were|ha(?:s|ve) been|['’]s|got) (?:cancel+ed|called off|scrapped))\b",
     rf"{_SUBJECT}\b(?P<cue>did(?: not|n['’]t) work out|fell through|came to nothing)\b",
-    rf"\b(?P<cue>instead of)\s+{_OBJECT}",
+    r"\b(?P<cue>(?:switched|changed|migrated)(?: over)? from)\s+(?P<object>(?:(?!to\b)[\w’'-]+\s+){1,4})(?=to\b)",
 ))  # fmt: skip
 """Patterns for what ended or was given up; the group `object` holds its name."""
-_WEAK = ("instead", "stopped")
 _NO_MORE = re.compile(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.!?;]{0,50}\bany ?(?:more|longer)\b", re.IGNORECASE)
 _SHIFTED = re.compile(
     r"\b(?:moved|switched|changed|shifted|postponed|rescheduled|pushed(?: back)?|put off|brought forward)"
@@ -75,10 +63,26 @@ _SHIFTED = re.compile(
     re.IGNORECASE,
 )
 _NOW = re.compile(r"\bnow(?=[.!,]|$)|(?:['’](?:s|m|re)|\bis|\bare|\bam) now\b|\bnow (?=\w+s\b)", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»"
+    r"|(?<!\w)['‘](?!(?:em|cause|til|bout|n|tis|twas)\b)(?=\w)[^\n]{0,300}?[\w.,!?…]['’](?!\w)",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"(?<!\bI )(?<!['’]ve )\b(?:says?|said|told|tells|wrote|according to|thinks?|claims?|heard|mention(?:s|ed)|"
+    r"reckons?)\b|[\"“”«»]",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"(?<!\bI )\b(?:says?|said|told \w+|wrote|writes|texted)\s*:|\b(?:imagine|suppose|pretend)\b",
+    re.IGNORECASE,
+)
+"""What follows to the end of the line is somebody else's, or not real."""
 _ASKS = re.compile(r"\?[\s)\"'”]*$")
 _UNREAL = re.compile(
     r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|almost|nearly|unless|"
-    r"in case|whether|dream\w*|jok(?:e|ing)|kidding|plan(?:s|ned)? to|will have|feared)\b|['’](?:d|ll have)\b",
+    r"in case|in (?:the|a|my|this) (?:novel|book|story|film|movie|game|play|song)|whether|dream\w*|"
+    r"jok(?:e|ing)|kidding|plan(?:s|ned)? to|will have|feared)\b|['’](?:d|ll have)\b",
     re.IGNORECASE,
 )
 _NO_NEWS = re.compile(
@@ -98,20 +102,21 @@ _NAME = re.compile(r"(?<=\s)[A-Z]\w+")
 _ANY = (
     "now", "more", "back", "left", "call", "work", "gav", "giv", "mov", "sent", "put", "push", "liv", "start", "settl",
     "based", "employ", "longer", "quit", "done with", "stopped", "sold", "cancel", "rid of", "dropped", "threw",
-    "broke", "fell", "came to", "scrapped", "instead", "switch", "chang", "shift", "postpon", "resched", "brought",
+    "broke", "fell", "came to", "scrapped", "switch", "chang", "shift", "postpon", "resched", "brought", "migrat",
+    "resign", "retire", "job",
 )  # fmt: skip
 """Parts of words. Every text that states a change has at least one of them."""
-_CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because)\s)", re.IGNORECASE)
+_CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because|since|where|which|who)\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A change that a sentence states in the words `cue`.
 
-    It makes an earlier text out of date if both share at least `least` of the stems `about`. One shared stem is enough
-    if the earlier text has another value of a kind in `values`: another weekday, say. `is_clear` means that the
-    sentence alone shows a change. `doer` is the stem of the person who made the change, blank for the speaker; the
-    earlier text must name that person. For "he", the earlier text must not be about its own speaker.
+    It makes an earlier text out of date if both share at least `least` of the stems `about`. Where the change is to
+    other times, `values`, one is enough, but the earlier text must have another value of such a kind: another weekday,
+    say. `is_clear` means that the sentence alone shows a change. `doer` is the stem of the person who made the change,
+    blank for the speaker; the earlier text must name that person. For "he", it must not be about its own speaker.
     """
 
     cue: str
@@ -122,13 +127,11 @@ class Change:
     doer: str = ""
 
 
-def moves_on(later: str, earlier: str) -> str:
-    """Return the words of the later text that make the earlier one out of date; "" if there are none."""
-    if cue := _elsewhere(later, earlier):
-        return cue
-    changes = changes_in(later)
-    told = _told(earlier) if changes else frozenset()
-    return next((change.cue for change in changes if _is_of(change, earlier, told)), "")
+def moves_on(changes: Iterable[Change], earlier: str) -> bool:
+    """Say whether one of the changes that a later text states makes the earlier text out of date."""
+    real = _real(earlier)
+    told = frozenset[str]().union(*(topic(each) for each in real if not _NO_MORE.search(each)))
+    return any(_is_of(change, " ".join(real), told) for change in changes)
 
 
 def may_tell_change(text: str) -> bool:
@@ -137,75 +140,53 @@ def may_tell_change(text: str) -> bool:
     return any(part in lowered for part in _ANY)
 
 
-def told_change(text: str) -> str:
-    """Return the first words of a text that show a change without an earlier text; "" if there are none."""
-    return next((each.cue for each in changes_in(text) if each.is_clear), "") if may_tell_change(text) else ""
-
-
-def _elsewhere(later: str, earlier: str) -> str:
-    """Return the later text's words on where its speaker lives or works, if the earlier text names another place."""
-    for now, before in zip(_places(later), _places(earlier), strict=True):
-        places = frozenset[str]().union(*(named for _, named in before))
-        if places and now and not now[-1][1] & places:
-            return now[-1][0]
-    return ""
-
-
-@lru_cache(maxsize=1024)
-def _places(text: str) -> tuple[tuple[tuple[str, frozenset[str]], ...], ...]:
-    """Return two tuples, for homes and for workplaces, of (matched words, place and what it lies in, in lower case)."""
-    sentences = real_sentences(text) if may_tell_change(text) else ()
-    return tuple(
-        tuple((found[0], _named_in(found)) for each in sentences for found in pattern.finditer(each))
-        for pattern in (_HOMES, _WORKPLACES)
-    )
-
-
-def _named_in(found: re.Match[str]) -> frozenset[str]:
-    within = found.groupdict().get("within") or ""
-    return frozenset(each.strip().casefold() for each in (found["place"], *within.split(",")) if each.strip())
-
-
-@lru_cache(maxsize=1024)
-def changes_in(text: str) -> tuple[Change, ...]:
-    """Return the changes that the text states, in the order of its sentences."""
-    told = (each for each in real_sentences(text) if not _NO_NEWS.search(each))
+def changes_in(sentences: Iterable[str]) -> tuple[Change, ...]:
+    """Return the changes that sentences from `stated` tell, in their order."""
+    told = (each for each in sentences if not _NO_NEWS.search(each))
     return tuple(change for sentence in told for change in _changes(sentence))
 
 
-@lru_cache(maxsize=1024)
-def real_sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences that state a fact: no questions, nothing hypothetical."""
-    return tuple(
-        each
-        for each in _SENTENCES.split(text)
-        if len(each) <= _LONGEST and not _ASKS.search(each) and not _UNREAL.search(each)
-    )
+def stated(text: str) -> list[str]:
+    """Return the sentences in which the speaker states a fact: no quotes, and nothing that somebody else says."""
+    lines = [_OPENS.split(line, maxsplit=1)[0] for line in text.splitlines() if not line.lstrip().startswith(">")]
+    return [each for each in _real(_QUOTED.sub('""', "\n".join(lines))) if not _SAID.search(each)]
+
+
+def _real(text: str) -> list[str]:
+    """Return the sentences that state a fact, whoever does: no questions, nothing hypothetical."""
+    sentences = (each for each in _SENTENCES.split(text) if len(each) <= _LONGEST)
+    return [each for each in sentences if not _ASKS.search(each) and not _UNREAL.search(each)]
 
 
 def _changes(sentence: str) -> Iterable[Change]:
     """Yield what a sentence says has ended, moved or begun now."""
-    about = topic(sentence)
-    if found := _NO_MORE.search(sentence):
-        yield Change(found[0], about, 1 if len(about) <= _FEW else 2, doer=_doer(sentence[: found.start()]))
+    clauses = _CLAUSES.split(sentence)
+    for clause in clauses:
+        if found := _NO_MORE.search(clause):
+            ended = topic(clause)
+            yield Change(found[0], ended, 1 if len(ended) <= _FEW else 2, doer=_doer(clause[: found.start()]))
+    yield from _ended(sentence)
+    if found := _SHIFTED.search(sentence):
+        to = _CLAUSES.split(sentence[found.start() :])[0]
+        yield Change(found[0], topic(sentence[: found.start()]) or topic(sentence), 2, times_named(to))
+    for clause in clauses:
+        if (found := _NOW.search(clause)) and (times := times_named(clause)):
+            thing = topic(_NAME.sub("", clause)) - _named_times(clause)  # people do more than one thing
+            yield Change(found[0], thing or topic(sentence), 1, times, is_clear=False)
+
+
+def _ended(sentence: str) -> Iterable[Change]:
     for pattern in _ENDINGS:
         for found in pattern.finditer(sentence):
             if _NEGATED.search(sentence[: found.start("cue")]):
                 continue
             if ended := topic(found["object"]):
-                is_clear = not found["cue"].lower().startswith(_WEAK)
+                is_clear = not found["cue"].lower().startswith("stopped")
                 is_done = found.start("object") > found.start("cue")  # "Ana sold the van", not "the van was sold"
                 doer = _doer(sentence[: found.start("cue")]) if is_done else ""
                 yield Change(found["cue"], ended, 1, is_clear=is_clear, doer=doer)
             elif before := topic(sentence[: found.start("cue")]):
                 yield Change(found["cue"], before, min(2, len(before)))  # "Tragfix had no van, so I cancelled them"
-    if found := _SHIFTED.search(sentence):
-        to = _CLAUSES.split(sentence[found.start() :])[0]
-        yield Change(found[0], topic(sentence[: found.start()]) or about, 2, times_named(to))
-    for clause in _CLAUSES.split(sentence):
-        if found := _NOW.search(clause):
-            thing = topic(_NAME.sub("", clause)) - _named_times(clause)  # people do more than one thing
-            yield Change(found[0], thing or about, 2, times_named(clause), is_clear=False)
 
 
 def _doer(before: str) -> str:
@@ -219,16 +200,14 @@ def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
     if _SPEAKER.search(earlier) if change.doer == "he" else change.doer and change.doer not in told:
         return False
     shared = change.about & told
-    if len(shared) >= change.least:
-        return True
+    if not change.values:
+        return len(shared) >= change.least
     before = dict(times_named(earlier))
-    return bool(shared) and any(before.get(kind, values) - values for kind, values in change.values)
+    return bool(shared) and any(_differ(before.get(kind, values), values) for kind, values in change.values)
 
 
-@lru_cache(maxsize=1024)
-def _told(text: str) -> frozenset[str]:
-    """Return the stems of the text's statements, without questions and without statements that something ended."""
-    return frozenset().union(*(topic(each) for each in real_sentences(text) if not _NO_MORE.search(each)))
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    return not (one <= other or other <= one)
 
 
 def topic(text: str) -> frozenset[str]:

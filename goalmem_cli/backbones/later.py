@@ -6,10 +6,12 @@ hits: they change neither the order of hits nor what a model sees. Questions abo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.backbones.changes import may_tell_change, moves_on, told_change, topic
+from goalmem_cli.backbones.changes import Change, changes_in, may_tell_change, moves_on, stated, topic
+from goalmem_cli.backbones.now.asked import AT_HOME, AT_WORK
+from goalmem_cli.backbones.now.states import Telling, replaced_by, states_in
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.logic.roles import ASSISTANT, role_of
 from goalmem_cli.memory_ports import SupportsRanking
@@ -30,10 +32,21 @@ def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
     """
     whose = {(hit.unit.author, hit.unit.conversation) for hit in hits}
     near = [unit for hit in hits for unit in (hit.unit, *hit.beside)] + [hit.unit for hit in others]
-    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in whose}
-    later = [unit for unit in units.values() if may_tell_change(unit.text) and is_told(unit)]
-    later.sort(key=lambda unit: unit.place)
-    return [_marked(hit, () if hit.holds else later) if is_told(hit.unit) else hit for hit in hits]
+    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in whose and may_tell_change(unit.text)}
+    told = sorted(filter(is_told, units.values()), key=lambda unit: unit.place)
+    spoken = [(unit, stated(unit.text)) for unit in told]
+    changed = {unit.id: (unit, found) for unit, sentences in spoken if (found := changes_in(sentences))}
+    elsewhere = _elsewhere(spoken)
+    return [_marked(hit, changed, elsewhere) if is_told(hit.unit) else hit for hit in hits]
+
+
+def _elsewhere(spoken: Sequence[tuple[Unit, Sequence[str]]]) -> dict[str, Unit]:
+    """Return for each unit that states a home or a workplace, by id, the later unit that replaces it, if one does."""
+    found: dict[str, Unit] = {}
+    for asked in (AT_HOME, AT_WORK):
+        states = [Telling(unit, state) for unit, sentences in spoken for state in states_in(sentences, asked)]
+        found |= {each: later for each, later in replaced_by(states, asked).items() if later is not None}
+    return found
 
 
 def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
@@ -50,11 +63,13 @@ def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list
         return list(reader.hits([each.unit for each in found]).values())
 
 
-def _marked(hit: Hit, later: Sequence[Unit]) -> Hit:
+def _marked(hit: Hit, changed: Mapping[str, tuple[Unit, Sequence[Change]]], elsewhere: Mapping[str, Unit]) -> Hit:
     unit, first = hit.unit, hit.moved_on
-    if first is None:
-        first = next((each for each in later if _follows(each, unit) and moves_on(each.text, unit.text)), None)
-    return replace(hit, moved_on=first, change=told_change(unit.text))
+    if first is None and not hit.holds:
+        later = (each for each, changes in changed.values() if _follows(each, unit) and moves_on(changes, unit.text))
+        first = elsewhere.get(unit.id) or next(later, None)
+    _, own = changed.get(unit.id, (unit, ()))
+    return replace(hit, moved_on=first, change=next((each.cue for each in own if each.is_clear), ""))
 
 
 def _follows(one: Unit, other: Unit) -> bool:

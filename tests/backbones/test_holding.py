@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -84,6 +84,10 @@ def test_what_was_so_until_then_holds_then(tmp_path: Path) -> None:
         ("What colour is Hugo's boat?", "I painted the boat red.", "The boat is green now."),
         ("What does Hugo play?", "I play the oboe.", "I switched, the cello is what I play."),
         ("What does Hugo like best to eat?", "I like plums best to eat.", "I like figs best to eat."),
+        ("Who is Hugo's dentist?", "My dentist is Dr Walsh.", "I switched dentists, mine is Dr Okafor now."),
+        ("Who is Hugo's boyfriend?", "My boyfriend is called Dan.", "We split up, my boyfriend is Felix now."),
+        ("Where does Hugo live?", "We live in Porto.", "I left Porto, Braga is home now."),
+        ("Where does Hugo work?", "I work at the mill.", "I got a new job at the garage."),
         ("Does Hugo still work at the mill?", "I work at the mill.", "I do not work at the mill any more."),
     ],
 )
@@ -105,8 +109,17 @@ def test_whatever_has_one_value_at_a_time(tmp_path: Path, question: str, earlier
         ("Where does Ana live?", "I live in Graz.", "Should I live in Linz?"),
         ("Where does Ana work?", "I work at the mill.", "I also work at the kiosk."),
         ("Where does Ana work?", "I work at the mill.", "I work at night."),
+        ("Where does Ana work?", "I work at the mill.", "I work with Ben now."),
+        ("Where does Ana work?", "I work at the mill.", "From May I work at the garage."),
+        ("Where does Ana work?", "I work at the mill.", "I joined Ben for lunch."),
+        ("Where does Ana work?", "I work at the mill.", "In the novel I work at the Kremlin now."),
+        ("Where does Ana live?", "I live in Graz.", "Her note: 'We live in Linz now, send it there.'"),
         ("What does Ana play?", "I play the oboe.", "I play the cello."),
         ("How much rent does Ana pay?", "My rent is 640.", "I pay 30 for the gym now."),
+        ("How much rent does Ana pay?", "My rent is 640.", "The rent is due on Friday 4."),
+        ("How much rent does Ana pay?", "My rent is 640.", "The rent went up by 20."),
+        ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My old dentist is Dr Okafor."),
+        ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My dentist is in Okafor Street."),
         ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My son's dentist is Dr Okafor."),
         ("Who is Ana's landlord?", "My landlord is Mr Pike.", "My landlord is Irish."),
         ("What is the wifi password?", "The wifi password is otter22.", "The wifi password at work is zebra9."),
@@ -139,6 +152,18 @@ def test_what_holds_is_found_beyond_the_hits(tmp_path: Path) -> None:
     store = stored(tmp_path, *[f"Ana: I still live in Graz, number {each}." for each in range(6)], f"Ana: {YORK}")
     (hit,) = Holding(FlatBackbone(store), store).retrieve(Query("Where does Ana live?"), 1)
     assert (hit.unit.text, hit.holds, hit.moved_on) == (YORK, True, None)
+
+
+def test_what_was_said_last_is_found_among_many(tmp_path: Path) -> None:
+    """Also where more turns than are looked through at once have more of the words that are searched for."""
+    said = [*["Back home in Graz now, living at home again, moved back."] * 230, "I moved to Linz."]
+    begun = datetime(2026, 1, 1, 10)
+    turns = [Turn("talk", 1, day, "Ana", text, begun + timedelta(days=day)) for day, text in enumerate(said)]
+    store = Store(tmp_path / "talk", HashEmbedder(), announce=lambda _: None)
+    store.add_turns(turns)
+    hits = Holding(FlatBackbone(store), store).retrieve(Query("Where does Ana live?"), 5)
+    assert (hits[0].unit.text, hits[0].holds) == (said[-1], True)
+    assert {hit.moved_on.text for hit in hits[1:] if hit.moved_on} == {said[-1]}
 
 
 def test_what_has_an_order_of_its_own_keeps_it(tmp_path: Path) -> None:

@@ -201,6 +201,9 @@ def test_roles_tenses_and_negations_make_another_form() -> None:
         ("Where does Ana live?", "Where does Ana live now?"),
         ("Why did Ana leave York?", "Why didn't Ana leave York?"),
         ("Who was visited by Ana?", "Who was visiting Ana?"),
+        ("When was Ana's wedding?", "When is Ana's wedding?"),
+        ("Where is Ana staying?", "Where is Ana living?"),
+        ("Where did Ana see Ben?", "Where did Ana visit Ben?"),
         ("How does Ana play?", "How well does Ana play?"),
         ("What is Ana's sister's dog called?", "What is Ana's dog's sister called?"),
     ):

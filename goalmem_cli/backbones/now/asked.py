@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from goalmem_cli.logic.normal import content_stems, stem, words
 
@@ -40,6 +39,7 @@ class Asked:
         return self.kind != DOING or bool(self.about & _SUPERLATIVES)
 
 
+AT_HOME, AT_WORK = Asked(HOME, frozenset(), verb="liv"), Asked(WORK, frozenset(), verb="work")
 _SUPERLATIVES = frozenset(map(stem, ("best", "most", "least", "favourite", "favorite")))
 _PAST = re.compile(
     r"\b(?:did|was|were|had|will|would|could|should|might|may|can|has|have|used to|before|after|when did|first|"
@@ -102,7 +102,6 @@ _COLOURED = frozenset(("colour", "color"))
 _SETTLED = re.compile(r"\b(?:based|employed|living|working|residing|paying)\b", re.IGNORECASE)
 
 
-@lru_cache(maxsize=256)
 def asked_in(question: str) -> Asked | None:
     """Return what a question, or a statement to be proved ("Ana lives in city"), asks for; None if it is not so.
 
@@ -138,7 +137,7 @@ def _met(text: str) -> Asked | None:
 
 def _verb(text: str) -> Asked | None:
     if found := _IN.match(text):
-        return Asked(HOME, _names(found["who"]), _kin(found), "liv")
+        return replace(AT_HOME, names=_names(found["who"]), kin=_kin(found))
     found = _DOES.match(text) or _TELLS.match(text)
     if found is None:
         return None
@@ -149,9 +148,9 @@ def _verb(text: str) -> Asked | None:
     names, kin = _names(found["who"]), _kin(found)
     root = stem(verb)
     if root in _HOMES or verb == "based":
-        return Asked(HOME, names, kin, "liv")
+        return replace(AT_HOME, names=names, kin=kin)
     if root in _WORKS:
-        return Asked(WORK, names, kin, "work")
+        return replace(AT_WORK, names=names, kin=kin)
     if root in _NO_THING or not names | ({kin} - {""}):
         return None
     is_open = bool(re.match(rf"^{_WH} ", text, re.IGNORECASE))

@@ -31,18 +31,26 @@ _TIMES = frozenset(
     "thursday friday saturday sunday christmas easter i".split()
 )
 _ARTICLES = frozenset("a an the my our your his her their this some one another new".split())
-_NO_PLACE = frozenset("night home weekend weekends time moment hours day days evening morning least once first".split())
+_NO_PLACE = frozenset(
+    "night home weekend weekends time moment hours day days evening morning least once first living".split()
+)
 _LIVING: Mapping[str, frozenset[str]] = {
     verb: frozenset("in at to near on into".split())
     for verb in ("liv", "resid", "settl", "bas", "based", "mov", "relocat", "back", "return")
 }
 _WORKING: Mapping[str, frozenset[str]] = {
-    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("work", "employ", "start", "back", "hir", "begin")},
+    **{verb: frozenset(("at", "for")) for verb in ("work", "start", "back", "begin")},
+    **{verb: frozenset(("at", "for", "with", "by")) for verb in ("employ", "hir")},
     "join": frozenset(),
 }
 _CHANGES = frozenset(map(stem, "moved relocated returned started joined hired began".split()))
 _STANDING = frozenset(map(stem, "settled based employed hired".split())) | {"based", "back"}
-_NEW_JOB = frozenset("working work a my the new job".split())
+_JOB = re.compile(
+    r"\b(?:have|has|got|found|landed|started|began|took)(?: got)? (?:a|the|my|this) (?:new )?(?:job|position|role)"
+    r" (?:at|with|for)\b",
+    re.IGNORECASE,
+)
+"""What is read as "work at", as in "I got a new job at Lidl"."""
 _MENDED = re.compile(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
@@ -60,37 +68,37 @@ _FOR_A_TIME = re.compile(
 
 
 def done(sentence: str, asked: Asked) -> Iterator[State]:
-    verbs = _verbs(asked)
     if asked.about and not asked.about <= content_stems(sentence) | frozenset(map(stem, words(sentence))):
         return
-    is_now, is_late = bool(NOW.search(sentence)), bool(LATE.search(sentence))
-    replaces = not is_late and not _BESIDE.search(sentence)
-    is_only = (is_now or bool(_MENDED.search(sentence))) and replaces
-    for clefted in _clefts(sentence, verbs, asked):
-        yield State("", clefted, sentence, is_only=True, replaces=not is_late)
+    for holder, value, is_end, is_cleft in _read(sentence, asked):
+        replaces = not LATE.search(sentence) and (is_cleft or not _BESIDE.search(sentence))
+        is_only = is_cleft or (replaces and bool(NOW.search(sentence) or _MENDED.search(sentence)))
+        yield State(holder, value, is_end, is_only, replaces or is_end)
         return
+
+
+def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bool, bool]]:
+    """Yield (holder, value, whether it ended, whether it is put as "that is what I drive")."""
+    verbs = _verbs(asked)
+    for clefted in _clefts(sentence, verbs, asked):
+        yield "", clefted, False, True
     if asked.kind == HOME and (found := _HOUSE.search(sentence)) and not WAS.search(sentence):
-        names, _ = _name(_TOKEN.findall(found["v"]), 0, asked)
+        names, _ = _name(_TOKEN.findall(found["v"] or found["w"]), 0, asked)
         if names:
-            yield State("", frozenset(names), sentence, is_only=is_only, replaces=replaces)
-            return
-    tokens = _TOKEN.findall(sentence)
+            yield "", frozenset(names), False, False
+    tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
     for at in range(len(tokens)):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
-            before = " ".join(tokens[:at])
-            around = (before.rpartition(",")[2], rest.partition(",")[0])
-            if any(NOT_YET.search(each) or WAS.search(each) for each in around):
-                continue
-            if asked.kind == HOME and _FOR_A_TIME.search(rest):
-                continue
-            yield State(holder, value, sentence, is_end, is_only, replaces or is_end)
-            return
+            around = (" ".join(tokens[:at]).rpartition(",")[2], rest.partition(",")[0])
+            is_past = any(NOT_YET.search(each) or WAS.search(each) for each in around)
+            if not is_past and not (asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest)):
+                yield holder, value, is_end, False
 
 
 _HOUSE = re.compile(
     r"\b(?:my|our) (?:new |own |little )*(?:flat|house|home|apartment|place|room|address)(?: is|['’]s) (?:now |still )*"
-    r"(?:in )?(?P<v>(?-i:[A-Z]).*)$",
+    r"(?:in )?(?P<v>(?-i:[A-Z]).*)$|\b(?P<w>(?-i:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)) is (?:my |our )?home now\b",
     re.IGNORECASE,
 )
 
@@ -177,7 +185,7 @@ def _value(
     tokens: Sequence[str], place: int, before: frozenset[str] | None, verb: str, asked: Asked
 ) -> tuple[frozenset[str] | None, int]:
     """Return the stems of the value after a verb, and where it ends; None if none follows."""
-    skipped = _AFTER | (_NEW_JOB if verb in ("start", "begin") else frozenset())
+    skipped = _AFTER | (frozenset(("work", "working")) if verb in ("start", "begin") else frozenset())
     while place < len(tokens) and tokens[place].lower() in skipped:
         place += 1
     if before:
@@ -186,7 +194,7 @@ def _value(
         place += 1
     elif before is None and asked.verb == "go":
         place += place < len(tokens) and tokens[place].lower() in ("to", "into")
-    is_name = asked.kind == HOME or verb == "join"
+    is_name = asked.kind == HOME or verb in ("join", "back")
     found, end = (_name if is_name else _phrase)(tokens, place, asked)
     return (frozenset(found) if found else None), end
 

@@ -6,17 +6,15 @@ marks. It asks no model. Of questions about the past, and of things that may hav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.state import State
-from goalmem_cli.backbones.now.states import states_in
+from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, states_in
 from goalmem_cli.backbones.scope import hits_within
-from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import stem, words
-from goalmem_cli.logic.roles import USER, role_of
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.ports import Backbone
@@ -24,6 +22,8 @@ from goalmem_cli.records import Hit, Query, Turn, Unit
 
 _DEPTH = 200
 """How many turns are looked through: they have the words below, and are of one speaker where the question names one."""
+_ROUNDS = 4
+"""How often it is looked: where so many were found, again among those later than the last that tells it."""
 _CUES: Mapping[str, str] = {
     HOME: "live lives living moved back settled based relocated home",
     WORK: "work works working job started joined employed hired back",
@@ -61,9 +61,10 @@ class Holding:
         if asked is None or not hits:
             return hits
         with self._store.reading() as reader:
-            told = _tellings(reader, hits, query, asked)
-            marked, there = _marked(hits, told, asked, reader)
-            return _moved(marked, told, there)[:k] if self._moves else marked
+            told = _told(reader, hits, query, asked)
+            by = replaced_by(told, asked)
+            hits = _marked(hits, {each.unit.id: each.state for each in told}, by, asked)
+            return _moved(hits, by, reader)[:k] if self._moves else hits
 
 
 def found_by(backbone: Backbone) -> Backbone:
@@ -78,96 +79,28 @@ def asked_for(query: Query) -> Asked | None:
     return asked_in(query.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """A turn that states what is asked for."""
-
-    unit: Unit
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What the turns state, by id; those that hold; and for each that does not the turn that replaces it."""
-
-    stated: Mapping[str, State]
-    holding: frozenset[str]
-    replaced: Mapping[str, str]
-
-    def now(self, unit: str) -> str:
-        """Return the turn that holds in place of a unit, which may itself have been replaced again."""
-        while unit in self.replaced:
-            unit = self.replaced[unit]
-        return unit
-
-
-def replaced_by(told: Sequence[Telling], asked: Asked) -> dict[str, Telling | None]:
-    """Return unit id -> the statement that replaces it, or None if it holds. `told` are one holder's, in order of time.
-
-    What holds is decided from the last back: a value that is said again is not replaced by what was said between.
-    """
-    found: dict[str, Telling | None] = {}
-    for place, one in enumerate(told):
-        found[one.unit.id] = None
-        rest = told[place + 1 :]
-        ends = [at for at, other in enumerate(rest) if _replaces(other.state, one.state, asked)]
-        if ends and not _is_back(one.state, rest[ends[-1] + 1 :]):
-            last = rest[ends[-1]].state
-            found[one.unit.id] = next(rest[at] for at in ends if last.says_the_same(rest[at].state) or at == ends[-1])
-    return found
-
-
-def _replaces(later: State, earlier: State, asked: Asked) -> bool:
-    if not later.replaces:
-        return False
-    is_same = later.says_the_same(earlier)
-    if later.is_end:
-        return not earlier.is_end and (is_same or not later.value)
-    if earlier.is_end:
-        return is_same or asked.has_one_value or later.is_only
-    return not is_same and (asked.has_one_value or later.is_only)
-
-
-def _is_back(state: State, rest: Iterable[Telling]) -> bool:
-    """Say whether a value was told again after the last statement that replaced it."""
-    return not state.is_end and any(
-        each.state.says_the_same(state) and not each.state.is_end and each.state.replaces for each in rest
-    )
-
-
-def _tellings(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> _Told:
-    """Look through the scope for statements of what is asked for, and decide which of them hold."""
+def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Telling]:
+    """Return what the hits tell, and what is found in the scope: looked for again after the last, if there is more."""
     units = {hit.unit.id: hit.unit for hit in hits}
-    units.update({unit.id: unit for unit in _searched(reader, hits, query, asked)})
-    holders: dict[tuple[str, ...], list[Telling]] = {}
-    for unit in units.values():
-        for state in states_in(unit.text, asked) if is_told(unit) else ():
-            if _is_asked(state, unit, asked):
-                is_one = role_of(unit.author) == USER and unit.said is not None
-                talk = "" if is_one else unit.conversation
-                holders.setdefault((talk, unit.author, state.holder), []).append(Telling(unit, state))
-    stated, holding, replaced = dict[str, State](), set[str](), dict[str, str]()
-    for told in holders.values():
-        stated.update({each.unit.id: each.state for each in told})
-        for unit_id, by in replaced_by(_in_time(told), asked).items():
-            if by is None or by.unit.id == unit_id:
-                holding.add(unit_id)
-            else:
-                replaced[unit_id] = by.unit.id
-    return _Told(stated, frozenset(holding), {one: by for one, by in replaced.items() if one not in holding})
+    told: list[Telling] = []
+    found = list(units.values())
+    for _ in range(_ROUNDS):
+        more = _searched(reader, hits, query, asked)
+        found += [unit for unit in more if unit.id not in units]
+        units.update({unit.id: unit for unit in more})
+        told += [Telling(unit, state) for unit in found for state in _told_by(unit, asked)]
+        last = {
+            each.unit.conversation: each.unit.said for each in sorted(told, key=lambda each: clock_of(each.unit.said))
+        }
+        since = min(last.values(), key=clock_of, default=None)
+        if len(more) < _DEPTH or since is None or since == query.since:
+            break
+        query, found = replace(query, since=since), []
+    return told
 
 
-def _in_time(told: Iterable[Telling]) -> list[Telling]:
-    """Return what one person told in order: by place in a conversation, by time over several."""
-    by_place = sorted(told, key=lambda each: each.unit.place)
-    if len({each.unit.conversation for each in by_place}) == 1:
-        return by_place
-    return sorted(by_place, key=_clock)
-
-
-def _clock(telling: Telling) -> int:
-    said = telling.unit.said
-    return 0 if said is None else Moment.from_datetime(said).clock
+def _told_by(unit: Unit, asked: Asked) -> list[State]:
+    return [state for state in states_in(unit.text, asked) if _is_asked(state, unit, asked)] if is_told(unit) else []
 
 
 def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Unit]:
@@ -200,37 +133,27 @@ def _is_from(unit: Unit, state: State, asked: Asked) -> bool:
     return len(unit.turns) == 1 or any(each.says_the_same(state) for each in states_in(unit.text, asked))
 
 
-def _marked(hits: Sequence[Hit], told: _Told, asked: Asked, reader: OpenMemory) -> tuple[list[Hit], Mapping[str, Hit]]:
-    """Return the hits with marks, and the hits of the turns that replace them, by id.
-
-    What was derived from turns is replaced where the turn is that it states the value of.
-    """
-    by: dict[str, str] = {}
-    for hit in hits:
-        for turn in (hit.unit.id, *hit.unit.turns):
-            if turn in told.replaced and _is_from(hit.unit, told.stated[turn], asked):
-                by[hit.unit.id] = told.replaced[turn]
-    wanted = [turn for each in by.values() for turn in (each, told.now(each))]
-    later = reader.hits(list(dict.fromkeys(wanted))) if by else {}
+def _marked(hits: Sequence[Hit], stated: Mapping[str, State], by: Mapping[str, Unit | None], asked: Asked) -> list[Hit]:
+    """Return the hits with marks; what was derived is replaced where the turn is that it has the value of."""
     marked = []
     for hit in hits:
-        moved_on = later.get(by.get(hit.unit.id, ""))
-        holds = hit.unit.id in told.holding and len(told.stated) > 1
-        if moved_on is not None:
-            hit = replace(hit, moved_on=moved_on.unit)
-        marked.append(replace(hit, holds=True) if holds else hit)
-    return marked, later
+        turns = [turn for turn in (hit.unit.id, *hit.unit.turns) if by.get(turn) is not None]
+        later = [by[turn] for turn in turns if _is_from(hit.unit, stated[turn], asked)]
+        holds = len(by) > 1 and by.get(hit.unit.id, hit.unit) is None
+        marked.append(replace(hit, moved_on=later[-1] if later else hit.moved_on, holds=holds or hit.holds))
+    return marked
 
 
-def _moved(hits: list[Hit], told: _Told, later: Mapping[str, Hit]) -> list[Hit]:
+def _moved(hits: list[Hit], by: Mapping[str, Unit | None], reader: OpenMemory) -> list[Hit]:
     """Return the hits with the best that holds before the first that is replaced."""
-    first = next((place for place, hit in enumerate(hits) if hit.moved_on is not None), None)
-    if first is None or any(hit.holds for hit in hits[:first]):
+    first, replaced = next(((at, hit.moved_on) for at, hit in enumerate(hits) if hit.moved_on is not None), (0, None))
+    if replaced is None or any(hit.holds for hit in hits[:first]):
         return hits
-    replaced = hits[first]
-    by = None if replaced.moved_on is None else later.get(told.now(replaced.moved_on.id))
-    now = next((hit for hit in hits[first:] if hit.holds), None if by is None else replace(by, holds=True))
-    if now is None:
+    for _ in by:  # what replaces it may have been replaced again
+        replaced = by.get(replaced.id) or replaced
+    there = next((hit for hit in hits[first:] if hit.holds), None) or reader.hits([replaced.id]).get(replaced.id)
+    if there is None:
         return hits
+    now = replace(there, holds=True, score=hits[first].score)
     others = [hit for hit in hits if hit.unit.id != now.unit.id]
-    return [*others[:first], replace(now, score=replaced.score), *others[first:]]
+    return [*others[:first], now, *others[first:]]

@@ -24,27 +24,44 @@ _OTHERS = re.compile(
     r"parents?|kids?|children)s?\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['’]s (?=[a-z])")
+_NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['’]s (?=[a-z])|\b\w+s['’] (?=[a-z])")
 
 
 def owned(sentence: str, asked: Asked) -> Iterator[State]:
     named = frozenset(map(stem, words(sentence)))
+    sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
     is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
     if not is_named:
         return
     clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
     about = sentence if asked.type == "amount" else ",".join(clauses)
-    if _NAMED.search(sentence) or NOT_YET.search(sentence) or _OTHERS.search(about) or any(map(WAS.search, clauses)):
+    if _is_other(sentence, about, asked) or NOT_YET.search(sentence) or any(map(WAS.search, clauses)):
         return
     read = _READERS[asked.type]
     if value := read(sentence, asked):
         replaces = not LATE.search(sentence) and not re.search(r"\b(?:also|too|as well|another)\b", sentence, re.I)
-        yield State("", value, sentence, is_only=bool(NOW.search(sentence)), replaces=replaces)
+        yield State("", value, is_only=bool(NOW.search(sentence)), replaces=replaces)
+
+
+def _is_other(sentence: str, about: str, asked: Asked) -> bool:
+    """Say whether it is somebody else's, or a former one; "my boyfriend" is nobody else where he is asked for."""
+    is_theirs = any(stem(words(found[0])[-1]) != asked.head for found in _OTHERS.finditer(about))
+    former = rf"\b(?:old|former|previous|ex|late|next|first)[ -](?:\w+ )?{re.escape(asked.head)}"
+    return is_theirs or bool(_NAMED.search(sentence) or re.search(former, sentence, re.IGNORECASE))
 
 
 def _amount(sentence: str, _: Asked) -> frozenset[str]:
-    found = numbers(re.sub(r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b", "", sentence))
+    found = numbers(_NO_AMOUNT.sub("", sentence))
     return frozenset(map(str, found)) if len(set(found)) == 1 else frozenset()
+
+
+_NO_AMOUNT = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
+    r"\d[\d.,]*"
+    r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|rooms?|people)\b)",
+    re.IGNORECASE,
+)
+"""Numbers that are no sum of money: years, days, times, differences and counts."""
 
 
 def _time(sentence: str, _: Asked) -> frozenset[str]:
@@ -67,7 +84,7 @@ _IS_FROM = re.compile(
 
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
-    found = re.search(r"(?:\bis|['’]s)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
+    found = re.search(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
     if found is None:
         coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if NOW.search(sentence) and not asked.type else []
         return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
@@ -76,6 +93,8 @@ def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     if not is_there or (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
         return frozenset()
     text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", found["v"].strip())[0]
+    if re.match(r"(?:not|no|in|at|on|from|with)\b", text, re.IGNORECASE):
+        return frozenset()
     has_name = bool(re.search(r"[A-Z]|\d", text)) and not _IS_FROM.fullmatch(text)
     if not has_name and (asked.type == "name" or len(text.split()) > 1):
         return frozenset()

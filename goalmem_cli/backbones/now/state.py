@@ -17,7 +17,6 @@ class State:
 
     holder: str
     value: frozenset[str]
-    words: str
     is_end: bool = False
     is_only: bool = False
     replaces: bool = True
@@ -42,6 +41,8 @@ LATE = re.compile(
 NOT_YET = re.compile(
     r"\b(?:will|going to|gonna|want(?:s|ed)? to|hop(?:e|es|ing) to|love to|like to|next (?:year|month|week|spring|"
     r"summer|autumn|fall|winter|\w+day)|tomorrow|soon|thinking (?:of|about)|looking (?:to|for)|considering|"
+    r"(?:from|starting)(?: in| on)? (?:next|tomorrow|January|February|March|April|May|June|July|August|September|"
+    r"October|November|December|\w+day)\b(?! (?:to|till|until|through)\b)|"
     r"pretend\w*|wants?|if only|supposed to|about to|tried to|almost)\b|['’]ll\b",
     re.IGNORECASE,
 )

@@ -6,37 +6,89 @@ present count, and changes that happened: no plan, no wish, no past, nothing abo
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
-from goalmem_cli.backbones.changes import real_sentences
+from goalmem_cli.backbones.changes import stated
 from goalmem_cli.backbones.now.asked import OWN, Asked
 from goalmem_cli.backbones.now.clauses import done
 from goalmem_cli.backbones.now.owned import owned
 from goalmem_cli.backbones.now.state import State
-
-_SAID = re.compile(
-    r"(?<!\bI )\b(?:says?|said|told|tells|asked|wrote|according to|thinks?|claims?|heard|mention(?:s|ed)|reckons?)\b"
-    r"|[\"“”«»]",
-    re.IGNORECASE,
-)
-_OPENS = re.compile(
-    r"(?<!\bI )\b(?:says?|said|told (?:me|us)|wrote|writes|texted)\s*:|\b(?:imagine|suppose|pretend)\b", re.IGNORECASE
-)
-"""What follows to the end of the line is somebody else's, or not real."""
+from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.roles import USER, role_of
+from goalmem_cli.records import Unit
 
 
-def states_in(text: str, asked: Asked) -> tuple[State, ...]:
-    """Return what the text states of the kind that is asked for, in the order of its sentences, whoever holds it."""
-    return _states(text, replace(asked, names=frozenset(), kin=""))
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A turn that states what is asked for."""
+
+    unit: Unit
+    state: State
 
 
-@lru_cache(maxsize=4096)
-def _states(text: str, asked: Asked) -> tuple[State, ...]:
-    found: list[State] = []
-    lines = [_OPENS.split(line, maxsplit=1)[0] for line in text.splitlines() if not line.lstrip().startswith(">")]
-    for sentence in real_sentences("\n".join(lines)):
-        if not _SAID.search(sentence):
-            found += owned(sentence, asked) if asked.kind == OWN else done(sentence, asked)
-    return tuple(found)
+def states_in(told: str | Iterable[str], asked: Asked) -> tuple[State, ...]:
+    """Return what a text or its `stated` sentences state of the kind that is asked for, in order, whoever holds it."""
+    read = owned if asked.kind == OWN else done
+    sentences = stated(told) if isinstance(told, str) else told
+    return tuple(state for sentence in sentences for state in read(sentence, asked))
+
+
+def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
+    """Return unit id -> the unit that replaces what it states, None if that holds; for each holder on its own.
+
+    What holds is decided from the last back: a value that is said again is not replaced by what was said between.
+    """
+    holders: dict[tuple[str, str, str], list[Telling]] = {}
+    for each in told:
+        unit = each.unit
+        is_one = role_of(unit.author) == USER and unit.said is not None
+        talk = "" if is_one else unit.conversation  # there may be another Ana in another one
+        holders.setdefault((talk, unit.author, each.state.holder), []).append(each)
+    found: dict[str, Unit | None] = {}
+    for of_one in map(_in_time, holders.values()):
+        for place, one in enumerate(of_one):
+            by, name = _replacing(one.state, of_one[place + 1 :], asked), one.unit.id
+            is_itself = by is None or by.id == name
+            found[name] = None if is_itself or found.get(name, by) is None else by
+    return found
+
+
+def _replacing(one: State, later: Sequence[Telling], asked: Asked) -> Unit | None:
+    ends = [at for at, other in enumerate(later) if _replaces(other.state, one, asked)]
+    if not ends or _is_back(one, later[ends[-1] + 1 :]):
+        return None
+    last = later[ends[-1]].state
+    return next(later[at].unit for at in ends if last.says_the_same(later[at].state) or at == ends[-1])
+
+
+def _in_time(told: Iterable[Telling]) -> list[Telling]:
+    """Return what one person told in order: by place in a conversation, by time over several."""
+    by_place = sorted(told, key=lambda each: each.unit.place)
+    if len({each.unit.conversation for each in by_place}) == 1:
+        return by_place
+    return sorted(by_place, key=lambda each: clock_of(each.unit.said))
+
+
+def clock_of(said: datetime | None) -> int:
+    """Return a number to order times by."""
+    return 0 if said is None else Moment.from_datetime(said).clock
+
+
+def _replaces(later: State, earlier: State, asked: Asked) -> bool:
+    if not later.replaces:
+        return False
+    is_same = later.says_the_same(earlier)
+    if later.is_end:
+        return not earlier.is_end and (is_same or not later.value)
+    if earlier.is_end:
+        return is_same or asked.has_one_value or later.is_only
+    return not is_same and (asked.has_one_value or later.is_only)
+
+
+def _is_back(state: State, rest: Iterable[Telling]) -> bool:
+    """Say whether a value was told again after the last statement that replaced it."""
+    return not state.is_end and any(
+        each.state.says_the_same(state) and not each.state.is_end and each.state.replaces for each in rest
+    )

@@ -73,7 +73,7 @@ _REWRITES = tuple(
         (r"what name does (.+) have$", r"what is \1 called"),
         (rf"what (\w+) is ({_P})'s (favou?rite)$", r"what is \2's \3 \1"),
         (rf"(?:what|when) (?:is|was) ({_P})'s date of birth$", r"when was \1 born"),
-        (rf"when (?:is|was) ({_P})'s wedding$", r"when did \1 marry"),
+        (rf"when was ({_P})'s wedding$", r"when did \1 marry"),
         (rf"({_P})'s ({_ADJECTIVES}) (\w+)", r"\2 \3 of \1"),
         (rf"({_P})((?:'s? \w+)+)", _belonging),
         (rf"what is ((?:{_PERSONS}) of .+) called$", r"who is \1"),
@@ -95,11 +95,11 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _ALIKE = {
     stem(word): stem(words.split()[0])
     for words in (
-        "live reside dwell stay", "work employ", "job occupation profession", "buy purchase", "begin start commence",
+        "live reside dwell", "work employ", "job occupation profession", "buy purchase", "begin start commence",
         "end finish", "marry married", "child children kid", "movie film", "mother mum mom", "father dad", "big large",
         "picture photo photograph",
         "bicycle bike", "phone telephone", "doctor physician", "own possess", "trip journey", "company firm",
-        "repair fix mend", "boss manager", "flat apartment", "visit see", "relocate move",
+        "repair fix mend", "boss manager", "flat apartment", "relocate move",
         "favourite favorite", "colour color", "choose pick", "town city", "use utilise", "happen occur",
     )
     for word in words.split()
