@@ -346,7 +346,8 @@ class Query:
     """What to retrieve, and from where. None means no restriction; times are inclusive.
 
     Relative times in the text ("last summer") count from `asked`. Without it, only dates with their year are
-    understood. `question` is the question that it serves, if the text is another.
+    understood. `question` is the question that it serves, if the text is another. What tools answered (turns in the
+    role ``tool``) is left out, unless it wants `tools` or names `speakers`. `without` are speakers to leave out.
     """
 
     text: str
@@ -356,6 +357,8 @@ class Query:
     until: datetime | None = None
     asked: datetime | None = None
     question: str = ""
+    tools: bool = False
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from goalmem_cli.logic.roles import TOOL
 from goalmem_cli.ports import Completion, Embedder, LanguageModel, Request, Vectors
 from goalmem_cli.records import Hit, Query, Turn, Unit, content_hash
 from goalmem_cli.wiring import Factories, LoadedModel
@@ -124,6 +125,8 @@ def passes(turn: Turn, query: Query) -> bool:
     if query.conversations is not None and turn.conversation not in query.conversations:
         return False
     if query.speakers is not None and turn.speaker not in query.speakers:
+        return False
+    if query.speakers is None and not query.tools and turn.role == TOOL:
         return False
     if query.since is None and query.until is None:
         return True

@@ -70,6 +70,10 @@ Explain = Annotated[
     bool,
     typer.Option("--explain", help="Show each file's format and first turns, and store nothing."),
 ]
+Tools = Annotated[
+    bool,
+    typer.Option("--tools", help="Read what coding agents called their tools with, too, with secrets blacked out."),
+]
 CheckGoals = Annotated[
     bool, typer.Option("--check-goals", help="Prove again the goals that the new turns can have changed.")
 ]
@@ -141,6 +145,7 @@ def ingest(
     timezone: Timezone = None,
     apart: Apart = False,
     language: Language = None,
+    tools: Tools = False,
     check_goals: CheckGoals = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -162,7 +167,7 @@ def ingest(
     told = Told(
         format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
         run.settings.redact, apart, run.settings.timezone,
-        language or "",
+        language or "", tools,
     )  # fmt: skip
     if explain:
         return explain_files(run.screen, paths or (), sources or (), told, _Heard(run.screen), is_json=json)

@@ -42,6 +42,9 @@ def search(
     last: options.Last = None,
     as_of: options.SearchAsOf = None,
     backbone: options.Backbone = None,
+    tools: Annotated[
+        bool, typer.Option("--tools", help="Search what the tools of coding agents answered, too.")
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the rankings behind each hit, and the units' ids.")
     ] = False,
@@ -61,7 +64,9 @@ def search(
     begun, ended = stretch(since, until, last, lambda: hidden or local_now())
     run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
     with open_for(run) as memory:
-        hits = memory.search(query, k, conversations=conversation, speakers=speaker, since=begun, until=hidden or ended)
+        hits = memory.search(
+            query, k, conversations=conversation, speakers=speaker, since=begun, until=hidden or ended, tools=tools
+        )
     if json:
         run.screen.document({"schema_version": SCHEMA_VERSION, "hits": hits_document(hits)})
     elif hits:

@@ -43,7 +43,8 @@ class Told:
     unreadable record refuses a file. Forgotten turns are left out, unless it `restores_forgotten` turns. With
     `takes_forgotten`, the marks of exported memories are imported. It `redacts` secrets. With `apart`, files are not
     joined with stored conversations that they overlap with. Times that are given only in UTC are of the zone
-    `timezone`; None means the machine's. `language` is that of the conversations, "" to find it.
+    `timezone`; None means the machine's. `language` is that of the conversations, "" to find it. With `calls`, logs of
+    coding agents are read with the calls of tools, and secrets are redacted.
     """
 
     form: str | None = None
@@ -57,6 +58,7 @@ class Told:
     apart: bool = False
     timezone: str | None = None
     language: str = ""
+    calls: bool = False
 
     def __post_init__(self) -> None:
         if not are_columns(self.columns):
@@ -107,7 +109,7 @@ class Reading:
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
         self._sieve = Sieve(restores=told.restores_forgotten, takes=told.takes_forgotten)
-        self._redactor = Redactor(redacts=told.redacts)
+        self._redactor = Redactor(redacts=told.redacts or told.calls)
         self._zone = Zone.named(told.timezone)
         self._people: list[object] = []
         self._goals: list[object] = []
@@ -254,6 +256,7 @@ class Reading:
                 reach = partial(self._hears.reached, one.path.name)
                 with self._source(one, report, reach, sum(sizes[:number]), sum(sizes)) as source:
                     source.order, source.columns = self._orders.get(one.place, self._told.order), self._told.columns
+                    source.calls = self._told.calls
                     form = self._forms.get(one.place, self._told.form)
                     self._check_whole(source, form)
                     yield from self._sifted(self._read(source, form, report), report)

@@ -151,6 +151,7 @@ class Memory:
         apart: bool = False,
         timezone: str | None = None,
         language: str = "",
+        tools: bool = False,
         is_dry: bool = False,
     ) -> list[Ingested]:
         """Read transcripts into the memory, and return a record for each file.
@@ -170,6 +171,7 @@ class Memory:
             apart: do not join files with stored conversations that they overlap with.
             timezone: an IANA name, for times that are given only in UTC; None takes the settings', else the machine's.
             language: the code of the conversations' language, as de; "" finds it.
+            tools: read what coding agents called their tools with, too, and black out secrets.
             is_dry: store nothing.
 
         Returns:
@@ -182,7 +184,7 @@ class Memory:
         blacks_out = self._parts.settings.redact if redacts is None else redacts
         told = Told(
             format, order, columns or {}, is_strict, None, restores_forgotten, takes_forgotten, blacks_out, apart,
-            timezone or self._parts.settings.timezone, language,
+            timezone or self._parts.settings.timezone, language, tools,
         )  # fmt: skip
         return read_all(map(Path, paths), sources, self.kept, told, Unattended(self._parts.listener), is_dry=is_dry)
 
@@ -195,17 +197,21 @@ class Memory:
         speakers: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        tools: bool = False,
     ) -> list[Hit]:
         """Return the `k` best units (turns, or what the backbone derived from turns) for the query, best first.
 
         None restricts nothing; an empty list finds nothing. Times are inclusive, and hide units without a time. A hit
         has its `unit`, its `score`, its neighbours, and as `moved_on` a later turn that changes what it says, if any.
+        What the tools of coding agents answered is found only with `tools`, or if `speakers` name them.
 
         Raises:
             UsageError: the query is empty, `k` is below 1, or a conversation or speaker is not in the store.
             StoreError: the memory cannot be read, or nothing was indexed for the backbone.
         """
-        found = self.retrieve(query, k, conversations=conversations, speakers=speakers, since=since, until=until)
+        found = self.retrieve(
+            query, k, conversations=conversations, speakers=speakers, since=since, until=until, tools=tools
+        )
         if found.left_out:
             self._parts.listener.note(left_out_in_words(found.left_out))
         return found.hits
@@ -219,6 +225,7 @@ class Memory:
         speakers: Sequence[str] | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        tools: bool = False,
     ) -> Found:
         """As `search`, but return the number of turns that the time filter left out instead of reporting it."""
         from goalmem_cli.backbones.flat import RERANKED
@@ -238,7 +245,7 @@ class Memory:
         if scope == () or (heard is not None and not heard.names):
             return Found([], 0)
         names = None if heard is None else heard.all_names
-        wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now())
+        wanted = Query(encodable(query), scope, names, since, until, asked=until or local_now(), tools=tools)
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
         depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # the reranker always sees POOL units
         hits = retrieved(backbone, wanted, depth, heard)

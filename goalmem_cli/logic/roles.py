@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-USER, ASSISTANT = "user", "assistant"
+USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 
 _ROLES = {
     "human": USER,
@@ -20,9 +20,9 @@ _ROLES = {
     "system": "system",
     "system_prompt": "system",
     "_system_prompt": "system",
-    "tool": "tool",
-    "observation": "tool",
-    "function_response": "tool",
+    "tool": TOOL,
+    "observation": TOOL,
+    "function_response": TOOL,
 }
 # Names of the sides that count only if both sides have one: alone, some are people or parts of a document.
 _SIDES = _ROLES | {

@@ -26,6 +26,8 @@ def passing(query: Query) -> str:
     for field, values in ((TALK, query.conversations), ("speaker_key", query.speakers)):
         if values is not None:
             conditions.append(any_key(field, (content_hash(encodable(value)) for value in values)))
+    if query.without:
+        conditions.append(f"not ({any_key('speaker_key', (content_hash(encodable(name)) for name in query.without))})")
     span = Span.between(query.since, query.until)
     for moment, comparison in ((span.since, ">="), (span.until, "<=")):
         if moment is not None:

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.languages.finding import ENGLISH
+from goalmem_cli.logic.roles import TOOL
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import ANSWER, TURN, Row, Talk, answer_from, turn_from, whole
 from goalmem_cli.milvus.schema import ID, TALK, VERSION, Collection
@@ -213,6 +214,13 @@ class Kept:
         """Return the languages of the conversations that are or were here, besides English and unknown ones."""
         rows = list(self.engine.rows_of(Collection.META, ID, [_SPOKEN_ID], ["document"]))
         return rows[0]["document"].split() if rows else []
+
+    def tools(self) -> tuple[str, ...]:
+        """Return the names of the tools of agents: of speakers whose role is always that of a tool."""
+        found = self.engine.rows(Collection.TALKS, f'document like "%{TOOL}%"', ["document"])
+        told = [(speaker.name, speaker.role) for row in found for speaker in Talk.from_row(row).summary().speakers]
+        named = {name for name, role in told if role == TOOL}
+        return tuple(sorted(named.difference(name for name, role in told if role != TOOL)))
 
     def expect_spoken(self, languages: Iterable[str]) -> None:
         """Note that conversations in these languages are here, or about to be."""

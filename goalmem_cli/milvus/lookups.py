@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from goalmem_cli.memory_records import FLAT, Ranking, Scored, Voice
 from goalmem_cli.milvus.changing import voices_of
@@ -61,6 +62,8 @@ class Reader:
         it is not shown in part.
         """
         query = self._naming.widened(query, self._meta.generation, self._voices)
+        if not query.tools and query.speakers is None:
+            query = replace(query, without=self._kept.tools())
         condition = both(passing(query), flat(backbone, kinds))
         asked = self._asked(query, rankings)
         before: Mapping[str, Talk] = {}

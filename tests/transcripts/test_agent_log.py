@@ -9,7 +9,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from goalmem_cli.transcripts import conversations_in, detect, read_bytes
+from goalmem_cli.transcripts.reading.source import Source
 
 
 def event(kind: str, content: object, uuid: str = "", **keys: object) -> dict[str, object]:
@@ -97,6 +98,33 @@ def test_reads_codex_as_golden() -> None:
         "tool calls left out: 1",
     )
     assert read(CODEX) == Conversation("c1", "agent-log", turns, "c1", notes)
+
+
+def test_calls_are_read_on_request() -> None:
+    """As turns of the tool before its answer; commands after a `$`, all else a line each; and none is left out."""
+
+    def called(events: list[dict[str, object]]) -> list[tuple[str, str | None, str]]:
+        source = Source.from_bytes(lines(events), "log.jsonl")
+        source.calls = True
+        (conversation,) = conversations_in(source)
+        assert not any("calls" in note for note in conversation.notes)
+        return [(turn.speaker, turn.own_id, turn.text) for turn in conversation.turns if turn.role == "tool"]
+
+    assert called(CLAUDE) == [("Bash", "u3-2", "$ ls"), ("Bash", "u4", "a.py"), ("tool", "u4-2", "b.py")]
+    edit = {
+        "type": "tool_use",
+        "id": "t2",
+        "name": "Edit",
+        "input": {"file": "a.py", "lines": [1, 2], "cmd": ["a", "b"]},
+    }
+    nothing = {"type": "tool_use", "id": "t3", "name": "Stop", "input": {}}
+    told = [event("user", "Go.", "u1"), event("assistant", [edit], "u2")]
+    assert called(told) == [("Edit", "u2", "file: a.py\nlines: [1, 2]\n$ a b")]
+    asked = json.loads(json.dumps(CODEX).replace('"{}"', '"{\\"command\\": [\\"ls\\", \\"-l\\"]}"'))
+    assert called(asked) == [("shell", None, "$ ls -l"), ("shell", None, "a.py")]
+    without = Source.from_bytes(lines([told[0], event("assistant", [nothing], "u4")]), "log.jsonl")
+    without.calls = True
+    assert "tool calls left out: 1" in next(iter(conversations_in(without))).notes
 
 
 def test_a_subagent_s_own_log_is_a_conversation() -> None:

@@ -28,6 +28,9 @@ def conditions_of(query: Query) -> tuple[list[str], list[object]]:
         if values is not None:
             conditions.append(f"{column} IN (SELECT unnest(?::VARCHAR[]))")
             parameters.append([encodable(value) for value in values])
+    if query.without:
+        conditions.append("speaker NOT IN (SELECT unnest(?::VARCHAR[]))")
+        parameters.append([encodable(name) for name in query.without])
     span = Span.between(query.since, query.until)
     for moment, comparison in ((span.since, ">="), (span.until, "<=")):
         if moment is not None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.logic.roles import TOOL
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.records import SPEAKER_ID, Query, Turn, content_hash, encodable
 from goalmem_cli.store.database.access import Connection, Row
@@ -311,6 +312,15 @@ def voices(connection: Connection) -> list[Voice]:
     """Return the voices of all speakers: their names, and their ids in the format."""
     rows = connection.rows(f"SELECT DISTINCT speaker, {SQL_SPEAKER_ID} FROM turns ORDER BY ALL")
     return [Voice(str(name), str(id_)) for name, id_ in rows]
+
+
+def tools(connection: Connection) -> tuple[str, ...]:
+    """Return the names of the tools of agents: of speakers whose role is always that of a tool."""
+    rows = connection.rows_once(
+        f"""SELECT DISTINCT speaker FROM turns WHERE role = '{TOOL}'
+        EXCEPT SELECT speaker FROM turns WHERE role IS DISTINCT FROM '{TOOL}' ORDER BY ALL"""
+    )
+    return tuple(str(speaker) for (speaker,) in rows)
 
 
 def _of_voices(voices: Collection[Voice] | None, conditions: list[str], parameters: list[object]) -> None:

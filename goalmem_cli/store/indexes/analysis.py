@@ -8,6 +8,7 @@ pairs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
@@ -22,6 +23,15 @@ STEMMED = {
 """The languages besides English that tantivy has both a stemmer and stop words for, with its names of them."""
 
 _LONGEST_WORD = 200
+_LEAST_COMMIT = 7
+_WHOLE = re.compile(
+    r"(?<![\w./\\-])(?P<path>(?:[~.]{0,2}[/\\])?(?:[\w.@+-]{1,80}[/\\]){0,12}[\w@+-]{1,80}(?:\.\w{1,12}){0,3}"
+    r"\.(?:[a-z]\w{1,7}|[chr]))(?!\w)"
+    r"|(?<!\w)(?P<commit>(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,40})(?!\w)"
+    r"|(?<!\w)(?P<error>\w{0,60}(?:error|exception):[^\n`]{1,200})"
+    r"|(?:^[ \t]*\$[ \t]+|`)(?P<command>[a-z][^\n`]{1,200})(?:`|$)",
+    re.MULTILINE,
+)
 
 
 @cache
@@ -42,9 +52,27 @@ def grams_analyzer() -> tantivy.TextAnalyzer:
     return tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(1, 2)).build()
 
 
+def wholes(text: str) -> list[str]:
+    """Return the file names, commits, error messages and commands in a text, each as a token of its own.
+
+    A path counts with each of its ends, so that it is found by its file's name; a commit by its first seven digits.
+    """
+    found: list[str] = []
+    for match in _WHOLE.finditer(folding.fold(text).lower()):
+        kind, whole = match.lastgroup, " ".join(match[match.lastgroup or 0].split()).rstrip(" .")
+        if kind == "path":
+            names = whole.replace("\\", "/").split("/")
+            found += ["/".join(names[at:]) for at in range(len(names)) if names[at].strip(".~")]
+        else:
+            found.append(whole[:_LEAST_COMMIT] if kind == "commit" else whole)
+        if kind == "command":
+            found += wholes(whole)
+    return found
+
+
 def indexed(text: str, language: str = "") -> list[str]:
-    """Return the tokens of a text for the index, in order: words, then characters and pairs."""
-    words = words_analyzer(language).analyze(to_words(text, language))
+    """Return the tokens of a text for the index, in order: words, `wholes`, then characters and pairs."""
+    words = [*words_analyzer(language).analyze(to_words(text, language)), *wholes(text)]
     return [*words, *(gram for run in folding.runs(folding.fold(text)) for gram in grams_analyzer().analyze(run))]
 
 
@@ -66,7 +94,8 @@ def asked(text: str, languages: Iterable[str] = ()) -> tuple[list[str], list[str
         if len(gram) > 1 or len(run) == 1 or folding.is_sign(gram)
     ]
     words = words_analyzer().analyze(folding.spaced(folded))
-    return [*words, *(word for language in languages for word in asked_in(text, language))], grams
+    other = (word for language in languages for word in asked_in(text, language))
+    return [*words, *other, *wholes(text)], grams
 
 
 def asked_in(text: str, language: str) -> list[str]:

@@ -21,10 +21,18 @@ from goalmem_cli.memory_records import Scored
 from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.files import HINT_REFUSED, Written, content_of, reporting, unwatched
 from goalmem_cli.store.indexes import folding
-from goalmem_cli.store.indexes.analysis import STEMMED, asked, asked_in, grams_analyzer, to_words, words_analyzer
+from goalmem_cli.store.indexes.analysis import (
+    STEMMED,
+    asked,
+    asked_in,
+    grams_analyzer,
+    to_words,
+    wholes,
+    words_analyzer,
+)
 from goalmem_cli.store.indexes.derived import HINT_DERIVED, Indexed, Manifest, leftovers, new_data, remove_all
 
-SCHEMA = 4
+SCHEMA = 5
 
 _WORDS, _GRAMS = "goalmem_words", "goalmem_grams"
 _WRITER_BYTES = 64_000_000
@@ -47,6 +55,7 @@ def _schema() -> tantivy.Schema:
     for name in ("text", "context"):
         builder.add_text_field(name, tokenizer_name=_WORDS, index_option="freq")
         builder.add_text_field(f"{name}_grams", tokenizer_name=_GRAMS, index_option="freq")
+        builder.add_text_field(f"{name}_wholes", tokenizer_name="raw", index_option="freq")
         for language in STEMMED:
             builder.add_text_field(f"{name}_{language}", tokenizer_name=f"{_WORDS}_{language}", index_option="freq")
     return builder.build()
@@ -201,6 +210,7 @@ class TextIndex:
         """
         words, grams = asked(text)
         terms = [*((field, word) for word in words), *((f"{field}_grams", gram) for gram in grams)]
+        terms += [(f"{field}_wholes", whole) for whole in wholes(text)]
         terms += [(f"{field}_{language}", word) for language in spoken for word in asked_in(text, language)]
         should = [
             (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, name, term, "freq"))
@@ -218,6 +228,9 @@ class TextIndex:
         for field, values in (("conversation", query.conversations), ("speaker", query.speakers)):
             if values is not None:
                 filters.append((must, self._any_of(field, values)))
+        if query.without:
+            filters.append((tantivy.Occur.MustNot, self._any_of("speaker", query.without)))
+            filters.append((must, tantivy.Query.all_query()))  # what must not match is taken from something
         span = Span.between(query.since, query.until)
         if span.since is not None:
             filters.append((must, self._time_filter(span.since, is_lower=True)))
@@ -331,6 +344,8 @@ class TextIndex:
         for name, text in (("text", entry.text), ("context", entry.context)):
             document.add_text(f"{name}_{language}" if language else name, to_words(text, language))
             document.add_text(f"{name}_grams", " ".join(folding.runs(folding.fold(text))))
+            for whole in wholes(text):
+                document.add_text(f"{name}_wholes", whole)
         if unit.said is not None:
             moment = Moment.from_datetime(unit.said)
             document.add_integer("clock", moment.clock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ class Filters:
     ) -> NDArray[np.bool_]:
         """Return one flag per row of the snapshot: whether its unit belongs to the backbone and passes the filters."""
         manifest = snapshot.manifest
-        scope = (query.conversations, query.speakers, query.since, query.until)
+        scope = (query.conversations, query.speakers, query.since, query.until, query.without)
         key = (manifest.data, manifest.generation, backbone, kinds, *scope)
         rows = self._rows.get(key)
         if rows is None:
@@ -129,6 +130,8 @@ class Reader:
             StoreError: an index cannot be used.
         """
         query = self._naming.widened(query, self.generation, partial(tables.voices, self._connection))
+        if not query.tools and query.speakers is None:
+            query = replace(query, without=tables.tools(self._connection))
         with ThreadPoolExecutor(_AT_ONCE) as beside:
             found = {
                 ranking: beside.submit(

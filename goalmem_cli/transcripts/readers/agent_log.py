@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -101,6 +103,25 @@ def _without_reminders(text: str, start: int) -> str:
     return text[start:end].strip()
 
 
+def call_text(called: Node) -> str:
+    """Return what a tool is called with: a command after a `$`, all else a line each; "" if there is nothing."""
+    value = called.value
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if not isinstance(value, dict):
+        return _in_words(value) if value else ""
+    return "\n".join(
+        f"$ {_in_words(told)}" if name in _COMMANDS else f"{name}: {_in_words(told)}" for name, told in value.items()
+    )
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return " ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _first(text: str, at: int, *forms: Callable[[str, int], re.Match[str] | None]) -> re.Match[str] | None:
     return next((match for form in forms if (match := form(text, at))), None)
 
@@ -121,6 +142,7 @@ _PAUSE = timedelta(seconds=1)
 """A fork's log begins with the copied events, written at once; a longer pause than this ends the copies."""
 
 _CALLS = "tool calls left out"
+_COMMANDS = ("command", "cmd")
 _NOT_SAID = "instructions and summaries of the program left out"
 _OTHERS = "other events left out"
 
@@ -176,7 +198,7 @@ def _is_codex_event(event: Node) -> bool:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     draft = Draft()
-    log = _Log(draft)
+    log = _Log(draft, reads_calls=source.calls)
     return draft.fill(source.readable(_events(source, draft), log.messages))
 
 
@@ -208,8 +230,9 @@ def _events(source: Source, draft: Draft) -> Iterator[Node]:
 class _Log:
     """Turns the events of one log into messages, and counts the events that are none."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, *, reads_calls: bool) -> None:
         self._draft = draft
+        self._reads_calls = reads_calls
         self._tools: dict[str, str] = {}
         self._is_subagent: bool | None = None
         self._told: Counter[tuple[str, str]] = Counter()
@@ -269,7 +292,8 @@ class _Log:
             if kind == "text":
                 texts.append(self._typed(role, block.required("text").text()))
             elif kind == "tool_use":
-                self._call(block.child("id"), block.child("name"))
+                tool, text = self._call(block.child("id"), block.child("name"), block.child("input"))
+                answers += [(tool, _TOOL, text)] if text else []
             elif kind == "tool_result":
                 text, words = refusal_and_words(self._joined(block.child("content"), {"text"}))
                 self._draft.count("answers of tools without text left out", not text)
@@ -310,7 +334,10 @@ class _Log:
         elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
-            self._call(payload.child("call_id"), payload.child("name"))
+            inputs = (payload.child(key) for key in ("arguments", "input", "action"))
+            tool, text = self._call(payload.child("call_id"), payload.child("name"), *inputs)
+            if text:
+                yield Message(tool, text, event.child("timestamp").stamp(), role=_TOOL)
         elif kind in _CODEX_RESULTS:
             output = payload.child("output")
             text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
@@ -377,11 +404,14 @@ class _Log:
         names = {"thinking": "thinking", "redacted_thinking": "thinking", "reasoning": "thinking", "image": "images"}
         self._draft.count(f"{names.get(kind, 'other parts of messages')} left out")
 
-    def _call(self, call: Node, name: Node) -> None:
-        self._draft.count(_CALLS)
+    def _call(self, call: Node, name: Node, *inputs: Node) -> tuple[str, str]:
+        """Return the tool, and what it is called with; "" if that is left out, and counted."""
         call_id, tool = call.optional_name(), name.optional_text()
         if call_id is not None and tool:
             self._tools[call_id] = tool
+        text = "\n".join(filter(None, map(call_text, inputs))) if self._reads_calls else ""
+        self._draft.count(_CALLS, not text)
+        return tool or _TOOL, text
 
     def _tool_of(self, call: Node) -> str:
         """Return the name of the tool that answers the call; each call is answered once."""

@@ -74,6 +74,7 @@ class Source:
     - `skip`: is called with the error of each unreadable record; it may raise the error to refuse the source.
     - `order`: the order of day and month that the user gave for ambiguous dates. `columns`: the user's columns of a
       table.
+    - `calls`: logs of coding agents are read with the calls of tools.
     - `missed`: lines that look like a message and were kept as text of another one.
     - `forgotten`: the marks of forgotten turns in an export of goalmem, once all was read.
     - `is_of_excel`: the text is a table in Windows-1252, as Excel saves it; known once it was opened.
@@ -93,6 +94,7 @@ class Source:
         self.missed: list[InputError] = []
         self.forgotten: Node | None = None
         self.columns: Mapping[str, str] = {}
+        self.calls = False
         self._open = open_
         self._reached = reached
         self._skip = skip
