@@ -216,9 +216,13 @@ class Kept:
         return rows[0]["document"].split() if rows else []
 
     def tools(self) -> tuple[str, ...]:
-        """Return the names of the tools of agents: of speakers whose role is always that of a tool."""
-        found = self.engine.rows(Collection.TALKS, f'document like "%{TOOL}%"', ["document"])
-        told = [(speaker.name, speaker.role) for row in found for speaker in Talk.from_row(row).summary().speakers]
+        """Return the names of the tools of agents: of speakers whose role is always that of a tool.
+
+        The conversations are read only if one of them may have a tool.
+        """
+        if not list(self.engine.rows(Collection.TALKS, f'document like "%{TOOL}%"', [])):
+            return ()
+        told = [(one.name, one.role) for talk in self.shown().values() for one in talk.summary().speakers]
         named = {name for name, role in told if role == TOOL}
         return tuple(sorted(named.difference(name for name, role in told if role != TOOL)))
 

@@ -41,6 +41,7 @@ class Reader:
         self._naming = naming or Naming(kept.folder)
         self._meta, self._mark = kept.require_marked()
         self._places: dict[str, _Place] = {}
+        self._tools: tuple[str, ...] | None = None
 
     @property
     def generation(self) -> int:
@@ -63,7 +64,8 @@ class Reader:
         """
         query = self._naming.widened(query, self._meta.generation, self._voices)
         if not query.tools and query.speakers is None:
-            query = replace(query, without=self._kept.tools())
+            self._tools = self._kept.tools() if self._tools is None else self._tools
+            query = replace(query, without=self._tools)
         condition = both(passing(query), flat(backbone, kinds))
         asked = self._asked(query, rankings)
         before: Mapping[str, Talk] = {}

@@ -22,6 +22,22 @@ SECRET = {
 REPLY = {"role": "user", "name": "Ravi", "content": "Good to know.", "timestamp": "2026-01-01T10:01:00+00:00"}
 
 
+def test_calls_of_tools_are_read_without_their_secrets(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Even where the user wants no redaction else; without the flag they are not read, and counted."""
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"deploy --key {KEY}"}}
+    log = tmp_path / "log.jsonl"
+    said = [("user", "Deploy it."), ("assistant", [{"type": "text", "text": "I do."}, call])]
+    log.write_text("\n".join(
+        json.dumps({"type": who, "sessionId": "s", "uuid": f"u{at}", "message": {"role": who, "content": content}})
+        for at, (who, content) in enumerate(said)
+    ), "utf-8")  # fmt: skip
+    assert "tool calls left out: 1" in goalmem("ingest", str(log)).err
+    assert "redacted: 1 aws key" in goalmem("ingest", str(log), "--tools", "--no-redact").err
+    assert "deploy --key [redacted: aws key]" in goalmem("search", "deploy key", "--tools").out
+    assert "deploy --key" not in goalmem("search", "deploy key").out
+    assert KEY not in goalmem("stores", "export").out
+
+
 @pytest.mark.parametrize(
     ("text", "kinds", "kept"),
     [

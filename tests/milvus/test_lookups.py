@@ -32,6 +32,23 @@ def ranked_hits(memory: AnyMemory, query: Query) -> dict[str, Hit]:
         return reader.hits(sorted({scored.unit for scoreds in found.values() for scored in scoreds}))
 
 
+def test_what_tools_answered_is_left_out_as_in_a_folder(memory: Opens, tmp_path: Path) -> None:
+    """Unless it is wanted, or a speaker is named; somebody who is called as a tool is heard all the same."""
+    said = [("user", "user"), ("Bash", "tool"), ("Read", "tool")]
+    turns = [Turn("log", 0, at, who, f"The tide file {at}.", role=role) for at, (who, role) in enumerate(said)]
+    other = [Turn("chat", 0, 0, "Read", "I file the tide."), Turn("chat", 0, 1, "Ann", "Which tide file?")]
+    for each in (Store(tmp_path / "folder", HashEmbedder(), announce=lambda _: None), memory()):
+        each.add_all([Conversation("log", "agent-log", tuple(turns)), Conversation("chat", "whatsapp", tuple(other))])
+        for wanted, found in (
+            (Query("tide file"), {"user", "Ann"}),
+            (Query("tide file", ("log",)), {"user"}),
+            (Query("tide file", tools=True), {"user", "Ann", "Bash", "Read"}),
+            (Query("tide file", speakers=("Bash",)), {"Bash"}),
+        ):
+            assert {hit.unit.speaker for hit in ranked_hits(each, wanted).values()} - {"Read"} == found - {"Read"}
+        assert "I file the tide." in {hit.unit.text for hit in ranked_hits(each, Query("tide file")).values()}
+
+
 def test_hits_are_those_of_a_folder(memory: Opens, tmp_path: Path) -> None:
     """Labels, texts, times, whom it is said to and neighbours are the same, of turns, passages and answers."""
     long = " ".join(f"The harbour of Momoco has {count} boats." for count in range(90))
