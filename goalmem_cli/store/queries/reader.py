@@ -35,7 +35,7 @@ _KEPT_HITS = 4096
 _AT_ONCE = 2  # rankings: the libraries let other threads run, but more wait for Python for longer than they save
 
 Names = tuple[str, ...] | None
-_Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None]
+_Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None, tuple[str, ...]]
 
 
 class Filters:
