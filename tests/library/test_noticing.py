@@ -54,3 +54,30 @@ def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str
     others = [(case, is_touched) for case, is_touched in found if not case["touches"]]
     assert len(others) >= 24
     assert sum(is_touched for _, is_touched in others) <= 0.1 * len(others)
+
+
+CROWD = [f"Rosa: The work on the {part} goes well, they work fast." for part in ("roof", "stairs", "windows", "garden")]
+FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
+
+
+@pytest.mark.parametrize(
+    ("told", "goal", "plan", "cited", "new", "touches"),
+    [
+        (CROWD, "Does Rosa work at Pellier?", "(Rosa) works at (Pellier)", None, "Rosa: I work at Merrin now.", True),
+        (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: I live in York now.", True),
+        (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Leo Lind: I live in York now.", False),
+        (FAMILY, "Where does Ana live?", "(Ana) lives in (x:city)", "Leeds", "Ana Lind: I live in York now.", True),
+        (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: Kim lives in York now.", False),
+    ],
+)  # fmt: skip
+def test_who_is_meant_and_not_what_stood_first_decides(
+    tmp_path: Path, told: list[str], goal: str, plan: str, cited: str | None, new: str, touches: bool
+) -> None:
+    """Turns that were known hide no new one; relatives share a name; what somebody else does touches no goal."""
+    case = {"goal": goal, "plan": [plan], "told": [f"live in {cited}"] if cited else [], "is": {"x": cited}}
+    with opened(tmp_path / "store", factories=faked(ScriptedModel(replies(case))), certainty=0) as memory:
+        memory.kept.add_all([chat("c", [told])])
+        memory.goals.add(goal, Terms(), "goal")
+        memory.kept.add_all([chat("c", [told, [new]])])
+        ((_, touch),) = memory.goals.touched()
+    assert (touch is not None) is touches
