@@ -56,7 +56,7 @@ def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str
     assert sum(is_touched for _, is_touched in others) <= 0.1 * len(others)
 
 
-CROWD = [f"Rosa: The work on the {part} goes well, they work fast." for part in ("roof", "stairs", "windows", "garden")]
+CROWD = [f"Rosa: I read that everybody at {firm} works hard, at work." for firm in ("Castor", "Halden", "Ostara", "Tarn")]
 FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
 
 
