@@ -56,7 +56,9 @@ def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str
     assert sum(is_touched for _, is_touched in others) <= 0.1 * len(others)
 
 
-CROWD = [f"Rosa: I read that everybody at {firm} works hard, at work." for firm in ("Castor", "Halden", "Ostara", "Tarn")]
+CROWD = [
+    f"Rosa: I read that everybody at {firm} works hard, at work." for firm in ("Castor", "Halden", "Ostara", "Tarn")
+]
 FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
 
 
@@ -68,6 +70,8 @@ FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
         (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Leo Lind: I live in York now.", False),
         (FAMILY, "Where does Ana live?", "(Ana) lives in (x:city)", "Leeds", "Ana Lind: I live in York now.", True),
         (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: Kim lives in York now.", False),
+        (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: I meant York is where Kim lives.", False),
+        (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Leo Lind: As you know, we live in York now.", True),
     ],
 )  # fmt: skip
 def test_who_is_meant_and_not_what_stood_first_decides(

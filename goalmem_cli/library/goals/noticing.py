@@ -46,9 +46,10 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"\b([A-Z]\w+) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*([a-z]+)"
+    r"\b([Ww]e|I|[A-Z]\w+) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
+    r"([a-z]+)"
 )
-"""A name, and what it does."""
+"""A name, "I" or "we", and the verb behind it."""
 _CHANGE = re.compile(
     r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
     r"|stopp?\w*|sold|bought|gave up|since|these days|cannot|never|wrong(?:ly)?|mistaken?|meant|mixed up"
@@ -218,9 +219,10 @@ class _Asked:
         text = hit.unit.text
         if only_asks(text) or not may_be_evidence(hit):
             return False
-        if self.names and self._is_on_another(text):
+        is_own = self._is_asked_about(hit.unit.speaker)
+        if self.names and self._is_on_another(text, is_own=is_own):
             return False
-        if not self.names or self.names & content_stems(text) or self._is_asked_about(hit.unit.speaker):
+        if not self.names or self.names & content_stems(text) or is_own:
             return True
         return not _OWN.search(text) or bool(_OTHERS.search(text))
 
@@ -229,21 +231,20 @@ class _Asked:
         own = content_stems(speaker)
         return bool(own & self.names) and (own <= self.names or (self.names <= own and self.names not in self.speakers))
 
-    def _is_on_another(self, text: str) -> bool:
+    def _is_on_another(self, text: str, *, is_own: bool) -> bool:
         """Say whether what a text says of this is on somebody else: "my brother lives in Leeds", "Ben lives here"."""
         sentences = _SENTENCES.split(text)
         told = [each for each in sentences if self.words & content_stems(each)] or sentences
-        others = [each for each in told if not _SELF.search(each)]
-        return len(others) == len(told) and all(self._is_on_relative(each) or self._does_another(each) for each in told)
+        return all(self._is_on_relative(each) or self._does_another(each, is_own=is_own) for each in told)
 
     def _is_on_relative(self, sentence: str) -> bool:
         found = _RELATIVE.match(sentence)
-        return found is not None and not content_stems(found["who"]) & self.words
+        return found is not None and not _SELF.search(sentence) and not content_stems(found["who"]) & self.words
 
-    def _does_another(self, sentence: str) -> bool:
-        """Say whether the query's verb stands behind a name that is not in the query, and behind nothing else."""
-        named = [stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
-        return bool(named) and not (self.names | self.words) & set(named)
+    def _does_another(self, sentence: str, *, is_own: bool) -> bool:
+        """Say whether the query's verb stands behind other names alone, or behind another speaker's "I"."""
+        named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
+        return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
 
 
 def _known(goal: Goal) -> frozenset[str]:
