@@ -16,7 +16,8 @@ from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
-from goalmem_cli.records import Hit, Unit
+from goalmem_cli.reasoners.goal_mem.plan_texts import taken_up
+from goalmem_cli.records import Hit, Question, Unit
 from goalmem_cli.store.goal_records import FORGOTTEN, GoalState, GoalStatus, KeptPlan, Outcome
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.trace import Attempt, Ending, Fact, Grounded, Status, Step, Trace
@@ -152,6 +153,16 @@ def test_a_proof_begins_with_the_steps_that_are_not_touched(touched: set[int], k
     begun = begun_of(traced(subgoals, ("z",), *found), touched, hits(), ())
     assert begun is not None
     assert [claim.subgoal for claim in begun.claims] == kept_steps
+
+
+def test_a_plan_of_an_older_version_is_written_again() -> None:
+    """It named no answer beside its bindings; one that this version cannot read stands for nothing either."""
+    bound = grounding(0, "F1", x="Leeds")
+    assert begun_of(traced(("(Ana) lives in (x:city)",), ("x",), bound), (), hits(), ()) is not None
+    assert begun_of(traced(("(Ana) lives in (x:city)",), (), bound), (), hits(), ()) is None
+    strange = begun_of(traced(("Ana lives in ((x",), ("x",), bound), (), hits(), ())
+    assert strange is not None
+    assert taken_up(strange, Question("Where does Ana live?", FIRST_DAY)) is None
 
 
 def test_a_kept_list_has_all_its_values() -> None:

@@ -131,7 +131,7 @@ class _Run:
         self._told.tellings += step.tellings
         kept = self._memory.kept
         if step.chats:
-            kept.add_all(_without_forgotten(kept, step.chats))
+            kept.add_all(without_forgotten(kept, step.chats))
         if step.forgotten:
             _forget(self._memory, step)
         goals = self._memory.goals
@@ -183,7 +183,7 @@ class _Run:
         self._figures[kind] = self._figures[kind].plus(GoalFigures(kind, **told))
 
 
-def _without_forgotten(kept: KeptMemory, chats: Sequence[Conversation]) -> list[Conversation]:
+def without_forgotten(kept: KeptMemory, chats: Sequence[Conversation]) -> list[Conversation]:
     """Return the chats as `ingest` stores them: what was forgotten does not come back."""
     from goalmem_cli.library.forgetting import Sieve
     from goalmem_cli.library.known import KnownMemory
