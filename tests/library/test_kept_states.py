@@ -19,6 +19,7 @@ from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
 from goalmem_cli.reasoners.goal_mem.plan_texts import taken_up
 from goalmem_cli.records import Hit, Question, Unit
 from goalmem_cli.store.goal_records import FORGOTTEN, GoalState, GoalStatus, KeptPlan, Outcome
+from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.trace import Attempt, Ending, Fact, Grounded, Status, Step, Trace
 from tests.library.keeping import FIRST_DAY, chat, replies
@@ -108,6 +109,20 @@ def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     assert checked.outcome is Outcome.CHANGED
     assert checked.goal.state.answer == "Redfern"
     assert checked.calls == 1  # nothing is asked anew
+
+
+def test_each_try_of_a_check_leaves_its_trace(kept: Kept) -> None:
+    """The kept plan tried again, and the question asked anew."""
+    case = dict(SINGLE)
+    memory = kept(case)
+    folder = TraceFolder(memory.kept.path / "traces")
+    before = folder.ids()
+    case |= {"told": []}
+    memory.kept.add_all([chat("c", [LINES, ["Rosa: I do not work at Halden any more."]])])
+    ((goal, touch),) = memory.goals.touched()
+    checked = memory.goals.check(goal, touch)
+    assert (checked.outcome, checked.goal.state.answer) == (Outcome.LOST, None)
+    assert len(folder.ids()) == len(before) + 2
 
 
 def fact(number: str, text: str) -> Fact:
