@@ -59,6 +59,10 @@ def test_turns_about_something_else_leave_goals_alone(found: list[tuple[dict[str
 CROWD = [
     f"Rosa: I read that everybody at {firm} works hard, at work." for firm in ("Castor", "Halden", "Ostara", "Tarn")
 ]
+AGAIN = [
+    "Ana: I live in Leeds.",
+    *(f"Ana: I still live in Leeds, as you know, {why}." for why in ("Bo", "of course", "yes")),
+]
 FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
 
 
@@ -67,6 +71,7 @@ FAMILY = ["Ana Lind: I live in Leeds.", "Leo Lind: The match was good."]
     [
         (CROWD, "Does Rosa work at Pellier?", "(Rosa) works at (Pellier)", None, "Rosa: I work at Merrin now.", True),
         (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: I live in York now.", True),
+        (AGAIN, "Where does Ana live?", "(Ana) lives in (x:city)", "Leeds", "Ana: I put that wrongly: York is where I live.", True),
         (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Leo Lind: I live in York now.", False),
         (FAMILY, "Where does Ana live?", "(Ana) lives in (x:city)", "Leeds", "Ana Lind: I live in York now.", True),
         (FAMILY, "Where does Ana Lind live?", "(Ana Lind) lives in (x:city)", "Leeds", "Ana Lind: Kim lives in York now.", False),

@@ -141,12 +141,12 @@ class _Found:
             asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
-            known = [hit.score for hit in telling if hit.unit.id in self._known]
+            known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
+            unknown = [hit for hit in telling if hit.unit.id not in self._known]
             if new := [
                 hit
-                for place, hit in enumerate(telling)
-                if hit.unit.id not in self._known
-                and asked.is_told_by(hit, is_first=place < FIRST, known=max(known, default=0.0))
+                for place, hit in enumerate(unknown)
+                if asked.is_told_by(hit, is_first=hit in telling[:FIRST], leads=place < FIRST, known=known)
             ]:
                 self._add(NEW, new, watch.subgoal)
 
@@ -196,11 +196,11 @@ class _Asked:
         verb = order[led] if led else ""
         return cls(frozenset(names), frozenset(content_stems(query) - names), verb, best, speakers)
 
-    def is_told_by(self, hit: Hit, *, is_first: bool, known: float) -> bool:
+    def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
         """Say whether a new hit may change what is so.
 
-        `is_first` if it is among the first that may tell of it; `known` is how likely evidence the best of the turns is
-        that were known.
+        `is_first` if it is among the first that may tell of it, `leads` if among the first of the new ones. `known` is
+        how likely evidence the best of the turns is that were known.
         """
         if hit.score < LEAST:
             return False
@@ -209,7 +209,9 @@ class _Asked:
         is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
         if not is_change and not is_shared:
             return is_open and is_first and hit.score >= known
-        return is_first or hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
+        if is_first or (leads and is_change and is_shared):
+            return True
+        return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
 
     def may_be_told_by(self, hit: Hit) -> bool:
         """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
