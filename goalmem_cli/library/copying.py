@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from goalmem_cli.errors import StoreError
+from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.library.forgetting import EXPORT, Sieve
 from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.known import KnownMemory
@@ -20,6 +21,7 @@ from goalmem_cli.records import Conversation
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import GOALS
+from goalmem_cli.store.rules import RuleFile
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.transcripts import read_file
 
@@ -72,7 +74,8 @@ def copy(
 
     Turns that the target has forgotten are left out, unless it `restores_forgotten` turns. The source's marks of
     forgotten turns are copied. So are the user's notes on people, except on people whom the target has
-    notes on, and the kept goals, except those whose names are taken there.
+    notes on, the kept goals, except those whose names are taken there, and the rules for forms of questions that have
+    none there.
 
     The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
     interruption the same copy continues.
@@ -90,6 +93,8 @@ def copy(
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
+    with suppress(StoreDamaged):  # rules are learned again
+        RuleFile(target.path).take(RuleFile(source.path).all())
     told = People.of_folder(target.path).plus(People.of_folder(source.path))
     if told.persons:
         with target.keeping() as written:

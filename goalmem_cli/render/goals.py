@@ -19,7 +19,7 @@ _QUOTED = 120
 
 def line_of_goal(goal: Goal) -> str:
     """Return the goal's name, question, and how it stands."""
-    return f"{safe(goal.name)}: {safe(goal.question)} {standing(goal.state)}, since {_day(goal.state.since)}"
+    return f"{safe(goal.name)}: {safe(goal.question)} {standing(goal.state)}, since {_since(goal.state)}"
 
 
 def line_of_check(checked: CheckedGoal) -> str:
@@ -27,7 +27,7 @@ def line_of_check(checked: CheckedGoal) -> str:
     goal, before, state, outcome = checked.goal, checked.before, checked.goal.state, checked.outcome
     head = f"{safe(goal.name)}: {outcome}"
     if outcome is Outcome.STILL:
-        return f"{head}, since {_day(state.since)}: {_answer(state)}"
+        return f"{head}, since {_since(state)}: {_answer(state)}"
     if outcome is Outcome.FAILED:
         return f"{head}: the model gave no usable reply; it stands as before"
     if outcome is Outcome.IN_CONFLICT:
@@ -43,11 +43,11 @@ def lines_of_history(goal: Goal) -> Iterator[str]:
     yield safe(goal.question)
     for state in goal.states:
         cause = f" ({safe(state.why)})" if state.why else ""
-        yield f"  since {_day(state.since)}: {standing(state)}{cause}"
+        yield f"  since {_since(state)}: {standing(state)}{cause}"
         for line in told_by(state):
             yield f"    {line}"
     state = goal.state
-    yield f"  last checked {_day(state.checked)}" + (f", with {safe(state.model)}" if state.model else "")
+    yield f"  last checked {_day(state.checked.astimezone())}" + (f", with {safe(state.model)}" if state.model else "")
     if state.plan is not None:
         yield f"  plan: {safe(' and '.join(state.plan.subgoals))} => {safe(state.plan.goal)}"
 
@@ -67,6 +67,7 @@ def row_of_goal(goal: Goal) -> dict[str, object]:
         "answer": state.answer,
         "certainty": state.certainty,
         "since": state.since.isoformat(),
+        "told": state.told.isoformat() if state.told is not None else None,
         "checked": state.checked.isoformat(),
         "why": state.why,
         "evidence": [fact.unit for fact in state.evidence],
@@ -127,11 +128,15 @@ def _told(answer: str | None, facts: Sequence[Fact]) -> str:
 
 
 def _quote(fact: Fact) -> str:
-    when = f", {fact.said.day} {fact.said:%b %Y}" if fact.said is not None else ""
+    when = f", {_day(fact.said)}" if fact.said is not None else ""
     place = labels_of(fact.turns)
     return f"{safe(fact.speaker)}{when}{f', {place}' if place else ''}: “{shortened(fact.text, _QUOTED)}”"
 
 
+def _since(state: GoalState) -> str:
+    """Return the day of the turn that gave the answer; if there is none, the day on which a check found the state."""
+    return _day(state.since.astimezone() if state.told is None else state.told)
+
+
 def _day(time: datetime) -> str:
-    local = time.astimezone()
-    return f"{local.day} {local:%b %Y}"
+    return f"{time.day} {time:%b %Y}"

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from goalmem_cli.json_records import plain, rebuild
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.store.traces import evidence_of, is_about, shown_by
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
@@ -98,6 +99,13 @@ class GoalState:
     def evidence(self) -> tuple[Fact, ...]:
         """The facts that the answer rests on."""
         return () if self.trace is None else evidence_of(self.trace)
+
+    @property
+    def told(self) -> datetime | None:
+        """When the last of the turns that gave the answer was said; None without an answer, or if no time is known."""
+        given = (self.because or self.evidence) if self.status is GoalStatus.ANSWERED else ()
+        times = [fact.said for fact in given if fact.said is not None]
+        return max(times, key=lambda said: Moment.from_datetime(said).clock, default=None)
 
     @property
     def facts(self) -> tuple[Fact, ...]:

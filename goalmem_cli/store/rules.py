@@ -96,3 +96,9 @@ class RuleFile:
     def put(self, rule: KeptRule) -> None:
         """Add the rule, or replace the one of its form; raises as `all` and `save`."""
         self.save([rule, *(each for each in self.all() if each.form != rule.form)])
+
+    def take(self, rules: Iterable[KeptRule]) -> None:
+        """Add the rules of forms that have none; raises as `all` and `save`."""
+        own = self.all()
+        if new := [each for each in rules if each.form not in {rule.form for rule in own}]:
+            self.save([*own, *new])

@@ -120,6 +120,15 @@ def test_forgetting_turns_touches_no_rule_as_it_holds_none_of_them(home: Goalmem
     assert not file.exists()
 
 
+def test_a_copy_has_the_rules(home: Goalmem) -> None:
+    """A rule whose form the target has stays as it is there."""
+    (row,) = json.loads(home("rules", "--json").out)["rules"]
+    for _ in range(2):
+        assert home("stores", "copy", "store", "other").code == 0
+        assert json.loads(home("rules", "--json", "--store", "other").out)["rules"] == [row]
+        ask_ben(home, [])  # the rule of the source has been tried meanwhile
+
+
 def test_the_page_of_goals_shows_each_state_with_its_turns(home: Goalmem) -> None:
     """One file that loads nothing and runs nothing; what was said is text, never markup."""
     assert home("goals", "report", "--out", "none.html").code == 1

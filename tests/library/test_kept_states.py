@@ -16,8 +16,10 @@ from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
-from goalmem_cli.records import Hit, Unit
+from goalmem_cli.reasoners.goal_mem.plan_texts import taken_up
+from goalmem_cli.records import Hit, Question, Unit
 from goalmem_cli.store.goal_records import FORGOTTEN, GoalState, GoalStatus, KeptPlan, Outcome
+from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.trace import Attempt, Ending, Fact, Grounded, Status, Step, Trace
 from tests.library.keeping import FIRST_DAY, chat, replies
@@ -109,6 +111,20 @@ def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     assert checked.calls == 1  # nothing is asked anew
 
 
+def test_each_try_of_a_check_leaves_its_trace(kept: Kept) -> None:
+    """The kept plan tried again, and the question asked anew."""
+    case = dict(SINGLE)
+    memory = kept(case)
+    folder = TraceFolder(memory.kept.path / "traces")
+    before = folder.ids()
+    case |= {"told": []}
+    memory.kept.add_all([chat("c", [LINES, ["Rosa: I do not work at Halden any more."]])])
+    ((goal, touch),) = memory.goals.touched()
+    checked = memory.goals.check(goal, touch)
+    assert (checked.outcome, checked.goal.state.answer) == (Outcome.LOST, None)
+    assert len(folder.ids()) == len(before) + 2
+
+
 def fact(number: str, text: str) -> Fact:
     """Return a fact of Rosa's."""
     return Fact(number, f"unit {number}", (number,), "c", "Rosa", FIRST_DAY, text)
@@ -152,6 +168,16 @@ def test_a_proof_begins_with_the_steps_that_are_not_touched(touched: set[int], k
     begun = begun_of(traced(subgoals, ("z",), *found), touched, hits(), ())
     assert begun is not None
     assert [claim.subgoal for claim in begun.claims] == kept_steps
+
+
+def test_a_plan_of_an_older_version_is_written_again() -> None:
+    """It named no answer beside its bindings; one that this version cannot read stands for nothing either."""
+    bound = grounding(0, "F1", x="Leeds")
+    assert begun_of(traced(("(Ana) lives in (x:city)",), ("x",), bound), (), hits(), ()) is not None
+    assert begun_of(traced(("(Ana) lives in (x:city)",), (), bound), (), hits(), ()) is None
+    strange = begun_of(traced(("Ana lives in ((x",), ("x",), bound), (), hits(), ())
+    assert strange is not None
+    assert taken_up(strange, Question("Where does Ana live?", FIRST_DAY)) is None
 
 
 def test_a_kept_list_has_all_its_values() -> None:

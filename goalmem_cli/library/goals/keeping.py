@@ -183,10 +183,11 @@ class Goals:
             begun = begun_of(before.trace, touch.subgoals, there, touch.new)
         trace = asking.answer(asked, *watched, begun=begun)
         calls += trace.usage.calls
+        asking.keep(trace)
         if begun is not None and trace.status is not Status.ANSWERED and before.answer is not None:
             trace = asking.answer(asked, *watched)
             calls += trace.usage.calls
-        asking.keep(trace)
+            asking.keep(trace)
         return (None if trace.status is Status.FAILED else trace), calls
 
     def _watched(self, state: GoalState, trace: Trace, asked: Question, generation: int) -> GoalState:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.small_talk import may_be_evidence
-from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
 
@@ -45,13 +45,22 @@ _RELATIVE = re.compile(
     r")(?:-in-law)?(?: of (?:mine|ours))?\b",
     re.IGNORECASE,
 )
+_DOES = re.compile(
+    r"\b([Ww]e|I|[A-Z]\w+) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
+    r"([a-z]+)"
+)
+"""A name, "I" or "we", and the verb behind it."""
 _CHANGE = re.compile(
     r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
-    r"|stopp?\w*|sold|bought|gave up|since|these days|not|cannot|never|again|wrong(?:ly)?|mistaken?|meant|mixed up"
-    r"|actually|correct\w*|cancel\w*|next|from)\b|n['’]t\b",
+    r"|stopp?\w*|sold|bought|gave up|since|these days|cannot|never|wrong(?:ly)?|mistaken?|meant|mixed up"
+    r"|actually|correct\w*|cancel\w*|next|from)\b",
     re.IGNORECASE,
 )
 """Words with which people tell of a change, or correct themselves."""
+_DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
+"""Words that tell of a change if the turn names what changed."""
+_VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
+"""A name within a sentence, or a number."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
 
 
@@ -113,6 +122,7 @@ class _Found:
         self._subgoals: set[int] = set()
         self._new: dict[str, Hit] = {}
         self._seen: dict[str, Hit] = {}
+        self._telling: dict[int, frozenset[str]] = {}
 
     def gone(self, subgoals: Iterable[int]) -> None:
         """Take the subgoals that cite a unit which is not stored any more."""
@@ -130,10 +140,13 @@ class _Found:
             self._seen |= {hit.unit.id: hit for hit in hits}
             asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
+            self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
+            known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
+            unknown = [hit for hit in telling if hit.unit.id not in self._known]
             if new := [
                 hit
-                for place, hit in enumerate(telling)
-                if hit.unit.id not in self._known and asked.is_told_by(hit, is_first=place < FIRST)
+                for place, hit in enumerate(unknown)
+                if asked.is_told_by(hit, is_first=hit in telling[:FIRST], leads=place < FIRST, known=known)
             ]:
                 self._add(NEW, new, watch.subgoal)
 
@@ -143,8 +156,9 @@ class _Found:
 
         for hit in marked(cited, self._seen.values()):
             later = hit.moved_on
-            if later is not None and later.id in self._seen and later.id not in self._known:
-                self._add(OUTDATED, [self._seen[later.id]], subgoals[hit.unit.id])
+            number = subgoals[hit.unit.id]
+            if later is not None and later.id in self._telling.get(number, ()) and later.id not in self._known:
+                self._add(OUTDATED, [self._seen[later.id]], number)
 
     def touch(self) -> Touch | None:
         """Return the reasons as one, or None if there are none."""
@@ -159,34 +173,45 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a query asks: the people whom it names and who speak themselves, its other words, as stems.
+    """What a query asks, as stems: the names of speakers in it, and its other words.
 
-    `best` is how likely evidence the best of the cited turns is; infinite if none is cited.
+    `verb` is the word behind a person whom the query begins with: "Ana lives in". `best` is how likely evidence the
+    best of the cited turns is; infinite if none is cited. `speakers` are those of all hits.
     """
 
-    people: frozenset[str]
+    names: frozenset[str]
     words: frozenset[str]
+    verb: str
     best: float
+    speakers: frozenset[frozenset[str]]
 
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str]) -> _Asked:
         """Return it, by the query and its hits."""
-        said = frozenset[str]().union(*(content_stems(hit.unit.speaker) for hit in hits))
-        people = content_stems(" ".join(_NAME.findall(query))) & said
+        speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
+        names = content_stems(" ".join(_NAME.findall(query))) & frozenset[str]().union(*speakers)
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
-        return cls(frozenset(people), frozenset(content_stems(query) - people), best)
+        order = list(map(stem, words(query)))
+        led = next((place for place, word in enumerate(order) if word not in names), 0)
+        verb = order[led] if led else ""
+        return cls(frozenset(names), frozenset(content_stems(query) - names), verb, best, speakers)
 
-    def is_told_by(self, hit: Hit, *, is_first: bool) -> bool:
-        """Say whether a new hit may change what is so; `is_first` if it is among the first that may tell of it."""
+    def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
+        """Say whether a new hit may change what is so.
+
+        `is_first` if it is among the first that may tell of it, `leads` if among the first of the new ones. `known` is
+        how likely evidence the best of the turns is that were known.
+        """
         if hit.score < LEAST:
             return False
-        text = hit.unit.text
-        if self.best == math.inf:
-            return is_first
-        is_change = bool(_CHANGE.search(text))
-        if not is_change and not self.words & content_stems(text):
-            return False
-        return is_first or hit.score >= self.best * (NEARLY if is_change else 1)
+        text, is_open = hit.unit.text, self.best == math.inf
+        is_shared = bool(self.words & content_stems(text))
+        is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
+        if not is_change and not is_shared:
+            return is_open and is_first and hit.score >= known
+        if is_first or (leads and is_change and is_shared):
+            return True
+        return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
 
     def may_be_told_by(self, hit: Hit) -> bool:
         """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
@@ -196,20 +221,32 @@ class _Asked:
         text = hit.unit.text
         if only_asks(text) or not may_be_evidence(hit):
             return False
-        if self.people and self._is_on_another(text):
+        is_own = self._is_asked_about(hit.unit.speaker)
+        if self.names and self._is_on_another(text, is_own=is_own):
             return False
-        if not self.people or self.people & (content_stems(text) | content_stems(hit.unit.speaker)):
+        if not self.names or self.names & content_stems(text) or is_own:
             return True
         return not _OWN.search(text) or bool(_OTHERS.search(text))
 
-    def _is_on_another(self, text: str) -> bool:
-        """Say whether what a text says of this is on somebody's relative: "my brother lives in Leeds"."""
+    def _is_asked_about(self, speaker: str) -> bool:
+        """Say whether the query names the speaker: as "Ana Lind", or as "Ana" if nobody is called just that."""
+        own = content_stems(speaker)
+        return bool(own & self.names) and (own <= self.names or (self.names <= own and self.names not in self.speakers))
+
+    def _is_on_another(self, text: str, *, is_own: bool) -> bool:
+        """Say whether what a text says of this is on somebody else: "my brother lives in Leeds", "Ben lives here"."""
         sentences = _SENTENCES.split(text)
         told = [each for each in sentences if self.words & content_stems(each)] or sentences
-        others = [_RELATIVE.match(each) for each in told if not _SELF.search(each)]
-        return len(others) == len(told) and all(
-            found is not None and not content_stems(found["who"]) & self.words for found in others
-        )
+        return all(self._is_on_relative(each) or self._does_another(each, is_own=is_own) for each in told)
+
+    def _is_on_relative(self, sentence: str) -> bool:
+        found = _RELATIVE.match(sentence)
+        return found is not None and not _SELF.search(sentence) and not content_stems(found["who"]) & self.words
+
+    def _does_another(self, sentence: str, *, is_own: bool) -> bool:
+        """Say whether the query's verb stands behind other names alone, or behind another speaker's "I"."""
+        named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
+        return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
 
 
 def _known(goal: Goal) -> frozenset[str]:

@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.goals.measuring import KINDS, measure_goals
+from goalmem_cli.lab.bench.goals.measuring import KINDS, measure_goals, without_forgotten
 from goalmem_cli.lab.bench.goals.replies import GoldModel
 from goalmem_cli.lab.bench.goals.story import CLOSED, TWO_STEPS, Told, made_up_story
+from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import opened
 from goalmem_cli.logic import parse_atom
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, Request
-from goalmem_cli.testing import HashEmbedder, faked
+from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 
 
 @given(st.integers(0, 50))
@@ -75,6 +77,18 @@ def test_changes_are_caught_and_little_else_is_proved_again(tmp_path: Path) -> N
     assert whole.right == whole.right_anew == 16
     assert whole.proved - whole.in_vain >= whole.changes
     assert 0 < whole.calls < whole.anew / 3
+
+
+def test_what_was_forgotten_does_not_come_back_with_its_chat(tmp_path: Path) -> None:
+    """As `ingest` has it, though the chat that goes on still has the turn."""
+    story = made_up_story(8, 2, 3)
+    (gone, *_), chats = story.before.tellings, story.before.chats
+    with opened(tmp_path / "store", factories=faked(ScriptedModel(()), HashEmbedder())) as memory:
+        memory.kept.add_all(chats)
+        forget(memory.kept, Selection(content_keys=frozenset({gone.turn.content_key})))
+        stored = [turn.content_key for chat in without_forgotten(memory.kept, chats) for turn in chat.turns]
+    assert gone.turn.content_key not in stored
+    assert len(stored) == sum(len(chat.turns) for chat in chats) - 1
 
 
 def test_the_command_prints_figures(goalmem: Callable[..., Any]) -> None:

@@ -12,7 +12,11 @@ from goalmem_cli.logic.normal import normalise
 from goalmem_cli.memory_records import Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goalmem_cli.library.memory import Memory
+    from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.records import Conversation
     from goalmem_cli.store.goal_records import CheckedGoal
 
 KINDS = (SINGLE, CLOSED, TWO_STEPS)
@@ -127,7 +131,7 @@ class _Run:
         self._told.tellings += step.tellings
         kept = self._memory.kept
         if step.chats:
-            kept.add_all(step.chats)
+            kept.add_all(without_forgotten(kept, step.chats))
         if step.forgotten:
             _forget(self._memory, step)
         goals = self._memory.goals
@@ -177,6 +181,16 @@ class _Run:
 
     def _count(self, kind: str, **told: int) -> None:
         self._figures[kind] = self._figures[kind].plus(GoalFigures(kind, **told))
+
+
+def without_forgotten(kept: KeptMemory, chats: Sequence[Conversation]) -> list[Conversation]:
+    """Return the chats as `ingest` stores them: what was forgotten does not come back."""
+    from goalmem_cli.library.forgetting import Sieve
+    from goalmem_cli.library.known import KnownMemory
+
+    sieve = Sieve(restores=False, takes=False)
+    sieve.take(KnownMemory(kept, is_dry=False))
+    return [each.kept for each in sieve.sifted(chats) if each.kept is not None]
 
 
 def _forget(memory: Memory, step: Step) -> None:
