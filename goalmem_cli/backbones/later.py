@@ -54,7 +54,8 @@ def _marked(hit: Hit, later: Sequence[Unit]) -> Hit:
     unit, first = hit.unit, hit.moved_on
     if first is None:
         first = next((each for each in later if _follows(each, unit) and moves_on(each.text, unit.text)), None)
-    return replace(hit, moved_on=first, change=told_change(unit.text))
+    change = told_change(unit.text)
+    return hit if (first, change) == (hit.moved_on, hit.change) else replace(hit, moved_on=first, change=change)
 
 
 def _follows(one: Unit, other: Unit) -> bool:

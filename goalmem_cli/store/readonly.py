@@ -93,7 +93,10 @@ class ReadOnlyStore:
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides because they have no time; see `SupportsRanking`."""
-        return self._read(tables.count_hidden_without_time, query)
+        self._parts.require()
+        if query.since is None and query.until is None:
+            return 0  # no need to open the database
+        return self._read(tables.count_turns_without_time, query)
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return the stored turns of the conversations (None: all); see `SupportsLooking`."""

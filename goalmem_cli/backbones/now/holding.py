@@ -56,11 +56,12 @@ class Holding:
         Raises:
             StoreError: the store cannot be read.
         """
-        hits = self._finder.retrieve(query, k)
         asked = asked_for(query)
-        if asked is None or not hits:
-            return hits
-        with self._store.reading() as reader:
+        if asked is None:
+            return self._finder.retrieve(query, k)
+        with self._store.reading() as reader:  # opened once, for the finder too
+            if not (hits := self._finder.retrieve(query, k)):
+                return hits
             told = _tellings(reader, hits, query, asked)
             marked, there = _marked(hits, told, asked, reader)
             return _moved(marked, told, there)[:k] if self._moves else marked
@@ -110,10 +111,12 @@ def replaced_by(told: Sequence[Telling], asked: Asked) -> dict[str, Telling | No
     for place, one in enumerate(told):
         found[one.unit.id] = None
         rest = told[place + 1 :]
-        ends = [at for at, other in enumerate(rest) if _replaces(other.state, one.state, asked)]
-        if ends and not _is_back(one.state, rest[ends[-1] + 1 :]):
-            last = rest[ends[-1]].state
-            found[one.unit.id] = next(rest[at] for at in ends if last.says_the_same(rest[at].state) or at == ends[-1])
+        end = next((at for at in reversed(range(len(rest))) if _replaces(rest[at].state, one.state, asked)), None)
+        if end is not None and not _is_back(one.state, rest[end + 1 :]):
+            said_first = (each for each in rest[:end] if rest[end].state.says_the_same(each.state))
+            found[one.unit.id] = next(
+                (each for each in said_first if _replaces(each.state, one.state, asked)), rest[end]
+            )
     return found
 
 

@@ -29,7 +29,12 @@ _OPENS = re.compile(
 
 def states_in(text: str, asked: Asked) -> tuple[State, ...]:
     """Return what the text states of the kind that is asked for, in the order of its sentences, whoever holds it."""
-    return _states(text, replace(asked, names=frozenset(), kin=""))
+    return _states(text, _anybodys(asked))
+
+
+@lru_cache(maxsize=256)
+def _anybodys(asked: Asked) -> Asked:
+    return replace(asked, names=frozenset(), kin="")
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of
 from goalmem_cli.store.database.access import Connection
 
 _SPREAD = 2_654_435_761  # a prime, by which the sample spreads over a conversation, and is the same each time
@@ -14,6 +13,8 @@ Run = Callable[..., Sequence[tuple[Any, ...]]]
 
 def found_languages(run: Run, names: Collection[str] | None = None) -> dict[str, str | None]:
     """Return name -> language, None if unknown, of the conversations (None: all) whose language nobody told."""
+    from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of  # only writing needs it
+
     where = "" if names is None else "AND name IN (SELECT unnest(?::VARCHAR[]))"
     rows = run(
         f"""SELECT conversation, string_agg(said, ' ' ORDER BY ordinal) FROM (
