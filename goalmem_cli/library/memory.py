@@ -354,7 +354,7 @@ class Memory:
         from goalmem_cli.library.forgetting import forget
 
         named = [conversations] if isinstance(conversations, str) else conversations
-        selection = selected(self.kept, named, speakers, before, self._parts.names)
+        selection = selected(self.kept, named, speakers, before, self._parts.names, is_always=is_always)
         if is_dry:
             return self.kept.forgettable(selection)
         return forget(self.kept, selection, leaves_marks=leaves_marks, is_always=is_always)
