@@ -12,7 +12,7 @@ from dataclasses import replace
 from goalmem_cli.backbones.changes import may_tell_change, moves_on, told_change, topic
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.logic.roles import ASSISTANT, role_of
-from goalmem_cli.memory_ports import SupportsRanking
+from goalmem_cli.memory_ports import OpenMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import UNKNOWN_AUTHOR, Hit, Query, Unit
 
@@ -36,7 +36,7 @@ def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
     return [_marked(hit, () if hit.holds else later) if is_told(hit.unit) else hit for hit in hits]
 
 
-def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
+def looked_up(reader: OpenMemory, hits: Sequence[Hit], query: Query) -> list[Hit]:
     """Search the scope of the query, by words, for turns that state a change of what the hits are about.
 
     Raises:
@@ -44,10 +44,9 @@ def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list
     """
     about = sorted(frozenset[str]().union(*(topic(hit.unit.text) for hit in hits)))
     where = tuple(dict.fromkeys(hit.unit.conversation for hit in hits))
-    with store.reading() as reader:
-        asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
-        found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-        return list(reader.hits([each.unit for each in found]).values())
+    asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
+    found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
+    return list(reader.hits([each.unit for each in found]).values())
 
 
 def _marked(hit: Hit, later: Sequence[Unit]) -> Hit:

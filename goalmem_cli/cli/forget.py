@@ -95,8 +95,9 @@ def forget(
     memory = open_stored(run.settings, run.factories, run.screen.note)
     time = None if before is None else earliest(before, "--before")
     selection = selected(memory, conversation, speaker, time, _NAMES, is_always=always)
-    for name in goal or ():
-        GoalFolder(memory.path / GOALS).get(name)  # refuse a wrong name before anything is deleted
+    for name in goal or ():  # refuse a wrong name before anything is deleted
+        kept = GoalFolder(memory.path / GOALS).get(name)
+        run.screen.note(f"also the goal {kept.name} with all its states")
     counts = _forgettable(run, memory, selection)
     is_done = bool(counts.turns or always)
     if is_done and not dry_run:

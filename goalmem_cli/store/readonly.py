@@ -45,6 +45,7 @@ class ReadOnlyStore:
         self._filters = Filters()
         self._hits = KeptHits()
         self._naming = Naming(path)
+        self._listed: tuple[object, list[ConversationSummary]] = (None, [])
 
     def over(self, embedder: Embedder) -> Self:
         """Return the same store with another embedder and the same DuckDB; see `SupportsUpkeep`."""
@@ -111,8 +112,11 @@ class ReadOnlyStore:
         return not set(units) - set(self._read(unit_rows.known_units, units))
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return a summary of each stored conversation, sorted by name; see `SupportsListing`."""
-        return self._read(summaries.load_conversations)
+        """Return a summary of each stored conversation, sorted by name, cached while the store stays the same.
+
+        See `SupportsListing`.
+        """
+        return list(self._read(self._summaries))
 
     def stats(self) -> Stats:
         """Return counts and sizes of the store; see `SupportsListing`."""
@@ -176,6 +180,14 @@ class ReadOnlyStore:
             connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,
             self._naming,
         )  # fmt: skip
+
+    def _summaries(self, connection: Connection) -> list[ConversationSummary]:
+        state = self._database.state, tables.load_meta(connection).generation
+        of, found = self._listed
+        if of != state:
+            found = summaries.load_conversations(connection)
+            self._listed = state, found
+        return found
 
     def _disagreements(self, connection: Connection) -> list[str]:
         check_embedder(tables.load_meta(connection), self._parts.embedder)

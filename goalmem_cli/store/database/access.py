@@ -129,6 +129,11 @@ class Database:
         """Whether anything was written yet."""
         return self.path.is_file()
 
+    @property
+    def state(self) -> tuple[int, int, int] | None:
+        """A state that differs once the file is changed; None if there is no file."""
+        return _state(self.path)
+
     def is_there(self) -> bool:
         """Return whether anything was written yet; waits while another process makes the database.
 
@@ -165,7 +170,7 @@ class Database:
 
     def _is_current(self, connection: Connection) -> bool:
         """Return whether no migration is pending; the answer is cached while the file is unchanged."""
-        state = _state(self.path)
+        state = self.state
         if state is None or state != self._known_current:
             self._known_current = state if _is_current(connection) else None
         return self._known_current is not None
