@@ -116,7 +116,13 @@ class ReadOnlyStore:
 
         See `SupportsListing`.
         """
-        return list(self._read(self._summaries))
+        self._parts.require()
+        of, found = self._listed
+        if of is None or of != self._database.state:
+            with self._database.reading() as connection:
+                found = summaries.load_conversations(connection)
+                self._listed = self._database.state, found
+        return list(found)
 
     def stats(self) -> Stats:
         """Return counts and sizes of the store; see `SupportsListing`."""
@@ -180,14 +186,6 @@ class ReadOnlyStore:
             connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,
             self._naming,
         )  # fmt: skip
-
-    def _summaries(self, connection: Connection) -> list[ConversationSummary]:
-        state = self._database.state, tables.load_meta(connection).generation
-        of, found = self._listed
-        if of != state:
-            found = summaries.load_conversations(connection)
-            self._listed = state, found
-        return found
 
     def _disagreements(self, connection: Connection) -> list[str]:
         check_embedder(tables.load_meta(connection), self._parts.embedder)

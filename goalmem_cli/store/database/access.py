@@ -131,8 +131,8 @@ class Database:
 
     @property
     def state(self) -> tuple[int, int, int] | None:
-        """A state that differs once the file is changed; None if there is no file."""
-        return _state(self.path)
+        """A state that differs once the file is changed; None if there is no file, or a log with later changes."""
+        return None if self.path.with_name(f"{self.path.name}.wal").exists() else _state(self.path)
 
     def is_there(self) -> bool:
         """Return whether anything was written yet; waits while another process makes the database.
@@ -170,7 +170,7 @@ class Database:
 
     def _is_current(self, connection: Connection) -> bool:
         """Return whether no migration is pending; the answer is cached while the file is unchanged."""
-        state = self.state
+        state = _state(self.path)
         if state is None or state != self._known_current:
             self._known_current = state if _is_current(connection) else None
         return self._known_current is not None
