@@ -132,10 +132,12 @@ def selected(
             raise UsageError(f"{flag}: names nothing to forget", "name something, or leave it out to restrict nothing")
     stored = memory.conversations()
     scope = chosen_conversations(conversations, stored, names.conversations)
-    people = People.of_folder(memory.path) if speakers is not None else People()
-    gone = tuple(encodable(name) for name in speakers or () if is_always and not _speaks(name, people, stored))
-    there = [name for name in speakers if encodable(name) not in gone] if speakers is not None else None
-    heard = chosen_speakers(there, stored, scope, names.speakers, people, is_sure=True)
+    people, gone = People.of_folder(memory.path) if speakers is not None else People(), tuple[str, ...]()
+    if is_always and speakers is not None:
+        _refuse_text(speakers, names.speakers)
+        gone = tuple(encodable(name) for name in speakers if not _speaks(name, people, stored))
+        speakers = [name for name in speakers if encodable(name) not in gone]
+    heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
     if heard is None:
         return Selection(scope, None, before)
     return Selection(scope, (*heard.names, *gone), before, voices=heard.voices)
