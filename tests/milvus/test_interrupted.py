@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -325,6 +326,11 @@ def killed_forgetting(folder: Path, step: str) -> None:
     memory.forget(Selection(conversations=("killed",)))
 
 
+def perform(operation: str, memory: Any) -> None:
+    """Perform an operation that any memory can do."""
+    OPERATIONS[operation](memory, lambda _: None)
+
+
 def memory_of(folder: Path, written: Callable[[str], None] = unwatched) -> MilvusMemory:
     """Return the memory in a folder of a test's own."""
     address = MilvusAddress(path=folder / "database")
@@ -336,7 +342,7 @@ def killed_beside(folder: Path, operation: str, last: int) -> None:
     cafe = samples.chat()
     memory_of(folder).add_all([cafe])
     GoalFolder(folder / "beside" / GOALS).save(goal_about(cafe.turns[1]))
-    OPERATIONS[operation](memory_of(folder, stopping_dead_at(last)), lambda _: None)
+    perform(operation, memory_of(folder, stopping_dead_at(last)))
 
 
 def stopping_dead_at(last: int) -> Callable[[str], None]:
@@ -372,7 +378,7 @@ def test_killed_while_saying_who_is_who(tmp_path: Path) -> None:
         assert len(memory.turns()) == len(samples.CAFE)
         said = tuple((person.name, len(person.voices)) for person in People.of_folder(memory.path).persons)
         reached.add(said)
-        OPERATIONS["say-who"](memory, lambda _: None)
+        perform("say-who", memory)
         assert [(person.name, len(person.voices)) for person in People.of_folder(memory.path).persons] == [
             ("Benjamin", 2)
         ]
@@ -390,7 +396,7 @@ def test_killed_while_somebody_with_a_name_is_forgotten(tmp_path: Path) -> None:
         reached.add((turns, marked))
         if turns > theirs and marked:
             assert [person.name for person in People.of_folder(memory.path).persons] == ["Benjamin the Second"]
-        OPERATIONS["forget-person"](memory, lambda _: None)
+        perform("forget-person", memory)
         memory.add_turns(named(EARLIER[:1], "any"))  # ends what was begun
         assert len(memory.turns()) == theirs + 1
         assert Tombstones.of_folder(memory.path).counts == (theirs, 0)
@@ -408,7 +414,7 @@ def test_killed_while_a_goal_is_checked(tmp_path: Path) -> None:
         (goal,) = GoalFolder(memory.path / GOALS).all()
         reached.add(len(goal.states))
         assert len(memory.turns()) == len(samples.CAFE)
-        OPERATIONS["forget"](memory, lambda _: None)
+        perform("forget", memory)
         (goal,) = GoalFolder(memory.path / GOALS).all()
         assert goal.states[0].status is GoalStatus.UNDERMINED
         assert holding(memory.path / GOALS, (samples.CAFE[1],)) == []
