@@ -14,7 +14,7 @@ from goalmem_cli.backbones.now.asked import AT_HOME, AT_WORK
 from goalmem_cli.backbones.now.states import Telling, replaced_by, states_in
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.logic.roles import ASSISTANT, role_of
-from goalmem_cli.memory_ports import SupportsRanking
+from goalmem_cli.memory_ports import OpenMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import UNKNOWN_AUTHOR, Hit, Query, Unit
 
@@ -49,7 +49,7 @@ def _elsewhere(spoken: Sequence[tuple[Unit, Sequence[str]]]) -> dict[str, Unit]:
     return found
 
 
-def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list[Hit]:
+def looked_up(reader: OpenMemory, hits: Sequence[Hit], query: Query) -> list[Hit]:
     """Search the scope of the query, by words, for turns that state a change of what the hits are about.
 
     Raises:
@@ -57,10 +57,9 @@ def looked_up(store: SupportsRanking, hits: Sequence[Hit], query: Query) -> list
     """
     about = sorted(frozenset[str]().union(*(topic(hit.unit.text) for hit in hits)))
     where = tuple(dict.fromkeys(hit.unit.conversation for hit in hits))
-    with store.reading() as reader:
-        asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
-        found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-        return list(reader.hits([each.unit for each in found]).values())
+    asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
+    found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
+    return list(reader.hits([each.unit for each in found]).values())
 
 
 def _marked(hit: Hit, changed: Mapping[str, tuple[Unit, Sequence[Change]]], elsewhere: Mapping[str, Unit]) -> Hit:
@@ -69,7 +68,8 @@ def _marked(hit: Hit, changed: Mapping[str, tuple[Unit, Sequence[Change]]], else
         later = (each for each, changes in changed.values() if _follows(each, unit) and moves_on(changes, unit.text))
         first = elsewhere.get(unit.id) or next(later, None)
     _, own = changed.get(unit.id, (unit, ()))
-    return replace(hit, moved_on=first, change=next((each.cue for each in own if each.is_clear), ""))
+    change = next((each.cue for each in own if each.is_clear), "")
+    return hit if (first, change) == (hit.moved_on, hit.change) else replace(hit, moved_on=first, change=change)
 
 
 def _follows(one: Unit, other: Unit) -> bool:

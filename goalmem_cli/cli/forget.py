@@ -93,21 +93,25 @@ def forget(
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
     time = None if before is None else earliest(before, "--before")
-    selection = selected(memory, conversation, speaker, time, _NAMES)
-    for name in goal or ():
-        GoalFolder(memory.path / GOALS).get(name)  # refuse a wrong name before anything is deleted
+    selection = selected(memory, conversation, speaker, time, _NAMES, is_always=always)
+    for name in goal or ():  # refuse a wrong name before anything is deleted
+        kept = GoalFolder(memory.path / GOALS).get(name)
+        run.screen.note(f"also the goal {kept.name} with all its states")
     counts = _forgettable(run, memory, selection)
-    if counts.turns and not dry_run:
+    is_done = bool(counts.turns or always)
+    if is_done and not dry_run:
+        if always:
+            run.screen.note("--always: what comes later of these conversations and speakers is left out too")
         _confirm(run, counts, leaves_marks=not leave_nothing, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
         _remove_goals(memory, goal or ())
     if json:
-        run.screen.document(_document(counts, is_done=not dry_run))
-    elif not counts.turns:
+        run.screen.document(_document(counts, is_done=is_done and not dry_run))
+    elif not is_done:
         run.screen.note("there is nothing of the kind")
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
-    return 0 if counts.turns else NOTHING_FOUND
+    return 0 if is_done else NOTHING_FOUND
 
 
 def _forgettable(run: Invocation, memory: KeptMemory, selection: Selection) -> Forgotten:
@@ -186,7 +190,7 @@ def _words(counts: Forgotten) -> str:
 def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
-        "is_done": is_done and counts.turns > 0,
+        "is_done": is_done,
         "turns": counts.turns,
         "conversations": list(counts.conversations),
         "units": dict(counts.units),

@@ -11,7 +11,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import draw_proof, drawn_by, open_for
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import begin, confirm
 from goalmem_cli.cli.typed_times import stretch
 from goalmem_cli.errors import ModelError, StoreError
 from goalmem_cli.library.answering import Kind, Terms, local_now, refuse_empty
@@ -182,10 +182,22 @@ def check(
 
 
 @group.command("remove", epilog=examples("goalmem goals remove rent", guide="goals"))
-def remove(context: typer.Context, name: Name, store: options.Store = None, quiet: options.Quiet = False) -> int:
-    """Delete a goal with all its states. What is remembered stays."""
+def remove(
+    context: typer.Context,
+    name: Name,
+    yes: options.Yes = False,
+    store: options.Store = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Delete a goal with all its states, after showing it. What is remembered stays."""
+    from goalmem_cli.render.text import counted, safe
+
     run = begin(context, quiet=quiet, store=store)
     with open_for(run) as memory:
+        goal = memory.goals.folder.get(name)
+        run.screen.note(f"{name}: {safe(goal.question)} ({counted(len(goal.states), 'state')})")
+        run.screen.note("this cannot be undone; `goalmem goals add` keeps the question anew, without these states")
+        confirm(f"Delete the goal {name} for good?", is_given=yes)
         memory.goals.remove(name)
     run.screen.report(f"removed the goal {name}")
     return 0

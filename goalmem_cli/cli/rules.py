@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import begin
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import StoreDamaged, UsageError
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
@@ -61,16 +62,22 @@ def forget(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Forget rules: the model plans such questions again."""
-    from goalmem_cli.store.rules import RuleFile
+    """Forget rules, and show them: the model plans such questions again."""
+    from goalmem_cli.render.text import safe
+    from goalmem_cli.store.rules import KeptRule, RuleFile
 
     if bool(names) is every:
         raise UsageError("name the rules, or give --all", "`goalmem rules list` names them")
     run = begin(context, quiet=quiet, store=store)
-    file = RuleFile(run.settings.store)
-    rules = [] if every else file.all()
+    file, rules = RuleFile(run.settings.store), list[KeptRule]()
+    with suppress(*((StoreDamaged,) if every else ())):  # of a damaged file, all can be forgotten
+        rules = file.all()
     if strange := sorted(set(names or ()) - {rule.name for rule in rules}):
         raise UsageError(f"there is no rule {strange[0]!r}", "`goalmem rules list` names them")
-    file.save(rule for rule in rules if rule.name not in (names or ()))
+    gone = [rule for rule in rules if every or rule.name in (names or ())]
+    for rule in gone:
+        run.screen.note(f"{rule.name}: {safe(rule.text)} (settled {rule.settled} of {rule.tried})")
+    run.screen.note("this cannot be undone; the model plans such questions again, which makes new rules")
+    file.save(rule for rule in rules if rule not in gone)
     run.screen.report("forgot all rules" if every else f"forgot {', '.join(names or ())}")
     return 0

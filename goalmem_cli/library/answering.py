@@ -269,8 +269,8 @@ def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
     try:
         with kept.reading() as reader:
             found = reader.hits(list(numbers)).values()
-        hits = [replace(hit, holds=hit.unit.id in lasting) for hit in found]
-        marks = marked(hits, looked_up(kept, hits, scope_of(question)))
+            hits = [replace(hit, holds=hit.unit.id in lasting) for hit in found]
+            marks = marked(hits, looked_up(reader, hits, scope_of(question)))
     except StoreError:
         return trace
     noted = {}

@@ -44,7 +44,7 @@ def forget(
     """
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
     gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
-    if gone and shown in (None, gone):
+    if (gone or is_always) and shown in (None, gone):
         told = [turn for turn in memory.turns(selection.conversations) if turn.id in gone]
         _mark(memory, selection, told, is_always=is_always)
     return memory.forget(selection, shown)
@@ -173,14 +173,17 @@ class Sieve:
         together = Tombstones(b"").with_those_of(others)
         return Marked(*together.counts, together.knows_secrets)
 
-    def settle(self) -> None:
-        """Write the imported marks, and remove the marks of restored turns.
+    def settle(self) -> int:
+        """Write the imported marks, remove the marks of restored turns, and return how many `always` rules that ended.
 
         Raises:
             StoreError: they cannot be written.
         """
-        if self._known is not None:
-            self._known.settle(self._restored)
+        if self._known is None:
+            return 0
+        _, before = self._known.marks.counts
+        self._known.settle(self._restored)
+        return before - self._known.marks.counts[1]
 
     def sifted(self, conversations: Iterable[Conversation]) -> Iterator[Sifted]:
         """Yield each conversation of a file without its forgotten turns, in order.

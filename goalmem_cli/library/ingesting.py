@@ -140,7 +140,8 @@ class Reading:
         self._redactor.take(known)
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
         if not is_dry:
-            self._sieve.settle()
+            if ended := self._sieve.settle():
+                self._hears.note(f"--always ended for {ended} of the conversations and speakers that were stored again")
             self._take_people(memory)
             self._take_goals(memory)
             self._tell_of_numbers(memory)
@@ -200,7 +201,7 @@ class Reading:
             self._hears.refused(error)
 
     def _pour(self, files: list[Found], take: Take) -> None:
-        stream = self._conversations(files)
+        stream = self._redactor.settled(self._conversations(files))
         is_done = False
         while not is_done:
             try:

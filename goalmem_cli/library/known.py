@@ -106,16 +106,24 @@ class KnownMemory:
         ids = self._memory.forgettable(selection).ids
         return [turn for turn in turns if any(content_hash(name, turn.content_key) in ids for name in names)]
 
-    def take_out(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
-        """Delete these turns of a transcript from the memory: no file of it holds their text afterwards.
+    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> None:
+        """Delete these turns of transcripts from the memory: no file of it holds their text afterwards.
+
+        A transcript that cannot be found, such as a copy under another name, is compared with what is stored.
 
         Raises:
             StoreError: they cannot be deleted.
         """
-        if self._is_dry or not self.stored(conversation, turns):
+        if self._is_dry or not self._names:
             return
-        names = tuple(self._called(conversation))
-        self._memory.forget(Selection(names, content_keys=frozenset(turn.content_key for turn in turns)))
+        names, keys = set[str](), set[str]()
+        for conversation, turns in plain:
+            called = self._called(conversation)
+            names.update(called or [added.conversation for added in self._memory.preview_all([conversation])])
+            keys.update(turn.content_key for turn in turns)
+        selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
+        if selection.conversations and self._memory.forgettable(selection).ids:
+            self._memory.forget(selection)
 
     def _called(self, conversation: Conversation) -> list[str]:
         """Return the names of the conversation in the memory; empty if it is not found."""

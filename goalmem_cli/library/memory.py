@@ -14,12 +14,8 @@ from goalmem_cli.config import Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library import people as of_people
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
-from goalmem_cli.library.forgetting import forget, write_export
-from goalmem_cli.library.hearing import Unattended
-from goalmem_cli.library.ingesting import Told, read_all
 from goalmem_cli.library.listening import Listener, Logged
 from goalmem_cli.library.people import Listed, Settled, retrieved
-from goalmem_cli.library.reports import Ingested
 from goalmem_cli.library.scope import (
     Names,
     chosen_conversations,
@@ -34,6 +30,7 @@ from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.keeping import Goals
+    from goalmem_cli.library.reports import Ingested
     from goalmem_cli.loading import DeferredModel, LoadedModel
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary, Forgotten, Stats
@@ -182,6 +179,9 @@ class Memory:
             StoreError: the store cannot be written.
         """
         blacks_out = self._parts.settings.redact if redacts is None else redacts
+        from goalmem_cli.library.hearing import Unattended
+        from goalmem_cli.library.ingesting import Told, read_all  # only here, as searching does without its imports
+
         told = Told(
             format, order, columns or {}, is_strict, None, restores_forgotten, takes_forgotten, blacks_out, apart,
             timezone or self._parts.settings.timezone, language, tools,
@@ -358,8 +358,10 @@ class Memory:
             UsageError: nothing is selected, or a selected name is not in the store.
             StoreError: the store cannot be written.
         """
+        from goalmem_cli.library.forgetting import forget
+
         named = [conversations] if isinstance(conversations, str) else conversations
-        selection = selected(self.kept, named, speakers, before, self._parts.names)
+        selection = selected(self.kept, named, speakers, before, self._parts.names, is_always=is_always)
         if is_dry:
             return self.kept.forgettable(selection)
         return forget(self.kept, selection, leaves_marks=leaves_marks, is_always=is_always)
@@ -405,6 +407,8 @@ class Memory:
         Raises:
             StoreError: the file cannot be written, or the marks are damaged.
         """
+        from goalmem_cli.library.forgetting import write_export
+
         return write_export(self.kept, Path(path), with_forgotten=with_forgotten)
 
     def stats(self) -> Stats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LOGS = frozenset({"agent-log", "aider", "cursor", "gemini-cli", "opencode", "specstory", "vscode-copilot"})
 """Formats of agents' logs; their secrets are always counted, as they are common there."""
+_TURNS_AT_ONCE = 5000
 
 
 class Redactor:
@@ -26,17 +27,42 @@ class Redactor:
         self._redacts = redacts
         self._known: KnownMemory | None = None
         self._gone: set[str] = set()
+        self._plain: list[tuple[Conversation, Sequence[Turn]]] = []
+        self._marks: set[str] = set()
 
     def take(self, known: KnownMemory) -> None:
         """Use this memory's marks from now on."""
         self._known = known
 
-    def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:
-        """Return the conversation to store, and the counts of redacted and of remaining secrets by kind.
+    def settled(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
+        """Yield redacted conversations, once what was stored of them with secrets is deleted.
+
+        Each deletion writes the whole memory anew, so it is done for many conversations at once.
 
         Raises:
-            StoreError: the unredacted turns cannot be deleted.
+            StoreError: the turns with secrets cannot be deleted.
         """
+        waiting, turns = list[Conversation](), 0
+        for conversation in conversations:
+            waiting.append(conversation)
+            turns += len(conversation.turns)
+            if not self._plain or turns >= _TURNS_AT_ONCE:
+                self._settle()
+                yield from waiting
+                waiting, turns = [], 0
+        self._settle()
+        yield from waiting
+
+    def _settle(self) -> None:
+        if self._plain and self._known is not None:
+            self._known.take_out(self._plain)
+            if not self._marks <= self._known.marks.redacted:
+                marks = frozenset(self._marks)
+                self._known.change(lambda there: there.with_redacted(marks))
+        self._plain, self._marks = [], set()
+
+    def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:
+        """Return the conversation for `settled`, and the counts of redacted and of remaining secrets by kind."""
         blacked_out, left = Counter[str](), Counter[str]()
         is_marked = self._known is not None and self._known.marks.knows_secrets
         if not (self._redacts or is_marked or conversation.format in LOGS):
@@ -45,21 +71,19 @@ class Redactor:
         from goalmem_cli.store.redaction import redacted_turn
         from goalmem_cli.store.tombstones import without_resting_on
 
-        rooms, turns, plain, marks = rooms_of(conversation), list[Turn](), list[Turn](), set[str]()
+        rooms, turns, plain = rooms_of(conversation), list[Turn](), list[Turn]()
         for turn in conversation.turns:
             told, kinds = redacted_turn(turn)
             is_chosen = self._redacts or (bool(kinds) and self._is_known(turn, rooms))
             turns.append(told if is_chosen else turn)
             if kinds and is_chosen:
                 plain.append(turn)
-                marks |= self._known.marks.of_turn(turn, rooms) if self._known is not None else set()
+                self._marks |= self._known.marks.of_turn(turn, rooms) if self._known is not None else set()
                 blacked_out += kinds
             elif conversation.format in LOGS:
                 left += kinds
-        if plain and self._known is not None:
-            self._known.take_out(conversation, plain)
-            if not marks <= self._known.marks.redacted:
-                self._known.change(lambda there: there.with_redacted(marks))
+        if plain:
+            self._plain.append((conversation, plain))
         if plain or self._gone:
             kept = replace(conversation, turns=tuple(turns))
             conversation = without_resting_on(kept, plain, self._gone)

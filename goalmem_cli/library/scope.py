@@ -114,8 +114,12 @@ def selected(
     speakers: Sequence[str] | None,
     before: datetime | None,
     names: Names,
+    *,
+    is_always: bool = False,
 ) -> Selection:
     """Return the selection of turns to forget; they have to match all that is given.
+
+    With `is_always`, a speaker of whom nothing is stored any more may be named too.
 
     Raises:
         UsageError: nothing is given, a list is empty, or a name is not in the store.
@@ -128,11 +132,19 @@ def selected(
             raise UsageError(f"{flag}: names nothing to forget", "name something, or leave it out to restrict nothing")
     stored = memory.conversations()
     scope = chosen_conversations(conversations, stored, names.conversations)
-    people = People.of_folder(memory.path) if speakers is not None else People()
+    people, gone = People.of_folder(memory.path) if speakers is not None else People(), tuple[str, ...]()
+    if is_always and speakers is not None:
+        _refuse_text(speakers, names.speakers)
+        gone = tuple(encodable(name) for name in speakers if not _speaks(name, people, stored))
+        speakers = [name for name in speakers if encodable(name) not in gone]
     heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
     if heard is None:
         return Selection(scope, None, before)
-    return Selection(scope, heard.names, before, voices=heard.voices)
+    return Selection(scope, (*heard.names, *gone), before, voices=heard.voices)
+
+
+def _speaks(name: str, people: People, stored: Sequence[ConversationSummary]) -> bool:
+    return bool(Roster.of_stored(people, stored).called(encodable(name)))
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:

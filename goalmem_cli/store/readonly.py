@@ -45,6 +45,7 @@ class ReadOnlyStore:
         self._filters = Filters()
         self._hits = KeptHits()
         self._naming = Naming(path)
+        self._listed: tuple[object, list[ConversationSummary]] = (None, [])
 
     def over(self, embedder: Embedder) -> Self:
         """Return the same store with another embedder and the same DuckDB; see `SupportsUpkeep`."""
@@ -93,7 +94,10 @@ class ReadOnlyStore:
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides because they have no time; see `SupportsRanking`."""
-        return self._read(tables.count_hidden_without_time, query)
+        self._parts.require()
+        if query.since is None and query.until is None:
+            return 0  # no need to open the database
+        return self._read(tables.count_turns_without_time, query)
 
     def turns(self, conversations: Sequence[str] | None = None) -> list[Turn]:
         """Return the stored turns of the conversations (None: all); see `SupportsLooking`."""
@@ -108,8 +112,17 @@ class ReadOnlyStore:
         return not set(units) - set(self._read(unit_rows.known_units, units))
 
     def conversations(self) -> list[ConversationSummary]:
-        """Return a summary of each stored conversation, sorted by name; see `SupportsListing`."""
-        return self._read(summaries.load_conversations)
+        """Return a summary of each stored conversation, sorted by name, cached while the store stays the same.
+
+        See `SupportsListing`.
+        """
+        self._parts.require()
+        of, found = self._listed
+        if of is None or of != self._database.state:
+            with self._database.reading() as connection:
+                found = summaries.load_conversations(connection)
+                self._listed = self._database.state, found
+        return list(found)
 
     def stats(self) -> Stats:
         """Return counts and sizes of the store; see `SupportsListing`."""

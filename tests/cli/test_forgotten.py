@@ -146,6 +146,17 @@ def test_what_comes_later_is_forgotten_too_with_always(goalmem: Goalmem, talk: P
     assert goalmem("forget", "--list").code == 1
 
 
+def test_always_can_be_said_when_nothing_of_somebody_is_left(goalmem: Goalmem, talk: Path) -> None:
+    """Who was forgotten before can be left out from then on; stored again, that ends, and it is said."""
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 2
+    assert "what comes later" in goalmem("forget", "--speaker", "Nora", "--always", "--yes").err
+    assert json.loads(goalmem("forget", "--list", "--json").out)["always"] == 1
+    assert "left out" in goalmem("ingest", str(talk)).err
+    assert "--always ended" in goalmem("ingest", str(talk), "--restore-forgotten").err
+    assert goalmem("forget", "--list").code == 1
+
+
 @pytest.mark.parametrize("words", [("--before", "2026-01-02"), ("--leave-nothing",)])
 def test_always_excludes_what_contradicts_it(goalmem: Goalmem, talk: Path, words: tuple[str, ...]) -> None:
     """It is about all that comes later."""

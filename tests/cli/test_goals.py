@@ -253,8 +253,12 @@ def test_names_are_looked_up_and_never_paths(home: Goalmem, tmp_path: Path) -> N
     assert home("goals", "add", WHERE, "--name", "x" * 81, factories=factories).code == 2
     assert home("goals", "add", WHERE, factories=factories).out.startswith("where-does-ana-live-now: ")
     assert home("goals", "add", WHERE, factories=factories).out.startswith("where-does-ana-live-now-2: ")
-    assert home("goals", "remove", name).code == 0
     assert home("goals", "remove", name).code == 2
+    assert home("goals", "show", name).code == 0
+    shown = home("goals", "remove", name, "--yes")
+    assert shown.code == 0
+    assert "cannot be undone" in shown.err
+    assert home("goals", "remove", name, "--yes").code == 2
     assert not list(tmp_path.parent.glob("rent*"))
     assert all(len(path.stem) == 32 for path in tmp_path.rglob(f"{GOALS}/*"))
 

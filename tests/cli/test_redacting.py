@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import goalmem_cli
 from goalmem_cli.milvus.embedded import close_embedded
+from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.redaction import redacted
 from tests.invoking import Goalmem
 from tests.milvus.test_forgetting import contents
@@ -307,3 +309,47 @@ def test_another_conversation_loses_nothing(goalmem: Goalmem, tmp_path: Path) ->
     assert goalmem("ingest", str(tmp_path / "x" / "talk.json"), "--redact").code == 0
     stats = json.loads(goalmem("stores", "show", "--json").out)
     assert (stats["stats"]["turns"], stats["stats"]["conversations"]) == (4, 2)
+
+
+def test_a_copy_under_another_name_is_the_same_talk(goalmem: Goalmem, tmp_path: Path) -> None:
+    """What was stored from the one file is replaced when the other is read; both are one conversation."""
+    more = [
+        {**REPLY, "content": f"{text} " * 30, "timestamp": f"2026-01-01T10:0{at}:00+00:00"}
+        for at, text in enumerate("abcdefg", 2)
+    ]
+    for name, words in (("talk.json", ()), ("copy.json", ("--redact",))):
+        (tmp_path / name).write_text(json.dumps([SECRET, REPLY, *more]), "utf-8")
+        assert goalmem("ingest", str(tmp_path / name), *words).code == 0
+    assert KEY not in bytes_of(tmp_path / "store")
+    stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (1, 9)
+
+
+def test_many_conversations_are_taken_out_at_once(goalmem: Goalmem, tmp_path: Path, calls: list[object]) -> None:
+    """Each deletion writes the store anew: a folder with secrets in every file costs one."""
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for number in range(4):
+        talk = [{**SECRET, "content": f"{number}: {KEY}"}, {**REPLY, "content": f"Thanks, {number}."}]
+        (folder / f"talk{number}.json").write_text(json.dumps(talk), "utf-8")
+    assert goalmem("ingest", str(folder)).code == 0
+    assert goalmem("ingest", str(folder), "--redact").code == 0
+    assert len(calls) == 1
+    assert KEY not in bytes_of(tmp_path / "store")
+    stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]
+    assert (stats["conversations"], stats["turns"]) == (4, 8)
+    assert goalmem("stores", "verify", "-q").code == 0
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The rewritings of a database, one an item."""
+    found: list[object] = []
+    rewrite = Database.rewrite
+
+    def counted(database: Database, *words: Any) -> None:
+        found.append(database)
+        rewrite(database, *words)
+
+    monkeypatch.setattr(Database, "rewrite", counted)
+    return found

@@ -97,7 +97,10 @@ def test_forgotten_rules_are_gone(home: Goalmem) -> None:
     (row,) = json.loads(home("rules", "--json").out)["rules"]
     assert home("rules", "forget", "strange").code == 2
     assert home("rules", "forget").code == 2
-    assert home("rules", "forget", row["name"]).code == 0
+    gone = home("rules", "forget", row["name"])
+    assert gone.code == 0
+    assert f"{row['name']}: " in gone.err
+    assert "cannot be undone" in gone.err
     outcome = home("rules")
     assert (outcome.code, outcome.out) == (1, "")
     planned: list[bool] = []

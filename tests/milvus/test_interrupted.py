@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +18,22 @@ from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.milvus import changing
+from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.files import unwatched
+from goalmem_cli.store.goal_records import GoalStatus
+from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.people import People
+from goalmem_cli.store.privacy import GOALS
+from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.reasoners.scripting import chat
-from tests.store.killing import trace_about
+from tests.store import samples
+from tests.store.contents import holding
+from tests.store.killing import OPERATIONS, goal_about, trace_about
 
 LATER = chat(
     "Alice: I ordered a latte.", "Ben: My dog is Biscuit.", "Alice: Biscuit ate my latte.", "Ben: Bad Biscuit."
@@ -51,14 +61,20 @@ def stopping_at(step: int) -> Callable[[str], None]:
     return written
 
 
-def kill_in(work: Callable[..., None], *arguments: object) -> None:
-    """Do the work in a process of its own, which is killed in the middle of it."""
+def is_killed_in(work: Callable[..., None], *arguments: object) -> bool:
+    """Do the work in a process of its own, and say whether it was killed in the middle of it."""
     start = multiprocessing.get_context("forkserver")
     start.set_forkserver_preload([__name__])  # loads the libraries once for all cases
     process = start.Process(target=work, args=arguments)
     process.start()
     process.join()
-    assert process.exitcode == -signal.SIGKILL
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+def kill_in(work: Callable[..., None], *arguments: object) -> None:
+    """Do the work in a process of its own, which is killed in the middle of it."""
+    assert is_killed_in(work, *arguments)
 
 
 def named(turns: list[Turn], name: str) -> list[Turn]:
@@ -308,3 +324,98 @@ def killed_forgetting(folder: Path, step: str) -> None:
     address = MilvusAddress(path=folder / "database")
     memory = MilvusMemory(address, folder / "beside", HashEmbedder(), announce=print, written=written)
     memory.forget(Selection(conversations=("killed",)))
+
+
+def perform(operation: str, memory: Any) -> None:
+    """Perform an operation that any memory can do."""
+    OPERATIONS[operation](memory, lambda _: None)
+
+
+def memory_of(folder: Path, written: Callable[[str], None] = unwatched) -> MilvusMemory:
+    """Return the memory in a folder of a test's own."""
+    address = MilvusAddress(path=folder / "database")
+    return MilvusMemory(address, folder / "beside", HashEmbedder(), announce=lambda _: None, written=written)
+
+
+def killed_beside(folder: Path, operation: str, last: int) -> None:
+    """Be the process that is killed at that step of an operation on what lies beside the database."""
+    cafe = samples.chat()
+    memory_of(folder).add_all([cafe])
+    GoalFolder(folder / "beside" / GOALS).save(goal_about(cafe.turns[1]))
+    perform(operation, memory_of(folder, stopping_dead_at(last)))
+
+
+def stopping_dead_at(last: int) -> Callable[[str], None]:
+    """Return what kills the process at that step of a write, counted from 0."""
+    left = last
+
+    def written(_: str) -> None:
+        nonlocal left
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+
+    return written
+
+
+def each_killed(folder: Path, operation: str) -> Iterator[MilvusMemory]:
+    """Yield the memory as it is after the operation was killed at each of its steps, and at last after none."""
+    for step in count():
+        place = folder / f"step{step}"
+        is_killed = is_killed_in(killed_beside, place, operation, step)
+        yield memory_of(place)
+        close_embedded()
+        if not is_killed:
+            assert step >= 2
+            return
+
+
+@pytest.mark.slow
+def test_killed_while_saying_who_is_who(tmp_path: Path) -> None:
+    """What was said of people is there as a whole, or as it was before; the turns stay, and saying it again ends it."""
+    reached = set()
+    for memory in each_killed(tmp_path, "say-who"):
+        assert len(memory.turns()) == len(samples.CAFE)
+        said = tuple((person.name, len(person.voices)) for person in People.of_folder(memory.path).persons)
+        reached.add(said)
+        perform("say-who", memory)
+        assert [(person.name, len(person.voices)) for person in People.of_folder(memory.path).persons] == [
+            ("Benjamin", 2)
+        ]
+        assert not list(memory.path.glob(".people*"))
+    assert reached == {(), (("Benjamin", 1),), (("Benjamin", 2),)}
+
+
+@pytest.mark.slow
+def test_killed_while_somebody_with_a_name_is_forgotten(tmp_path: Path) -> None:
+    """Turns leave marks before they go; the name stays as long as a turn does, and then no file beside has it."""
+    theirs, reached = len(samples.CAFE) // 2, set()
+    for memory in each_killed(tmp_path, "forget-person"):
+        turns, marked = len(memory.turns()), Tombstones.of_folder(memory.path).counts[0]
+        assert (turns, marked) in {(2 * theirs, 0), (2 * theirs, theirs), (theirs, theirs)}
+        reached.add((turns, marked))
+        if turns > theirs and marked:
+            assert [person.name for person in People.of_folder(memory.path).persons] == ["Benjamin the Second"]
+        perform("forget-person", memory)
+        memory.add_turns(named(EARLIER[:1], "any"))  # ends what was begun
+        assert len(memory.turns()) == theirs + 1
+        assert Tombstones.of_folder(memory.path).counts == (theirs, 0)
+        assert People.of_folder(memory.path) == People()
+        assert holding(memory.path, ("Benjamin the Second",)) == []
+        assert memory.verify() == []
+    assert reached == {(2 * theirs, 0), (2 * theirs, theirs), (theirs, theirs)}
+
+
+@pytest.mark.slow
+def test_killed_while_a_goal_is_checked(tmp_path: Path) -> None:
+    """The goal has its old state or the new one too; forgetting what a state shows leaves it undermined."""
+    reached = set()
+    for memory in each_killed(tmp_path, "check-goal"):
+        (goal,) = GoalFolder(memory.path / GOALS).all()
+        reached.add(len(goal.states))
+        assert len(memory.turns()) == len(samples.CAFE)
+        perform("forget", memory)
+        (goal,) = GoalFolder(memory.path / GOALS).all()
+        assert goal.states[0].status is GoalStatus.UNDERMINED
+        assert holding(memory.path / GOALS, (samples.CAFE[1],)) == []
+    assert reached == {1, 2}

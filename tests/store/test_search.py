@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import EmbedderMismatch, StoreError
-from goalmem_cli.memory_records import Ranking
+from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Query
 from goalmem_cli.store.passages import estimate_tokens
@@ -311,3 +311,16 @@ def test_summaries_name_speakers_and_times(cafe: Store) -> None:
     assert [(speaker.name, speaker.turns) for speaker in chat_summary.speakers] == [("Alice", 3), ("Ben", 3)]
     assert (chat_summary.first_said, chat_summary.last_said) == (START, START + timedelta(hours=5))
     assert (later.first_said, later.last_said) == (None, None)
+
+
+def test_summaries_follow_what_another_process_writes(cafe: Store) -> None:
+    """They are kept while the store stays the same, and no longer: a turn, a language, a file that is noted."""
+    before = cafe.conversations()
+    assert cafe.conversations() == before
+    other = open_store(cafe.path)
+    other.tell_language(before[0].name, "de")
+    assert cafe.conversations()[0].language == "de"
+    other.add_all([chat(name="second", own_id="second")])
+    assert {each.name for each in cafe.conversations()} == {"chat", "later", "second"}
+    other.forget(Selection(conversations=("second",)))
+    assert {each.name for each in cafe.conversations()} == {"chat", "later"}

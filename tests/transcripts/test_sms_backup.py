@@ -126,3 +126,9 @@ def test_mutated_backups(data: st.DataObject, token: bytes) -> None:
     start = data.draw(st.integers(0, len(whole)))
     end = data.draw(st.integers(start, min(len(whole), start + 40)))
     check(whole[:start] + token + whole[end:], "a.xml", data.draw(st.sampled_from([None, "sms-backup"])))
+
+
+def test_a_missing_text_is_no_message_that_says_null() -> None:
+    """The app writes `null` for what is missing."""
+    (chat,) = read_bytes(f"{HEAD}<smses>{sms('null')}{sms('Null and void.')}</smses>".encode(), "sms.xml")
+    assert [turn.text for turn in chat.turns] == ["Null and void."]

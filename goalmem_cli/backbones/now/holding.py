@@ -56,11 +56,12 @@ class Holding:
         Raises:
             StoreError: the store cannot be read.
         """
-        hits = self._finder.retrieve(query, k)
         asked = asked_for(query)
-        if asked is None or not hits:
-            return hits
-        with self._store.reading() as reader:
+        if asked is None:
+            return self._finder.retrieve(query, k)
+        with self._store.reading() as reader:  # opened once, for the finder too
+            if not (hits := self._finder.retrieve(query, k)):
+                return hits
             told = _told(reader, hits, query, asked)
             by = replaced_by(told, asked)
             hits = _marked(hits, {each.unit.id: each.state for each in told}, by, asked)

@@ -56,11 +56,11 @@ def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]
 
 
 def _replacing(one: State, later: Sequence[Telling], asked: Asked) -> Unit | None:
-    ends = [at for at, other in enumerate(later) if _replaces(other.state, one, asked)]
-    if not ends or _is_back(one, later[ends[-1] + 1 :]):
+    end = next((at for at in reversed(range(len(later))) if _replaces(later[at].state, one, asked)), None)
+    if end is None or _is_back(one, later[end + 1 :]):
         return None
-    last = later[ends[-1]].state
-    return next(later[at].unit for at in ends if last.says_the_same(later[at].state) or at == ends[-1])
+    same = (each for each in later[:end] if later[end].state.says_the_same(each.state))
+    return next((each for each in same if _replaces(each.state, one, asked)), later[end]).unit
 
 
 def _in_time(told: Iterable[Telling]) -> list[Telling]:

@@ -129,6 +129,11 @@ class Database:
         """Whether anything was written yet."""
         return self.path.is_file()
 
+    @property
+    def state(self) -> tuple[int, int, int] | None:
+        """A state that differs once the file is changed; None if there is no file, or a log with later changes."""
+        return None if self.path.with_name(f"{self.path.name}.wal").exists() else _state(self.path)
+
     def is_there(self) -> bool:
         """Return whether anything was written yet; waits while another process makes the database.
 

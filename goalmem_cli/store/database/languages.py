@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of
 from goalmem_cli.records import Turn
 from goalmem_cli.store.database.access import Connection
 
@@ -15,6 +14,8 @@ Run = Callable[..., Sequence[tuple[Any, ...]]]
 
 def found_languages(run: Run, names: Collection[str] | None = None) -> dict[str, str | None]:
     """Return name -> language, None if unknown, of the conversations (None: all) whose language nobody told."""
+    from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of  # only writing needs it
+
     where = "" if names is None else "AND name IN (SELECT unnest(?::VARCHAR[]))"
     rows = run(
         f"""SELECT conversation, string_agg(said, ' ' ORDER BY ordinal) FROM (
@@ -30,6 +31,8 @@ def found_languages(run: Run, names: Collection[str] | None = None) -> dict[str,
 
 def language_among(turns: Iterable[Turn]) -> str:
     """Return the language of a conversation's turns, as `found_languages` finds it in the database; "" if unknown."""
+    from goalmem_cli.languages.finding import SAMPLE_CHARACTERS, SAMPLE_TURNS, language_of
+
     spread = sorted(turns, key=lambda turn: (turn.ordinal * _SPREAD % 2**32, turn.id))[:SAMPLE_TURNS]
     spread.sort(key=lambda turn: turn.ordinal)
     return language_of(" ".join(turn.text[:SAMPLE_CHARACTERS] for turn in spread))

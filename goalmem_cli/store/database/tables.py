@@ -255,11 +255,6 @@ def last_turn(connection: Connection, conversation: str) -> Turn | None:
     return next(iter(load_turns(connection, [conversation], ordinal, ordinal).values()), None)
 
 
-def count_hidden_without_time(connection: Connection, query: Query) -> int:
-    """Return how many turns the query's time filter hides only because they have no time."""
-    return 0 if query.since is None and query.until is None else count_turns_without_time(connection, query)
-
-
 def count_turns_without_time(connection: Connection, query: Query, voices: Collection[Voice] | None = None) -> int:
     """Return how many turns without a time match the query's conversations and speakers."""
     conditions, parameters = conditions_of(Query(query.text, query.conversations, query.speakers))

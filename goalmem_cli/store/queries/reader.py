@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _KEPT_FILTERS = 64
 _KEPT_HITS = 4096
-_AT_ONCE = 2  # rankings: the libraries let other threads run, but more wait for Python for longer than they save
+_BESIDE = 1  # thread: the libraries let others run, but more would wait for Python for longer than they save
 
 Names = tuple[str, ...] | None
 _Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None, tuple[str, ...]]
@@ -132,18 +132,16 @@ class Reader:
         query = self._naming.widened(query, self.generation, partial(tables.voices, self._connection))
         if not query.tools and query.speakers is None:
             query = replace(query, without=tables.tools(self._connection))
-        with ThreadPoolExecutor(_AT_ONCE) as beside:
-            found = {
-                ranking: beside.submit(
-                    self._text.search, query, in_context=ranking.is_context, backbone=backbone, depth=depth, kinds=kinds
-                )
-                for ranking in rankings
-                if not ranking.is_dense
-            }
-            if dense := [ranking for ranking in rankings if ranking.is_dense]:
-                nearest = self._nearest(query, depth, backbone, kinds)
-                found |= {ranking: beside.submit(nearest, in_context=ranking.is_context) for ranking in dense}
-            return {ranking: found[ranking].result() for ranking in rankings}
+        by_words = partial(self._text.search, query, backbone=backbone, depth=depth, kinds=kinds)
+        words, dense = ([each for each in rankings if each.is_dense is is_dense] for is_dense in (False, True))
+        if not dense:
+            return {ranking: by_words(in_context=ranking.is_context) for ranking in words}
+        with ThreadPoolExecutor(_BESIDE) as beside:
+            begun = {ranking: beside.submit(by_words, in_context=ranking.is_context) for ranking in words}
+            nearest = self._nearest(query, depth, backbone, kinds)
+            found = {ranking: nearest(in_context=ranking.is_context) for ranking in dense}
+            found |= {ranking: each.result() for ranking, each in begun.items()}
+        return {ranking: found[ranking] for ranking in rankings}
 
     def _nearest(self, query: Query, depth: int, backbone: str, kinds: Names) -> Callable[..., list[Scored]]:
         """Read the database, and return a function that searches the vectors of texts or of contexts."""

@@ -104,7 +104,8 @@ class _Backup:
     def _text(self, element: Element) -> tuple[str, int]:
         """Return the message's text, and the number of its media."""
         if element.name == "sms":
-            return element.get("body").strip(), 0
+            body = element.get("body").strip()
+            return "" if body == "null" else body, 0
         subject, parts = element.get("subject").strip(), [part for part in element.parts if part.get("ct") != _LAYOUT]
         texts = [part.get("text", "").strip() for part in parts if part.get("ct") == _TEXT]
         said = [text for text in (subject, *texts) if text not in _NOTHING]
