@@ -106,7 +106,8 @@ def test_every_setting_of_backbones_and_reasoners_is_listed_with_its_default() -
     kinds = {name: entry.settings for name, entry in REASONERS.items()}
     kinds |= {name: entry.settings for name, entry in Factories().backbones().items()}  # remem is both
     for name, kind in kinds.items():
-        said = {slot: yaml.safe_load(default) for slot, default in listed.get(name, {}).items()}
+        defaults = listed.get(name.removeprefix("paper:"), {}) | listed.get(name, {})  # a recipe lists what differs
+        said = {slot: yaml.safe_load(default) for slot, default in defaults.items()}
         assert said == plain(kind()), name
 
 

@@ -74,13 +74,13 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _OPENS = re.compile(
-    r"(?<!\bI )\b(?:says?|said|told \w+|wrote|writes|texted)\s*:|\b(?:imagine|suppose|pretend)\b",
+    r"(?<!\bI )\b(?:says?|said|told \w+|wrote|writes|texted)\s*:|(?:^|(?<=[.!?] ))(?:imagine|suppose|pretend)\b",
     re.IGNORECASE,
 )
 """What follows to the end of the line is somebody else's, or not real."""
 _ASKS = re.compile(r"\?[\s)\"'”]*$")
 _UNREAL = re.compile(
-    r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|almost|nearly|unless|"
+    r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|suppose|pretend|almost|nearly|unless|"
     r"in case|in (?:the|a|my|this) (?:novel|book|story|film|movie|game|play|song)|whether|dream\w*|"
     r"jok(?:e|ing)|kidding|plan(?:s|ned)? to|will have|feared)\b|['’](?:d|ll have)\b",
     re.IGNORECASE,

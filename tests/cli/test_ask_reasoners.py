@@ -31,6 +31,7 @@ STEPS = {
     "react": ["react", "retrieve", "react"],
     "memguide": ["intent", "retrieve", "slots", "score", "select", "read"],
     "tiser": ["retrieve", "tiser"],
+    "full-context-tiser": ["retrieve", "tiser"],
 }
 
 both_profiles = pytest.mark.parametrize("profile", ["full", "compact"])

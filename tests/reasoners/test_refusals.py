@@ -206,7 +206,7 @@ def test_entailed_and_contradicted_in_one_reply_takes_neither_and_shows_both() -
     )  # fmt: skip
 
     assert trace.status is Status.UNKNOWN
-    assert len([why for why in refusals(trace) if "both to entail" in why]) == 2
+    assert len([why for why in refusals(trace) if "other facts" in why]) == 2
 
 
 def test_evidence_leaves_out_groundings_whose_values_were_dropped() -> None:

@@ -35,8 +35,11 @@ _NO_PLACE = frozenset(
     "night home weekend weekends time moment hours day days evening morning least once first living".split()
 )
 _LIVING: Mapping[str, frozenset[str]] = {
-    verb: frozenset("in at to near on into".split())
-    for verb in ("liv", "resid", "settl", "bas", "based", "mov", "relocat", "back", "return")
+    **{
+        verb: frozenset("in at to on into".split())
+        for verb in ("liv", "resid", "settl", "bas", "based", "mov", "relocat", "return")
+    },
+    "back": frozenset("in to into".split()),
 }
 _WORKING: Mapping[str, frozenset[str]] = {
     **{verb: frozenset(("at", "for")) for verb in ("work", "start", "back", "begin")},

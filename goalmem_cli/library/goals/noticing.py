@@ -57,6 +57,7 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 """Words with which people tell of a change, or correct themselves."""
+_CORRECTION = re.compile(r"\b(?:wrong(?:ly)?|mistaken?|meant|mixed up|actually|correct\w*)\b", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
 """Words that tell of a change if the turn names what changed."""
 _VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
@@ -209,7 +210,7 @@ class _Asked:
         is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
         if not is_change and not is_shared:
             return is_open and is_first and hit.score >= known
-        if is_first or (leads and is_change and is_shared):
+        if is_first or (leads and is_shared and _CORRECTION.search(text)):
             return True
         return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
 
