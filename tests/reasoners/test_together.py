@@ -507,6 +507,20 @@ def test_yes_and_no_at_once_are_in_conflict() -> None:
     }  # fmt: skip
 
 
+def test_one_value_in_two_wordings_is_one_side() -> None:
+    """Both facts stand with it, and the rival is not hidden behind the other wording."""
+    lines = chat(
+        "Gina: The fee is 5 dollars.", "Gina: It was $5 for me, the fee.", "Gina: The fee is 9 dollars now and then."
+    )
+    told = "(Gina) pays (x:fee)"
+    claimed = [claims(1, "fee is 5", x="5 dollars"), claims(1, "was $5", x="$5"), claims(1, "fee is 9", x="9 dollars")]
+    trace, _ = ask_together(lines, "What did Gina pay?", proved(*claimed, plan=plan(told, told), status="stop"))
+
+    assert [(side.value, len(side.facts)) for side in trace.conflict] in (
+        [("5 dollars", 2), ("9 dollars", 1)], [("$5", 2), ("9 dollars", 1)], [("9 dollars", 1), ("5 dollars", 2)],
+    )  # fmt: skip
+
+
 def test_values_of_two_subgoals_are_no_conflict() -> None:
     """That a variable has no value common to two subgoals is a failed join: nobody says two things of one."""
     one, two = "(x:person) opened a store", "(x:person) sings"

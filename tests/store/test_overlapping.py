@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from goalmem_cli.memory_records import Added, Selection
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.records import COPIED_FROM, Conversation, Turn
+from goalmem_cli.store.changes.overlapping import as_called
 from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
 from tests.store.samples import CAFE, START, chat, open_store
@@ -407,3 +408,21 @@ def test_what_is_told_as_copied_is_stored_once(opens: Opens) -> None:
     add(alone, fork)
     assert len(alone.turns(["fork"])) == 4
     assert alone.verify() == store.verify() == []
+
+
+def test_two_names_are_one_person_s_only_by_enough_words_at_the_same_times() -> None:
+    """A contact who was renamed; not two who said a short reply in one minute, or on one day."""
+
+    def said(speaker: str, text: str, minute: int, hour: int = 9) -> Turn:
+        return Turn("c", 0, minute, speaker, text, datetime(2024, 5, 1, hour, minute))
+
+    words = "I planted fourteen leeks in the second bed today."
+    old, new = [said("+44", words, 1), said("Nora", "Lovely.", 2)], [said("Ravi", words, 1), said("Ravi", "Nuts.", 3)]
+    assert [turn.speaker for turn in as_called(old, new)] == ["+44", "+44"]
+    for one, other in (
+        ([said("Eve", "ok", 1)], [said("Ben", "ok", 1)]),
+        ([said("Eve", words, 0, 0)], [said("Ben", words, 0, 0)]),
+        ([said("Eve", words, 1), said("Ann", words, 1)], [said("Ben", words, 1)]),
+        (old, [said("Ravi", words, 1), said("+44", "Hi.", 4)]),
+    ):
+        assert as_called(one, other) == other

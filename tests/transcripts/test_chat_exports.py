@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import conversations_in, detect, read_bytes
-from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2023, 3, 5, 21, 15, 7, tzinfo=UTC)
@@ -205,18 +204,6 @@ def test_reads_cursor_s_log() -> None:
         "other events left out: 1",
         "texts around what was typed left out: 1",
         "tool calls and other parts of messages left out: 1",
-    ]
-
-
-def test_cursor_s_calls_are_read_on_request() -> None:
-    """A call is a turn of the tool, after what the agent said with it."""
-    log = json.loads(json.dumps(CURSOR_LOG).replace('"input": {}', '"input": {"command": "ls -l"}'))
-    source = Source.from_bytes(lines(log), "agent-transcripts/a/a.jsonl")
-    source.calls = True
-    (conversation,) = conversations_in(source)
-    assert [(turn.speaker, turn.role, turn.text) for turn in conversation.turns[1:]] == [
-        ("assistant", "assistant", "Baixa."),
-        ("Shell", "tool", "$ ls -l"),
     ]
 
 

@@ -108,20 +108,36 @@ def shares(values: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def sides_of(attempts: Sequence[Attempt]) -> tuple[Side, ...]:
-    """Return the values that the last attempt could not choose between, for a subgoal that stayed open, or none."""
+    """Return the values that the last attempt could not choose between, for a subgoal that stayed open, or none.
+
+    Each is refused because of another one of them. The same value in other words is one side, with the facts of both.
+    """
     steps = attempts[-1].steps if attempts else ()
     settled = {item.subgoal for step in steps for item in step.grounded}
     for step in reversed(steps):
         refused = [item for item in step.rejected if item.why.startswith(CONFLICT) and item.subgoal not in settled]
         for subgoal in dict.fromkeys(item.subgoal for item in refused):
-            sides = dict[str, Side]()
-            for item in refused:
-                if item.subgoal == subgoal:
-                    value = _value_of(item)
-                    sides.setdefault(normalise(value), Side(value, item.facts))
+            sides = _sides([item for item in refused if item.subgoal == subgoal])
             if len(sides) > 1:
-                return tuple(sides.values())
+                return sides
     return ()
+
+
+def _sides(refused: Sequence[Rejected]) -> tuple[Side, ...]:
+    """Return the different values of claims on one subgoal; none that rests on facts of another side alone."""
+    cited = [f"by {', '.join(item.facts)}" for item in refused]
+    sides: list[Side] = []
+    for item in refused:
+        if item.why not in (_YES, _NO) and not item.why.endswith(tuple(cited)):
+            continue  # a claim on another subgoal refused it
+        value = _value_of(item)
+        same = next((each for each in sides if compare(each.value, value) in (Equality.EQUAL, Equality.ALIAS)), None)
+        if same is not None:
+            facts = tuple(dict.fromkeys((*same.facts, *item.facts)))
+            sides[sides.index(same)] = replace(same, facts=facts)
+        elif not any(set(item.facts) & set(each.facts) for each in sides):
+            sides.append(Side(value, item.facts))
+    return tuple(sides)
 
 
 def _value_of(item: Rejected) -> str:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, time
 from pathlib import PurePath
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
@@ -23,6 +23,8 @@ from goalmem_cli.store.database.access import Connection
 LEAST_TURNS, LEAST_WORDS = 8, 200
 """The fewest shared turns and words that make two transcripts one conversation."""
 _LEAST_OF_A_DAY = 2
+_WORDS_OF_ONE = 8
+"""The fewest words of shared texts that make two names one person's."""
 _NUMBERED = re.compile(r"-\d+$")
 
 
@@ -148,21 +150,29 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     """Return the incoming turns with the speakers' names of the stored ones: a contact may have got another name.
 
-    Two names are one person's if each is in one of the two only, and both said at least two of the same texts at the
-    same times, or all that one of them said.
+    Two names are one person's if each is in one of the two only, and both said the same texts at the same times of day:
+    eight words or more. Short replies of one minute show nothing, and neither do turns that have a day only.
     """
-    theirs = {(told_as(turn)[1], turn.text): turn.speaker for turn in stored if turn.said is not None}
-    names, known = Counter(turn.speaker for turn in incoming), {turn.speaker for turn in stored}
-    same = Counter(
-        (turn.speaker, there)
-        for turn in incoming
-        if turn.speaker not in known and (there := theirs.get((told_as(turn)[1], turn.text), "")) not in {"", *names}
-    )
+    theirs: dict[tuple[str | None, str], set[str]] = {}
+    for turn in stored:
+        if _has_clock(turn):
+            theirs.setdefault((told_as(turn)[1], turn.text), set()).add(turn.speaker)
+    names, known = {turn.speaker for turn in incoming}, {turn.speaker for turn in stored}
+    shared: Counter[tuple[str, str]] = Counter()
+    for turn in incoming:
+        there = theirs.get((told_as(turn)[1], turn.text), set())
+        if turn.speaker not in known and len(there) == 1 and there.isdisjoint(names):
+            shared[turn.speaker, min(there)] += len(turn.text.split())
     called: dict[str, str] = {}
-    for (name, there), count in same.most_common():
-        if (count > 1 or count == names[name]) and there not in called.values():
+    for (name, there), count in shared.most_common():
+        if count >= _WORDS_OF_ONE and there not in called.values():
             called.setdefault(name, there)
     return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
+
+
+def _has_clock(turn: Turn) -> bool:
+    """Say whether the turn has a time of day; a day alone is kept as its midnight."""
+    return turn.said is not None and turn.said.time() != time()
 
 
 def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:

@@ -103,7 +103,7 @@ def _without_reminders(text: str, start: int) -> str:
     return text[start:end].strip()
 
 
-def call_text(called: Node) -> str:
+def _call_text(called: Node) -> str:
     """Return what a tool is called with: a command after a `$`, all else a line each; "" if there is nothing."""
     value = called.value
     if isinstance(value, str):
@@ -334,10 +334,7 @@ class _Log:
         elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
-            inputs = (payload.child(key) for key in ("arguments", "input", "action"))
-            tool, text = self._call(payload.child("call_id"), payload.child("name"), *inputs)
-            if text:
-                yield Message(tool, text, event.child("timestamp").stamp(), role=_TOOL)
+            self._call(payload.child("call_id"), payload.child("name"))  # without ids, calls would move other turns
         elif kind in _CODEX_RESULTS:
             output = payload.child("output")
             text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
@@ -404,12 +401,12 @@ class _Log:
         names = {"thinking": "thinking", "redacted_thinking": "thinking", "reasoning": "thinking", "image": "images"}
         self._draft.count(f"{names.get(kind, 'other parts of messages')} left out")
 
-    def _call(self, call: Node, name: Node, *inputs: Node) -> tuple[str, str]:
+    def _call(self, call: Node, name: Node, called: Node | None = None) -> tuple[str, str]:
         """Return the tool, and what it is called with; "" if that is left out, and counted."""
         call_id, tool = call.optional_name(), name.optional_text()
         if call_id is not None and tool:
             self._tools[call_id] = tool
-        text = "\n".join(filter(None, map(call_text, inputs))) if self._reads_calls else ""
+        text = _call_text(called) if called is not None and self._reads_calls else ""
         self._draft.count(_CALLS, not text)
         return tool or _TOOL, text
 

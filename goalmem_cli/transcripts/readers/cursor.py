@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.logic.roles import TOOL
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.agent_log import call_text
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
@@ -74,28 +72,23 @@ def _drafts_of_export(source: Source) -> Iterator[Draft]:
 def _drafts_of_log(source: Source) -> Iterator[Draft]:
     stem = Path(source.file).stem
     draft = Draft(stem if _OWN_ID.fullmatch(stem) else None)
-    return draft.fill(source.readable(json_lines(source), partial(_messages, draft, reads_calls=source.calls)))
+    return draft.fill(source.readable(json_lines(source), partial(_messages, draft)))
 
 
-def _messages(draft: Draft, node: Node, *, reads_calls: bool) -> Iterator[Message]:
+def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     """Yield what a line says. Cursor marks what was typed; the other texts around it are left out."""
     if not _is_message(node):
         draft.count("other events left out")
         return
     role = node.child("role").filled_text()
-    content, calls = node.child("message").child("content"), list[Message]()
+    content = node.child("message").child("content")
     if not isinstance(content.value, list):
         texts = [content.optional_text()]
     else:
         parts = content.elements()
         texts = [part.required("text").text() for part in parts if part.child("type").value == "text"]
-        calls = [
-            Message(part.child("name").optional_text() or TOOL, call_text(part.child("input")), role=TOOL)
-            for part in parts if reads_calls and part.child("type").value == "tool_use"
-        ]  # fmt: skip
-        draft.count("tool calls and other parts of messages left out", len(parts) - len(texts) - len(calls))
+        draft.count("tool calls and other parts of messages left out", len(parts) - len(texts))
     text = "\n\n".join(text for text in texts if text)
     typed = _QUERY.findall(text) if role == "user" else []
     draft.count("texts around what was typed left out", bool(_QUERY.sub("", text).strip()) if typed else 0)
     yield Message(role, "\n\n".join(typed) if typed else text, role=role)
-    yield from calls
