@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 FOUND = "found"
-_FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps the store as it is"
+_FOR_GOOD = "this cannot be undone; `goalmem stores export --out FILE` keeps its turns"
 _EXPORT = b'{"goalmem"'
 """The beginning of an exported store's file."""
 

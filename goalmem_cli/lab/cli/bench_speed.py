@@ -89,8 +89,9 @@ def speed(
         bench = SpeedBench(run, folder, files or samples, questions, sizes, is_document=json, has_milvus=milvus)
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
-            instead = SECTIONS.get(odd[0], f"choose from {','.join(bench.sections)}")
-            raise UsageError(f"--only {odd[0]!r} is no section", instead)
+            if odd[0] in SECTIONS:
+                raise UsageError(f"--only: the section {odd[0]} was removed", SECTIONS[odd[0]])
+            raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
         if names != ("store",) and is_address(run.settings.model):
             raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")
         document: dict[str, object] = {"schema_version": SCHEMA_VERSION}

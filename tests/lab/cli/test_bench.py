@@ -125,7 +125,7 @@ def test_a_removed_section_says_what_to_use(goalmem: Goalmem, name: str) -> None
     """The hint names another section or command."""
     outcome = goalmem("bench", "speed", "--only", name)
     assert outcome.code == 2
-    assert outcome.err == f"error: --only {name!r} is no section\nhint: {SECTIONS[name]}\n"
+    assert outcome.err == f"error: --only: the section {name} was removed\nhint: {SECTIONS[name]}\n"
 
 
 def test_bench_speed_without_questions(goalmem: Goalmem, tmp_path: Path) -> None:
