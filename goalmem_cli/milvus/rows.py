@@ -14,7 +14,7 @@ from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Voice
 from goalmem_cli.milvus.schema import ID, MOST_BYTES, TALK
 from goalmem_cli.records import COPIED_FROM, SPEAKER_NUMBER, Turn, Unit, content_hash, encodable
 from goalmem_cli.store.database.columns import moment_columns
-from goalmem_cli.store.indexes.analysis import STEMMED, asked, indexed
+from goalmem_cli.store.indexes.analysis import STEMMED, asked, indexed, wholes
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 
 Row = dict[str, Any]
@@ -260,7 +260,7 @@ def words_of(text: str, language: str) -> str:
 def query_words(text: str, languages: Iterable[str]) -> str:
     """Return the tokens of a query, each once; `languages` are those of the conversations that are searched."""
     words, grams = asked(encodable(text), sorted(STEMMED.keys() & set(languages)))
-    return cut(" ".join(dict.fromkeys(map(_plain, (*words, *grams)))))
+    return cut(" ".join(dict.fromkeys(map(_plain, (*words, *wholes(encodable(text)), *grams)))))
 
 
 def _plain(token: str) -> str:

@@ -55,4 +55,5 @@ OLDER = (
     Older("version-8-traces-3", 8, 3, "71777fb"),
     Older("version-8", 8, 4, "5b54eb9"),
     Older("version-9", 9, 7, "2a9f0ee"),
+    Older("version-10", 10, 8, "91ac0faf"),
 )

@@ -124,10 +124,7 @@ def m009_times_read_by_what_stands_around(run: Run) -> None:
 
 
 def m010_languages(run: Run) -> None:
-    """Add each conversation's language, found from its turns, and whether the user told it; NULL means unknown.
-
-    The times of those in another language than English are resolved again by it.
-    """
+    """Add each conversation's language, found from its turns, and whether the user told it; NULL means unknown."""
     from goalmem_cli.store.database.languages import found_languages
 
     run("ALTER TABLE conversations ADD COLUMN language VARCHAR")
@@ -139,15 +136,19 @@ def m010_languages(run: Run) -> None:
         WHERE conversations.name = told.name""",
         [[*found], [*found.values()]],
     )
-    _annotate(run, {name: language for name, language in found.items() if language != ENGLISH})
 
 
-def _annotate(run: Run, languages: Mapping[str, str] | None = None) -> None:
-    """Update the resolved times of the turns' units to the rules of this version; with `languages`, of these alone."""
+def m011_times_read_by_language(run: Run) -> None:
+    """Resolve relative times again, by the conversation's language, and with "should have done" as past."""
+    rows = run("SELECT name, language FROM conversations")
+    _annotate(run, {name: None if language in (None, "", ENGLISH) else language for name, language in rows})
+
+
+def _annotate(run: Run, languages: Mapping[str, str | None] | None = None) -> None:
+    """Update the resolved times of the turns' units to the rules of this version; `languages` are conversations'."""
     run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
-    names = [name for (name,) in run("SELECT name FROM conversations")] if languages is None else languages
-    for conversation in names:
-        language = None if languages is None else languages[conversation]
+    languages = languages or {name: None for (name,) in run("SELECT name FROM conversations")}
+    for conversation, language in languages.items():
         rows = run(
             """SELECT id, session, ordinal, text, said, attributes, kind FROM units
             WHERE conversation = ? AND backbone = ?""",
@@ -197,6 +198,7 @@ MIGRATIONS: tuple[tuple[str, Callable[[Run], None]], ...] = (
     ("m008_attributes_of_turns", m008_attributes_of_turns),
     ("m009_times_read_by_what_stands_around", m009_times_read_by_what_stands_around),
     ("m010_languages", m010_languages),
+    ("m011_times_read_by_language", m011_times_read_by_language),
 )
 
 

@@ -95,7 +95,7 @@ def asked(text: str, languages: Iterable[str] = ()) -> tuple[list[str], list[str
     ]
     words = words_analyzer().analyze(folding.spaced(folded))
     other = (word for language in languages for word in asked_in(text, language))
-    return [*words, *other, *wholes(text)], grams
+    return [*words, *other], grams
 
 
 def asked_in(text: str, language: str) -> list[str]:
