@@ -42,20 +42,42 @@ def test_reads_a_text_as_golden() -> None:
 
 def test_a_title_and_days_may_stand_above() -> None:
     """As people write their own notes; a line of code in what somebody says is no heading."""
-    text = "# Our trip\n\n## 3 May 2026\nAna: Where do we stay?\nBen: Baixa.\n# apt install maps\n\n## 5 May 2026\nAna: Good one.\nBen: So it is.\n"
+    text = "# Our trip\n\n## 3 May 2026\nAna: Where do we stay?\nBen: Baixa.\n# apt install maps\n\n## 5 May 2026\nAna: Good one.\nBen: So it is.\nAna: Bye.\n"
     conversation = read(text)
 
     assert [(turn.speaker, turn.text, turn.said and turn.said.day, turn.session) for turn in conversation.turns] == [
         ("Ana", "Where do we stay?", 3, 0), ("Ben", "Baixa.\n# apt install maps", 3, 0), ("Ana", "Good one.", 5, 1),
-        ("Ben", "So it is.", 5, 1),
+        ("Ben", "So it is.", 5, 1), ("Ana", "Bye.", 5, 1),
     ]  # fmt: skip
     assert detect("trip.md", text.encode()) == "names"
 
 
+def test_headings_end_what_was_said() -> None:
+    """They are counted, as is the text below them; one with a number that is no date makes the day unknown."""
+    text = (
+        "# Our trip\n## 3 May 2026\nAna: Where?\nBen: Baixa.\n\n## Food\n\nWe went out.\nIt rained.\n\nAna: Fish.\n\n"
+        "## 5/13/2026\nBen: Cod.\nAna: Salt.\n\n## 14 May 2026\nBen: Bye.\n"
+    )
+    conversation = read(text)
+
+    assert [(turn.speaker, turn.text, turn.said and turn.said.day) for turn in conversation.turns] == [
+        ("Ana", "Where?", 3), ("Ben", "Baixa.", 3), ("Ana", "Fish.", 3), ("Ben", "Cod.", None), ("Ana", "Salt.", None),
+        ("Ben", "Bye.", 14),
+    ]  # fmt: skip
+    assert {"titles and headings left out: 3", "lines outside any message left out: 2"} <= set(conversation.notes)
+
+
+def test_code_in_a_message_has_no_headings() -> None:
+    """Neither where the fence begins on the speaker's line, nor below it."""
+    code = "```sh\nls\n\n# list 3 files\nls -l\n```"
+    conversation = read(f"# Notes\n\nAna: {code}\nBen: So:\n{code}\n\n# Later\nAna: Good.\n")
+    assert [turn.text for turn in conversation.turns] == [code, f"So:\n{code}", "Good."]
+
+
 def test_roles_are_known() -> None:
-    """Chats with a model, copied by hand."""
-    conversation = read("User: Hi\nAssistant: Hello\nUser: Bye\n")
-    assert [turn.role for turn in conversation.turns] == ["user", "assistant", "user"]
+    """Chats with a model, copied by hand. A tool is hidden in a search, so a bare name makes none."""
+    conversation = read("User: Hi\nAssistant: Hello\nUser: Bye\nSystem: Off.\nTool: No.\nObservation: It is.\n")
+    assert [turn.role for turn in conversation.turns] == ["user", "assistant", "user", "system", None, None]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +92,11 @@ def test_roles_are_known() -> None:
         "Ana: hi\nBen: ho\n",
         "# Setup\n\nName: use your own one.\nPort: any will do.\nName: not root.\nThe rest is\nas it was\nbefore, see\n",
         "Ana: hi\nBen: ho\nAna: hm\n" + "and so on\n" * 60,
+        "# 3 May 2026\nMorning: I ran far.\nEvening: I read a book.\n\n# 4 May 2026\nMorning: I slept.\nEvening: We went out.\n",
+        "## 5/13/2026\nMood: all good.\nGrateful: for the sun.\n\n## 5/14/2026\nMood: not good.\nGrateful: for tea.\n",
     ],
 )
 def test_other_texts_are_none(text: str) -> None:
-    """Settings, logs, letters, one person's notes, and texts with little speech in them."""
+    """Settings, logs, letters, one person's notes, diaries, and texts with little speech in them."""
     with pytest.raises(InputError, match=r"in none of the accepted formats|looks like a document"):
         detect("a.txt", text.encode())

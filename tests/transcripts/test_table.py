@@ -131,6 +131,31 @@ def test_the_owner_of_the_file_has_no_name_in_it() -> None:
     assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "speaker"),
+    [
+        ("type", "1", "unknown"), ("Type", "true", "unknown"), ("direction", "yes", "unknown"),
+        ("direction", "Outbound", "Me"), ("Type", "Sent Message", "Me"), ("direction", "incoming", "unknown"),
+        ("is_from_me", "1", "Me"), ("isFromMe", "0", "unknown"), ("from me", "TRUE", "Me"), ("is_outgoing", "yes", "Me"),
+    ],
+)  # fmt: skip
+def test_who_sent_a_message_without_a_name(column: str, value: str, speaker: str) -> None:
+    """A number says so only where the column asks: Android's type 1 is received."""
+    (chat,) = read(f"name,{column},text\n,{value},Hi\n")
+    assert chat.turns[0].speaker == speaker
+
+
+def test_only_a_role_makes_a_tool() -> None:
+    """A search hides what tools say, so a speaker's name alone does not make one."""
+    assert [turn.role for turn in read("name,text\nTool,Hi\nObservation,Ho\nUser,Hm\n")[0].turns] == [
+        None,
+        None,
+        "user",
+    ]
+    assert [turn.role for turn in read("name,role,text\nTool,tool,Hi\nAna,tool,Ho\n")[0].turns] == ["tool", "tool"]
+    assert read("role,text\ntool,Hi\n")[0].turns[0].role == "tool"
+
+
 def test_the_sides_of_a_chat_with_a_model_have_roles() -> None:
     """Copilot's history names them Human and AI."""
     text = "Conversation,Time,Author,Message\nTrip,2026-05-01T10:00:00,Human,Where to?\nTrip,2026-05-01T10:00:05,AI,Porto.\n"

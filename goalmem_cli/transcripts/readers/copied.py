@@ -24,12 +24,18 @@ from goalmem_cli.transcripts.reading.written_times import written_from_text
 _TIME = r"\[(?P<said>\d[^\[\]\n]{6,30}\d(?:[ \u202f][AaPp]\.?[Mm]\.?)?)\]"
 _TELEGRAM = re.compile(rf"(?P<who>[^\[\]\n]{{1,100}}), {_TIME}:?")
 _DISCORD = re.compile(rf"{_TIME} (?P<who>[^\n]{{1,100}}?)(?: \(pinned\))?")
-_GUILD = re.compile(r"={20,}\nGuild: .*\nChannel: (?:.* / )?(?P<channel>.+)\n")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[-+.\w]*", re.IGNORECASE)
+_GUILD = re.compile(r"={20,}\nGuild: .*\nChannel: (?P<channel>.+)\n")
 _FOOT = re.compile(r"^={20,}\nExported [\d.,\s]+ message\(s\)\n={20,}\s*\Z", re.MULTILINE)
-_BESIDE = re.compile(r"^\{(?:Attachments|Embed|Stickers|Reactions)\}(?:\n.+)*", re.MULTILINE)
+_BESIDE = re.compile(r"^\{(?:Attachments|Embed|Stickers|Reactions)\}[ \t]*$", re.MULTILINE)
+_NOTICE = re.compile(r"Joined the server\.|Pinned a message\.|Started a call that lasted \d[\d.,]* minutes?\.")
 _ANSWERS = re.compile(r"\[In reply to [^\[\]\n]{1,100}\]\n")
 _FORWARDED = re.compile(r"\[Forwarded from (?P<author>[^\[\]\n]{1,100})\]\n", re.IGNORECASE)
-_MEDIA = re.compile(r"\[ ?(?:Photo|Video|Voice|Sticker|GIF|File|Audio|Location|Contact|Poll|Album)\b[^\[\]]*\]")
+# A line in the place of media; other words in brackets are the person's.
+_MEDIA = re.compile(
+    r"\[ ?(?:(?:Photo|Video|Voice message|Video message|Sticker|GIF|File|Audio file|Location|Contact|Poll|Album)"
+    r"(?: ?[:,] [^\]]*)?|Sticker [^\w\s\[\]]{1,12}|[^\w\s\[\]]{1,12} Sticker) ?\]"
+)
 _FEWEST = 2
 
 
@@ -44,7 +50,9 @@ class CopiedReader:
         """Return whether the text begins with DiscordChatExporter's head, or a message and another as Telegram has."""
         if _GUILD.match(glimpse.head):
             return True
-        heads = [_head_in(_TELEGRAM, line) is not None for line in glimpse.head.split("\n") if line.strip()]
+        found = _Heads(_TELEGRAM)
+        lines = [(found.of(line) is not None, line) for line in glimpse.head.split("\n")]
+        heads = [is_head for is_head, line in lines if line.strip()]
         return sum(heads) >= _FEWEST and heads[0]
 
     def read(self, source: Source) -> Iterator[Conversation]:
@@ -60,45 +68,77 @@ class CopiedReader:
 def _drafts(source: Source) -> Iterator[Draft]:
     guild = _GUILD.match(source.head)
     form = _TELEGRAM if guild is None else _DISCORD
-    draft = Draft(title=None if guild is None else guild["channel"])
-    written = (found for _, line in source.lines() if (head := _head_in(form, line)) and (found := _written(head)))
+    draft = Draft(title=None if guild is None else guild["channel"].rpartition(" / ")[2])
+    first, second = _Heads(form), _Heads(form)  # the file is read twice
+    written = (found for _, line in source.lines() if (head := first.of(line)) and (found := _written(head)))
     dating = dating_of(written)
     order = None if dating is None else settled(source, dating).order
 
     def opening_of(line: str) -> Opening | None:
-        head = _head_in(form, line)
+        head = second.of(line)
         moment = None if head is None or order is None or (found := _written(head)) is None else found.moment(order)
         return None if head is None or moment is None else Opening(head["who"].strip(), Stamp(moment), "")
 
     openings = openings_with_text(source, opening_of, lambda: None)
-    return draft.fill(messages_from_openings(draft, _said_in(draft, openings)))
+    said = _said_in_telegram(draft, openings) if guild is None else _said_in_discord(draft, openings)
+    return draft.fill(messages_from_openings(draft, said))
 
 
-def _head_in(form: re.Pattern[str], line: str) -> re.Match[str] | None:
-    """Return the match of a line above a message, if its time can be one."""
-    head = form.fullmatch(line.strip()) if "]" in line else None
-    return head if head is not None and _written(head) is not None else None
+class _Heads:
+    """Finds the lines above messages, if it is given all lines in order.
+
+    Such a line is the first one, or stands below a blank line or another such line; elsewhere somebody quotes it.
+    """
+
+    def __init__(self, form: re.Pattern[str]) -> None:
+        self._form = form
+        self._may_begin = True
+
+    def of(self, line: str) -> re.Match[str] | None:
+        """Return the match of the line if a message begins below it, its time can be one, and no version is named."""
+        head = self._form.fullmatch(line.strip()) if self._may_begin and "]" in line else None
+        if head is not None and (_written(head) is None or _is_version(self._form, head["who"])):
+            head = None
+        self._may_begin = head is not None or not line.strip()
+        return head
+
+
+def _is_version(form: re.Pattern[str], name: str) -> bool:
+    return form is _TELEGRAM and _VERSION.fullmatch(name.strip()) is not None
 
 
 def _written(head: re.Match[str]) -> Written | None:
     return written_from_text(head["said"])
 
 
-def _said_in(draft: Draft, openings: Iterable[Opening]) -> Iterator[Opening]:
-    """Yield what people said; media, attachments and reactions are counted."""
+def _said_in_discord(draft: Draft, openings: Iterable[Opening]) -> Iterator[Opening]:
+    """Yield what people said, which stands before attachments, embeds and reactions; these and notices are counted."""
     for opening in openings:
-        text, beside = _BESIDE.subn("", _FOOT.sub("", opening.text))
-        if beside:
-            draft.count("attachments, embeds, stickers and reactions left out", beside)
-        text = _ANSWERS.sub("", f"{text.strip()}\n", count=1)
+        text = _FOOT.sub("", opening.text)
+        beside = _BESIDE.search(text)
+        if beside is not None:
+            draft.count("attachments, embeds, stickers and reactions left out")
+            text = text[: beside.start()]
+        if _NOTICE.fullmatch(text.strip()):
+            draft.count("notices left out")
+        else:
+            yield replace(opening, text=text.strip())
+
+
+def _said_in_telegram(draft: Draft, openings: Iterable[Opening]) -> Iterator[Opening]:
+    """Yield what people said; messages of media alone are counted."""
+    for opening in openings:
+        text = _ANSWERS.sub("", f"{opening.text.strip()}\n", count=1)
         forwarded = _FORWARDED.match(text)
         text = text[forwarded.end() :] if forwarded else text
-        text, media = _MEDIA.subn("", text)
-        if media and not text.strip():
+        lines = text.split("\n")
+        said = [line for line in lines if not _MEDIA.fullmatch(line.strip())]
+        text = "\n".join(said).strip()
+        if len(said) < len(lines) and not text:
             draft.count("messages of media alone left out")
             continue
         if forwarded:
-            said = f"[forwarded from {forwarded['author']}] {text.strip()}"
-            yield replace(opening, text=said, attributes=attributes(forwarded_from=forwarded["author"]))
+            text = f"[forwarded from {forwarded['author']}] {text}"
+            yield replace(opening, text=text, attributes=attributes(forwarded_from=forwarded["author"]))
         else:
-            yield replace(opening, text=text.strip())
+            yield replace(opening, text=text)

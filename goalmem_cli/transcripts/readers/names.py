@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from goalmem_cli.logic.roles import role_of
+from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.markdown import Kind, Line, sorted_lines
@@ -17,7 +17,9 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
+_FENCED = ("```", "~~~")
 _NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
+_OUTSIDE = "lines outside any message left out"
 _FEWEST = 3
 _FEW_WORDS = 4
 _RETURNING = 2
@@ -33,7 +35,7 @@ _NOBODY = frozenset(
 class NamesReader:
     """Reads a file as one conversation. A name speaks if it recurs or has the form of a name.
 
-    Markdown headings that are dates tell when the lines below were said; a title is left out.
+    Markdown headings that are dates tell when the lines below were said; others are left out.
     """
 
     name = "names"
@@ -45,15 +47,16 @@ class NamesReader:
 
         Below headings most lines have to begin with a name, and two names recur: many documents have a few such lines.
         """
-        marked = [line for line in sorted_lines(enumerate(glimpse.head.split("\n"), 1)) if line.raw.strip()]
-        headings = _headings(marked)
-        lines = [line.raw.strip() for line in marked if line.number not in headings]
+        numbered = list(enumerate(glimpse.head.split("\n"), 1))
+        headings = _headings(numbered)
+        lines = [line.strip() for number, line in numbered if line.strip() and number not in headings]
         spoken = [match for line in lines if (match := _spoken(line)) and _may_speak(match["name"])]
         counts = Counter(match["name"] for match in spoken)
         if len(counts) < 2 or max(counts.values()) < 2 or not lines[0].startswith(spoken[0]["name"]):
             return False
-        has_few = 3 * len(spoken) < 2 * len(lines) or sum(count > 1 for count in counts.values()) < _RETURNING
-        if headings and has_few:
+        parts = sum(not line.is_date for line in list(headings.values())[1:])
+        has_few = 3 * len(spoken) < 2 * (len(lines) + parts) or sum(count > 1 for count in counts.values()) < _RETURNING
+        if headings and (has_few or not _returns_in_a_section(numbered, headings)):
             return False
         speakers = _speakers(lines)
         said = [match["text"] or "" for match in spoken if match["name"] in speakers]
@@ -76,7 +79,7 @@ class NamesReader:
 
 
 def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversation; lines that look like a speaker's but are none are counted."""
+    """Yield the conversation; headings, lines below them, and lines that only look like a speaker's are counted."""
     draft = Draft()
     speakers, headings = _scanned(source)
     near_misses = NearMisses(draft, _NEARLY)
@@ -92,7 +95,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
             if heading.is_date:
                 day = stamp_or_unread(heading.name)
             else:
-                draft.count("titles left out")
+                draft.count("titles and headings left out")
+                day = None if any(map(str.isdigit, heading.name)) else day
             return Opening("", None, "")
         match = _spoken(line)
         if match is not None and match["name"] in speakers:
@@ -100,8 +104,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
         near_misses.look_at(line)
         return None
 
-    openings = openings_with_text(source, opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(_message(opening) for opening in openings if opening.speaker)
+    openings = openings_with_text(source, opening_of, lambda: draft.count(_OUTSIDE))
+    return draft.fill(_messages(draft, openings))
 
 
 def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
@@ -115,21 +119,55 @@ def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
             yield line
 
     speakers = _speakers(texts())
-    return speakers, _headings(sorted_lines(source.lines())) if has_marks else {}
+    return speakers, _headings(source.lines()) if has_marks else {}
 
 
-def _headings(lines: Iterable[Line]) -> dict[int, Line]:
-    """Return the title, if the text begins with one, and the headings that are dates, by their line numbers."""
-    filled = (line for line in lines if line.raw.strip())
-    return {
-        line.number: line
-        for place, line in enumerate(filled)
-        if line.kind is Kind.HEADING and (line.is_date or not place)
-    }
+def _headings(numbered: Iterable[tuple[int, str]]) -> dict[int, Line]:
+    """Return the headings by their line numbers: dates, and others unless text stands right above them."""
+    found: dict[int, Line] = {}
+    is_below_text = False
+    for line in sorted_lines((number, _fence_or_line(line)) for number, line in numbered):
+        if line.kind is Kind.HEADING and (line.is_date or not is_below_text):
+            found[line.number] = line
+        is_below_text = bool(line.raw.strip()) and line.number not in found
+    return found
 
 
-def _message(opening: Opening) -> Message:
-    return Message(opening.speaker, opening.text.strip(), opening.said, role=role_of(opening.speaker))
+def _fence_or_line(line: str) -> str:
+    """Return what is said on the line if a fence begins with it, else the line."""
+    said = match["text"] if any(mark in line for mark in _FENCED) and (match := _spoken(line)) else None
+    return said if said is not None and said.startswith(_FENCED) else line
+
+
+def _returns_in_a_section(numbered: Iterable[tuple[int, str]], headings: dict[int, Line]) -> bool:
+    """Return whether in a section somebody speaks again and another speaks after the first time.
+
+    In diaries and forms, each section has each name once. A title alone makes no sections.
+    """
+    sections: list[list[str]] = [[]]
+    for number, line in numbered:
+        if number in headings:
+            sections.append([])
+        elif (match := _spoken(line)) and _may_speak(match["name"]):
+            sections[-1].append(match["name"])
+    return any(map(_is_in_turns, sections))
+
+
+def _is_in_turns(names: list[str]) -> bool:
+    """Return whether one of the names comes back, with another between or after."""
+    first = {name: place for place, name in reversed(list(enumerate(names)))}
+    return any(count > 1 and first[name] + count < len(names) for name, count in Counter(names).items())
+
+
+def _messages(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
+    """Yield what people said; the lines between a heading and the next speaker are counted."""
+    for opening in openings:
+        if opening.speaker:
+            role = role_of(opening.speaker)  # a tool says so otherwise; here it is a name
+            role = None if role == TOOL else role
+            yield Message(opening.speaker, opening.text.strip(), opening.said, role=role)
+        else:
+            draft.count(_OUTSIDE, sum(1 for line in opening.text.split("\n") if line.strip()))
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:

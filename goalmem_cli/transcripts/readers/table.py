@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 
-from goalmem_cli.logic.roles import role_of
+from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.kakaotalk import NOTICE, STAND_IN
 from goalmem_cli.transcripts.reading.columns import COLUMNS, Header, header_of, rows_below
@@ -23,8 +23,12 @@ _WINDOWS_READ = "tables that are no UTF-8, read as Windows-1252"
 _LONG_ID = 12
 _UNKNOWN = "unknown"
 _OWNER = "Me"
-_OUTGOING = frozenset(("outgoing", "out", "sent", "1", "true", "yes"))
-"""The directions of messages that the owner of the file sent, whose name iMazing and others leave out."""
+_OUTGOING = frozenset(("outgoing", "out", "sent", "outbound", "sent message"))
+"""The directions of messages that the owner of the file sent, whose name iMazing and others leave out.
+
+Numbers are none: Android's type 1 is received.
+"""
+_YES = frozenset(("1", "true", "yes"))
 
 
 class TableReader:
@@ -103,10 +107,18 @@ class _Table:
             said = self._stamp(header.time(row)) if header.has("time") else None
             # Older stores have ids that were made with this name.
             own_id = header.cell(row, "id") or ids.of(Opening(named or _UNKNOWN, said, text))
-            yield Message(speaker, text, said, own_id if text else None, role_of(header.cell(row, "role") or speaker))
+            yield Message(speaker, text, said, own_id if text else None, self._role(row, speaker))
+
+    def _role(self, row: Sequence[str], speaker: str) -> str | None:
+        """Return the role that the row gives, else the speaker's; somebody who is only called Tool is none."""
+        given = self._header.cell(row, "role")
+        role = role_of(given or speaker)
+        return role if given or role != TOOL else None
 
     def _unnamed(self, row: Sequence[str]) -> str:
-        return _OWNER if self._header.cell(row, "direction").casefold() in _OUTGOING else _UNKNOWN
+        header = self._header
+        is_sent = header.cell(row, "direction").casefold() in _OUTGOING
+        return _OWNER if is_sent or header.cell(row, "is mine").casefold() in _YES else _UNKNOWN
 
     def _name(self, row: Sequence[str]) -> str:
         return self._header.cell(row, "conversation") or _UNKNOWN

@@ -29,7 +29,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "id": ("message id", "id", "msg id", "turn id", "utterance id"),
     "role": ("role", "sender role", "author role"),
-    "direction": ("direction", "type", "is from me", "from me", "is outgoing"),
+    "direction": ("direction", "type"),
+    "is mine": ("is from me", "from me", "is outgoing"),
 }  # fmt: skip
 _DELIMITERS = ",\t;|"
 
