@@ -164,9 +164,9 @@ def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
         if turn.speaker not in known and len(there) == 1 and there.isdisjoint(names):
             shared[turn.speaker, min(there)] += len(turn.text.split())
     called: dict[str, str] = {}
-    for (name, there), count in shared.most_common():
-        if count >= _WORDS_OF_ONE and there not in called.values():
-            called.setdefault(name, there)
+    for (name, other), count in shared.most_common():
+        if count >= _WORDS_OF_ONE and other not in called.values():
+            called.setdefault(name, other)
     return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
 
 
