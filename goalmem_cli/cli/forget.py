@@ -15,7 +15,7 @@ from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library.forgetting import forget as forget_for_good
 from goalmem_cli.library.forgetting import refuse_always
-from goalmem_cli.library.scope import selected
+from goalmem_cli.library.scope import selected, strangers_in_words
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 
@@ -99,6 +99,8 @@ def forget(
         run.screen.note(f"also the goal {kept.name} with all its states")
     counts = _forgettable(run, memory, selection)
     is_done = bool(counts.turns or always)
+    for line in strangers_in_words(memory, speaker) if always and speaker else ():
+        run.screen.note(line)
     if is_done and not dry_run:
         if always:
             run.screen.note("--always: what comes later of these conversations and speakers is left out too")

@@ -79,6 +79,9 @@ CheckGoals = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Report what would be read, and store nothing.")]
 
+_INTERRUPTED = "interrupted: what is stored stays, and the same command goes on"
+_INTERRUPTED_REDACTING = "interrupted: run it again, since turns with secrets may be taken out and not stored again yet"
+
 
 def _list_formats(is_asked: bool) -> None:
     """Print every format with its file endings and marks, and exit."""
@@ -177,7 +180,7 @@ def ingest(
     try:
         reading.read(memory, is_dry=dry_run)
     except KeyboardInterrupt:
-        run.screen.note("interrupted: what is stored stays, and the same command goes on")
+        run.screen.note(_INTERRUPTED_REDACTING if reading.takes_out and not dry_run else _INTERRUPTED)
         raise
     finally:
         # Report what was stored, even if the store failed afterwards.

@@ -253,6 +253,8 @@ def copy(
         )  # fmt: skip
     if done.forgotten:
         run.screen.note(f"{other.settings.place}: {note_of_forgotten(done.forgotten, is_restored=restore_forgotten)}")
+    if done.rules_fault:
+        run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"
     run.screen.report(f"{other.settings.place}: {held}; {done.compared} compared with {run.settings.place}")
     return 0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from goalmem_cli.errors import StoreDamaged, StoreError
+from goalmem_cli.errors import StoreError
 from goalmem_cli.library.forgetting import EXPORT, Sieve
 from goalmem_cli.library.goals.adopting import adopt
 from goalmem_cli.library.known import KnownMemory
@@ -34,6 +33,7 @@ class Copied:
     """Counts of a copy: the source's conversations and turns, new turns in the target, and compared turns.
 
     `forgotten` counts the turns that the target had forgotten. They were left out, or stored again on request.
+    `rules_fault` says why the rules for forms of questions were not copied; "" if they were.
     """
 
     conversations: int
@@ -41,6 +41,7 @@ class Copied:
     new_turns: int
     compared: int
     forgotten: int
+    rules_fault: str = ""
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ def copy(
     Turns that the target has forgotten are left out, unless it `restores_forgotten` turns. The source's marks of
     forgotten turns are copied. So are the user's notes on people, except on people whom the target has
     notes on, the kept goals, except those whose names are taken there, and the rules for forms of questions that have
-    none there.
+    none there; rules that cannot be read or written are not copied.
 
     The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
     interruption the same copy continues.
@@ -93,13 +94,21 @@ def copy(
     known.carry([Tombstones.of_folder(source.path)])
     sieve.settle()
     adopt(target, [goal.document() for goal in GoalFolder(source.path / GOALS).all()])
-    with suppress(StoreDamaged):  # rules are learned again
-        RuleFile(target.path).take(RuleFile(source.path).all())
+    fault = _take_rules(source, target)
     told = People.of_folder(target.path).plus(People.of_folder(source.path))
     if told.persons:
         with target.keeping() as written:
             told.keep(target.path, written)
-    return _compared(source, target, added, sifted, seed)
+    return replace(_compared(source, target, added, sifted, seed), rules_fault=fault)
+
+
+def _take_rules(source: KeptMemory, target: KeptMemory) -> str:
+    """Copy the rules, or return why that cannot be done; the rest of the copy goes on, as rules are learned again."""
+    try:
+        RuleFile(target.path).take(RuleFile(source.path).all())
+    except StoreError as error:
+        return error.message
+    return ""
 
 
 def _compared(source: KeptMemory, target: KeptMemory, added: list[Added], sifted: _Sifted, seed: int) -> Copied:

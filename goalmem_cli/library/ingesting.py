@@ -117,6 +117,11 @@ class Reading:
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
+    @property
+    def takes_out(self) -> bool:
+        """Whether stored turns with secrets may be deleted before they are stored again without them."""
+        return self._redactor.takes_out
+
     def find(self, paths: Iterable[Path], sources: Iterable[str], seen: Seen | None = None) -> None:
         """Find the files to read; with `seen`, unchanged files are left out, and the others are noted in it.
 

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Turn, content_hash
 
@@ -119,11 +120,18 @@ class KnownMemory:
         names, keys = set[str](), set[str]()
         for conversation, turns in plain:
             called = self._called(conversation)
-            names.update(called or [added.conversation for added in self._memory.preview_all([conversation])])
+            names.update(called or self._previewed(conversation))
             keys.update(turn.content_key for turn in turns)
         selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
         if selection.conversations and self._memory.forgettable(selection).ids:
             self._memory.forget(selection)
+
+    def _previewed(self, conversation: Conversation) -> list[str]:
+        """Return the names that the conversation would get; empty if it cannot be stored, which storing it reports."""
+        try:
+            return [added.conversation for added in self._memory.preview_all([conversation])]
+        except InputError:
+            return []
 
     def _called(self, conversation: Conversation) -> list[str]:
         """Return the names of the conversation in the memory; empty if it is not found."""

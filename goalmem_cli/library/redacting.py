@@ -34,6 +34,11 @@ class Redactor:
         """Use this memory's marks from now on."""
         self._known = known
 
+    @property
+    def takes_out(self) -> bool:
+        """Whether it may delete stored turns, to store them again without their secrets."""
+        return self._redacts or (self._known is not None and self._known.marks.knows_secrets)
+
     def settled(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
         """Yield redacted conversations, once what was stored of them with secrets is deleted.
 
@@ -55,10 +60,10 @@ class Redactor:
 
     def _settle(self) -> None:
         if self._plain and self._known is not None:
-            self._known.take_out(self._plain)
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)
                 self._known.change(lambda there: there.with_redacted(marks))
+            self._known.take_out(self._plain)  # after the marks: what is stored next is redacted even if this stops
         self._plain, self._marks = [], set()
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:

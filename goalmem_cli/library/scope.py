@@ -122,7 +122,7 @@ def selected(
     With `is_always`, a speaker of whom nothing is stored any more may be named too.
 
     Raises:
-        UsageError: nothing is given, a list is empty, or a name is not in the store.
+        UsageError: nothing is given, a list or a name is empty, or a name is not in the store.
         StoreError: there is no store, or it cannot be read.
     """
     if conversations is None and speakers is None and before is None:
@@ -136,11 +136,32 @@ def selected(
     if is_always and speakers is not None:
         _refuse_text(speakers, names.speakers)
         gone = tuple(encodable(name) for name in speakers if not _speaks(name, people, stored))
+        if not all(name.strip() for name in gone):
+            raise UsageError(f"{names.speakers}: the name is empty", "name a speaker; `goalmem stores show` lists them")
         speakers = [name for name in speakers if encodable(name) not in gone]
     heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
     if heard is None:
         return Selection(scope, None, before)
     return Selection(scope, (*heard.names, *gone), before, voices=heard.voices)
+
+
+def strangers_in_words(memory: KeptMemory, speakers: Sequence[str]) -> list[str]:
+    """Return a line for each name under which nobody speaks in the memory, with similar names.
+
+    Raises:
+        StoreError: there is no store, or it cannot be read.
+    """
+    people, stored = People.of_folder(memory.path), memory.conversations()
+    strangers = [encodable(name) for name in dict.fromkeys(speakers) if not _speaks(name, people, stored)]
+    if not strangers:
+        return []
+    labels = Roster.of_stored(people, stored).labels
+    known = sorted({name for voice in _voices(stored) for name in (voice.name, labels[voice])})
+    lines = list[str]()
+    for name in strangers:
+        asks = f" ({hint})" if (hint := _did_you_mean(name, known)) else ""
+        lines.append(f"nobody called {name!r} speaks here{asks}: only what comes later is left out")
+    return lines
 
 
 def _speaks(name: str, people: People, stored: Sequence[ConversationSummary]) -> bool:
@@ -224,13 +245,17 @@ def _match(name: str, known: Sequence[str], flag: str, noun: str) -> str:
 
 def _unknown(name: str, known: Sequence[str], flag: str, noun: str) -> UsageError:
     """Return the error for an unknown name, with a hint at similar names."""
-    by_folded = {each.casefold(): each for each in known}
-    close = [by_folded[each] for each in get_close_matches(name.casefold(), by_folded, n=_SHOWN, cutoff=0.5)]
-    if close:
-        hint = f"did you mean {' or '.join(repr(each) for each in close)}?"
-    elif known:
+    hint = _did_you_mean(name, known)
+    if not known:
+        hint = "the store is empty: `goalmem ingest PATH` reads a transcript into it"
+    elif not hint:
         more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
         hint = f"there is {', '.join(repr(each) for each in known[:_SHOWN])}{more}; `goalmem stores show` lists them"
-    else:
-        hint = "the store is empty: `goalmem ingest PATH` reads a transcript into it"
     return UsageError(f"{flag}: there is no {noun} {name!r} in the store", hint)
+
+
+def _did_you_mean(name: str, known: Sequence[str]) -> str:
+    """Return a question with the names that are similar, "" if there are none."""
+    by_folded = {each.casefold(): each for each in known}
+    close = [by_folded[each] for each in get_close_matches(name.casefold(), by_folded, n=_SHOWN, cutoff=0.5)]
+    return f"did you mean {' or '.join(repr(each) for each in close)}?" if close else ""

@@ -157,6 +157,32 @@ def test_always_can_be_said_when_nothing_of_somebody_is_left(goalmem: Goalmem, t
     assert goalmem("forget", "--list").code == 1
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_always_needs_a_name(goalmem: Goalmem, talk: Path, name: str) -> None:
+    """An empty one names nobody, and leaves no mark."""
+    assert talk.exists()
+    outcome = goalmem("forget", "--speaker", name, "--always", "--yes")
+    assert outcome.code == 2
+    assert outcome.error_lines[0] == "--speaker: the name is empty"
+    assert goalmem("forget", "--list").code == 1
+
+
+def test_always_says_that_nobody_has_the_name(goalmem: Goalmem, talk: Path) -> None:
+    """With who may be meant, before it asks; of a stored speaker it says nothing."""
+    assert talk.exists()
+    asked = goalmem("forget", "--speaker", "Norra", "--always")
+    assert asked.code == 2
+    told = "nobody called 'Norra' speaks here (did you mean 'Nora'?): only what comes later is left out"
+    assert told in asked.err
+    assert goalmem("forget", "--list").code == 1
+    outcome = goalmem("forget", "--speaker", "Norra", "--always", "--yes")
+    assert outcome.code == 0
+    assert told in outcome.err
+    unlike = goalmem("forget", "--speaker", "Zbigniew", "--always", "--yes").err
+    assert "nobody called 'Zbigniew' speaks here: only what comes later is left out" in unlike
+    assert "nobody called" not in goalmem("forget", "--speaker", "Nora", "--always", "--yes").err
+
+
 @pytest.mark.parametrize("words", [("--before", "2026-01-02"), ("--leave-nothing",)])
 def test_always_excludes_what_contradicts_it(goalmem: Goalmem, talk: Path, words: tuple[str, ...]) -> None:
     """It is about all that comes later."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import goalmem_cli
+from goalmem_cli.library.known import KnownMemory
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.redaction import redacted
@@ -339,6 +340,78 @@ def test_many_conversations_are_taken_out_at_once(goalmem: Goalmem, tmp_path: Pa
     stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]
     assert (stats["conversations"], stats["turns"]) == (4, 8)
     assert goalmem("stores", "verify", "-q").code == 0
+
+
+def test_what_cannot_be_stored_takes_nothing_behind_it_along(goalmem: Goalmem, tmp_path: Path) -> None:
+    """An export with two turns of one id is refused by its own name; the files behind it are stored, redacted."""
+    stored(goalmem, tmp_path / "talk.json")
+    export = tmp_path / "a.jsonl"
+    goalmem("stores", "export", "--out", str(export))
+    lines = [json.loads(line) for line in export.read_text("utf-8").splitlines()]
+    for line in lines:
+        if "turn" in line:
+            line["turn"]["own_id"] = "x1"
+        elif "conversation" in line:
+            line.update(conversation="elsewhere", own_id=None)
+    export.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    chats = [tmp_path / "b.txt", tmp_path / "c.txt"]
+    for day, chat in enumerate(chats, 23):
+        said = (
+            f"[05/{day}/23, 10:00:01] Pia: {chat.stem} has a shed\n[05/{day}/23, 10:00:02] Quin: and {KEY} is its key\n"
+        )
+        chat.write_text(said, "utf-8")
+
+    outcome = goalmem("ingest", "--redact", str(export), *map(str, chats))
+
+    assert outcome.code == 5
+    errors = [line for line in outcome.err.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+    assert f"{export}: conversation elsewhere" in errors[0]
+    assert "two turns have this id" in errors[0]
+    for chat in chats:
+        assert f"{chat}: whatsapp, 1 conversation, 2 turns, 2 new stored" in outcome.out
+    told = goalmem("stores", "export").out
+    assert "b has a shed" in told
+    assert "c has a shed" in told
+    assert told.count("[redacted: aws key]") == 2
+
+
+def test_stopped_after_the_deletion_no_secret_comes_back(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark is written before it, so a plain reading redacts too; and it is said that turns may be missing."""
+    file, take_out = tmp_path / "talk.json", KnownMemory.take_out
+    stored(goalmem, file)
+
+    def stop(known: KnownMemory, plain: Any) -> None:
+        take_out(known, plain)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(KnownMemory, "take_out", stop)
+        outcome = goalmem("ingest", str(file), "--redact")
+    assert outcome.code == 130
+    assert (
+        "interrupted: run it again, since turns with secrets may be taken out and not stored again yet" in outcome.err
+    )
+    assert "what is stored stays" not in outcome.err
+    said, held = stored(goalmem, file)
+    assert "redacted: 1 aws key" in said
+    assert KEY not in held
+
+
+def test_stopped_without_redaction_what_is_stored_stays(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is taken out then, and that is what is said."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps([SECRET, REPLY]), "utf-8")
+    monkeypatch.setattr("goalmem_cli.store.store.Store.add_all", stop)
+    assert "interrupted: what is stored stays" in goalmem("ingest", str(file)).err
 
 
 @pytest.fixture

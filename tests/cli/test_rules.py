@@ -15,7 +15,7 @@ import pytest
 from goalmem_cli.config import Settings, given_settings
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.records import Question
-from goalmem_cli.store.privacy import RULES
+from goalmem_cli.store.privacy import PEOPLE, RULES
 from goalmem_cli.wiring import Factories, LoadedModel, build_reasoner, open_store
 from tests.cli.test_goals import BEN, LEEDS, RENT, YORK, model, read
 from tests.invoking import Goalmem, Outcome, seeing
@@ -130,6 +130,23 @@ def test_a_copy_has_the_rules(home: Goalmem) -> None:
         assert home("stores", "copy", "store", "other").code == 0
         assert json.loads(home("rules", "--json", "--store", "other").out)["rules"] == [row]
         ask_ben(home, [])  # the rule of the source has been tried meanwhile
+
+
+@pytest.mark.parametrize("place", ["store", "other"])
+@pytest.mark.parametrize("content", ['{"schema_version": 99, "rules": []}', "no rules"])
+def test_a_copy_goes_on_without_rules_that_it_cannot_read(
+    home: Goalmem, tmp_path: Path, place: str, content: str
+) -> None:
+    """Newer or damaged, there or here: the notes on people behind them are copied, and it is said."""
+    assert home("people", "name", "Ana", "Ana K.").code == 0
+    (tmp_path / place).mkdir(exist_ok=True)
+    (tmp_path / place / RULES).write_text(content, "utf-8")
+    outcome = home("stores", "copy", "store", "other")
+    assert outcome.code == 0, outcome.err
+    assert "the rules for questions were not copied: " in outcome.err
+    assert str(Path(place) / RULES) in outcome.err
+    assert (tmp_path / place / RULES).read_text("utf-8") == content
+    assert (tmp_path / "other" / PEOPLE).exists()
 
 
 def test_the_page_of_goals_shows_each_state_with_its_turns(home: Goalmem) -> None:

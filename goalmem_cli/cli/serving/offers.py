@@ -146,7 +146,8 @@ class Offers:
         """Wait for the previous question, then hold the turn.
 
         Raises:
-            Abandoned: the question was cancelled meanwhile."""
+            Abandoned: the question was cancelled meanwhile.
+        """
         with self._at_work:
             with self._changing:
                 watched.go_on()
@@ -254,7 +255,8 @@ class Offers:
         """Ask a question, keep it as a goal, and return its state.
 
         Raises:
-            Abandoned: as `ask`."""
+            Abandoned: as `ask`.
+        """
         from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
         refuse_empty(question, Kind.QUESTION)

@@ -209,7 +209,8 @@ async def _resource(work: Callable[[], T]) -> T:
     """Do the work in a thread.
 
     Raises:
-        ResourceError: as `_tool` raises ToolError."""
+        ResourceError: as `_tool` raises ToolError.
+    """
     try:
         return await to_thread.run_sync(work)
     except GoalmemError as error:
