@@ -160,6 +160,8 @@ class PromptBook:
             return self.prompts[step]
         except KeyError:
             hint = f"copy {step}.yaml from the package's prompts and change it there"
+            if self.profile == "compact":
+                hint = f"take a larger model (`goalmem models suggest`): small ones have no prompt for it; or {hint}"
             raise PromptError(f"{self.folder}: no prompt for the step {step}", hint) from None
 
     @property

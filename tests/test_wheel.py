@@ -84,7 +84,7 @@ def test_the_unpacked_wheel_works_outside_the_checkout(unpacked: Path, tmp_path:
     assert ingested.returncode == 0, ingested.stderr
     searched = goalmem("search", "What is the Kyoto Latte made with?", "-k", "1", "--json")
     assert json.loads(searched.stdout)["hits"][0]["turns"] == ["D2:1"]
-    measured = goalmem("bench", "speed", "--only", "calls", "--questions", "1", "--model", "nothing.gguf")
+    measured = goalmem("bench", "speed", "--only", "ask", "--questions", "1", "--model", "nothing.gguf")
     assert "nothing.gguf" in measured.stderr  # the sample conversations are there: only the model is missing
     checked = goalmem("prompts", "check")
     assert checked.returncode == 0, checked.stderr

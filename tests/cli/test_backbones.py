@@ -12,6 +12,8 @@ from tests.invoking import Goalmem
 
 OLDER = {"remem", "stitch"}
 """Which have tests of their own."""
+FULL_ONLY = {"paper:remem"}
+"""Which have full prompts alone, for large models."""
 
 
 SMALLER = "{raptor: {dimension: 3, reducer: pca}, graphiti: {cosine: 0.0}}"
@@ -19,7 +21,7 @@ SMALLER = "{raptor: {dimension: 3, reducer: pca}, graphiti: {cosine: 0.0}}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER))
+@pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER - FULL_ONLY))
 def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Whatever the small model makes of it, nothing breaks: it is indexed once, found, and a question ends."""
     monkeypatch.setenv("GOALMEM_BACKBONES", SMALLER)
@@ -42,3 +44,15 @@ def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatc
     assert document["status"] in ("answered", "unknown")
     assert set(document["evidence"]) <= set(document["facts"])
     assert goalmem("stores", "verify").code == 0
+
+
+@pytest.mark.parametrize("name", sorted(FULL_ONLY))
+def test_a_model_with_compact_prompts_is_refused_where_there_are_none(goalmem: Goalmem, name: str) -> None:
+    """It is said before anything is derived."""
+    assert goalmem("ingest", str(SAMPLES / "lisbon-trip.json"), "--quiet").code == 0
+
+    outcome = goalmem("index", name, "--dry-run", "--threads", "1")
+
+    assert outcome.code == 4
+    assert "no prompt for the step remem_gists" in outcome.err
+    assert "goalmem models suggest" in outcome.err

@@ -89,7 +89,10 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
 @pytest.mark.skipif(not MINIS.exists(), reason="shared data is not there")
 @pytest.mark.parametrize(("planning", "answered", "refused"), [("paper", 3.01, 5.0), ("together", 1.04, 2.0)])
 def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refused: float) -> None:
-    """In 2,441 questions about 611 conversations all end as they should, with so many calls in the mean."""
+    """Of 2,441 questions about 611 conversations all end as they should, with so many calls in the mean.
+
+    One does not by Algorithm 1: it searches for antecedents alone (line 25), not again with the value that was bound.
+    """
     calls: dict[bool, list[int]] = {False: [], True: []}
     wrong = []
     for file in sorted(MINIS.rglob("*.json")):
@@ -99,6 +102,6 @@ def test_minis_end_as_their_plans_say(planning: Planning, answered: float, refus
                 wrong.append(case.id)
 
     assert len(calls[False]) + len(calls[True]) == 2441
-    assert not wrong
+    assert wrong == (["eli-087:1"] if planning == "paper" else [])
     assert mean(calls[False]) <= answered
     assert mean(calls[True]) <= refused
