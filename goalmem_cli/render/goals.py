@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from goalmem_cli.render.text import counted, labels_of, safe, shortened
+from goalmem_cli.render.text import counted, labels_of, safe, settling, shortened
 from goalmem_cli.store.goal_records import GoalStatus, Outcome
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def line_of_check(checked: CheckedGoal) -> str:
     if outcome is Outcome.FAILED:
         return f"{head}: the model gave no usable reply; it stands as before"
     if outcome is Outcome.IN_CONFLICT:
-        ask = f"what would settle it: {safe(goal.question)} {safe(state.rival or '')}, or {safe(state.answer or '')}?"
+        ask = safe(settling(goal.question, (state.rival or "", state.answer or "")))
         return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"
     told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)
     was = f"; before: {safe(before.answer)}" if before.answer is not None else ""

@@ -65,6 +65,11 @@ def when(said: datetime | None) -> str:
     return f"{said.day} {said:%b %Y %H:%M}{offset}"
 
 
+def settling(question: str, values: Iterable[str]) -> str:
+    """Return the question that would settle which of two values holds."""
+    return f"what would settle it: {question} {', or '.join(values)}?"
+
+
 def told_by(speaker: str) -> str:
     """Return the speaker's name with a comma, or "" if there is none (several speakers)."""
     return f"{safe(speaker)}, " if speaker.strip() else ""

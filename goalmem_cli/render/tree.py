@@ -13,7 +13,7 @@ from goalmem_cli.logic.normal import words
 from goalmem_cli.records import Usage
 from goalmem_cli.render.actions import add_action
 from goalmem_cli.render.nodes import BRIEF, Detail, add_facts, cost, heading, labelled
-from goalmem_cli.render.text import counted, plain, safe, when
+from goalmem_cli.render.text import counted, plain, safe, settling, when
 from goalmem_cli.trace import (
     Attempt,
     Checked,
@@ -146,7 +146,7 @@ def reason_line(trace: Trace) -> str:
     """
     if trace.conflict:
         said = ", and ".join(_side(side, trace.facts) for side in trace.conflict)
-        return f"{said}; what would settle it: {trace.question} {', or '.join(s.value for s in trace.conflict)}?"
+        return f"{said}; {settling(trace.question, (side.value for side in trace.conflict))}"
     if trace.failure is not None:
         return trace.failure
     if trace.guess is not None:

@@ -50,14 +50,16 @@ _DOES = re.compile(
     r"([a-z]+)"
 )
 """A name, "I" or "we", and the verb behind it."""
+_CORRECTING = r"wrong(?:ly)?|mistaken?|meant|mixed up|actually|correct\w*"
+_CORRECTION = re.compile(rf"\b(?:{_CORRECTING})\b", re.IGNORECASE)
+"""Words with which people correct themselves."""
 _CHANGE = re.compile(
     r"\b(?:now|new|no longer|no more|any ?more|moved?|moving|back|left|leaving|quit|instead|chang\w+|switch\w+"
-    r"|stopp?\w*|sold|bought|gave up|since|these days|cannot|never|wrong(?:ly)?|mistaken?|meant|mixed up"
-    r"|actually|correct\w*|cancel\w*|next|from)\b",
+    r"|stopp?\w*|sold|bought|gave up|since|these days|cannot|never"
+    rf"|{_CORRECTING}|cancel\w*|next|from)\b",
     re.IGNORECASE,
 )
 """Words with which people tell of a change, or correct themselves."""
-_CORRECTION = re.compile(r"\b(?:wrong(?:ly)?|mistaken?|meant|mixed up|actually|correct\w*)\b", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
 """Words that tell of a change if the turn names what changed."""
 _VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
