@@ -16,8 +16,8 @@ import numpy as np
 
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
 from goalmem_cli.models.embedding.directions import direction_of
-from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.weights.gguf import GgufHeader, read_header
+from goalmem_cli.models.weights.loading import load_weights
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import encodable
 
@@ -156,15 +156,9 @@ def _pooling(header: GgufHeader) -> int:
 
 def _model(path: Path, resources: ExitStack) -> Any:
     """Load the weights; the resources free them."""
-    log = native_log()
     import llama_cpp
 
-    llama_cpp.llama_backend_init()
-    log.errors.clear()
-    model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
-    if not model:
-        reason = log.errors[0] if log.errors else "it does not say why"
-        raise ModelUnreadable(f"llama.cpp cannot load {path}: {reason}", HINT)
+    model = load_weights(path, HINT)
     resources.callback(llama_cpp.llama_model_free, model)
     if llama_cpp.llama_model_has_encoder(model) and llama_cpp.llama_model_has_decoder(model):
         raise ModelUnreadable(f"{path} is made to translate one text into another, not to embed", HINT)

@@ -20,9 +20,9 @@ from goalmem_cli.models.in_process.prompt_states import PromptStates
 from goalmem_cli.models.in_process.sampling import Grammars
 from goalmem_cli.models.in_process.template import ChatTemplate, Piece
 from goalmem_cli.models.in_process.vocabulary import Vocabulary
-from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.state_cache import StateCache
 from goalmem_cli.models.weights.gguf import GgufHeader, file_digest, read_header
+from goalmem_cli.models.weights.loading import load_weights
 from goalmem_cli.models.weights.lora import Adapter, apply, leave_off, load
 from goalmem_cli.ports import Completion, Request
 
@@ -186,28 +186,6 @@ def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:
         "weights": file_digest(path), "adapter": (lora.digest, lora.scale) if lora else None,
         "key_type": native.GGML_TYPE_F16, "value_type": native.GGML_TYPE_F16, "library": native.__version__,
     }  # fmt: skip
-
-
-def load_weights(path: Path, *, vocabulary_only: bool = False) -> Any:
-    """Return llama.cpp's model of the file; the caller must free it.
-
-    Raises:
-        ModelUnreadable: llama.cpp cannot load it.
-    """
-    log = native_log()
-    log.errors.clear()
-    import llama_cpp as native
-
-    native.llama_backend_init()
-    wanted = native.llama_model_default_params()
-    wanted.vocab_only = vocabulary_only
-    model = native.llama_model_load_from_file(os.fsencode(path), wanted)
-    if not model:
-        reason = log.errors[0] if log.errors else "it says no more"
-        raise ModelUnreadable(
-            f"llama.cpp cannot load {path}: {reason}", "get the file again, or name a model that llama.cpp knows"
-        )
-    return model
 
 
 def _template_and_context(path: Path, context: int | None) -> tuple[str, int]:

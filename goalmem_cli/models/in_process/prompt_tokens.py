@@ -12,12 +12,12 @@ import numpy as np
 
 from goalmem_cli.errors import ModelError, ModelUnreadable
 from goalmem_cli.models.in_process.kv_cache import Logits
-from goalmem_cli.models.in_process.llama import load_weights
 from goalmem_cli.models.in_process.sampling import Grammars
 from goalmem_cli.models.in_process.template import ChatTemplate, Piece
 from goalmem_cli.models.in_process.vocabulary import Vocabulary
 from goalmem_cli.models.weights import lora
 from goalmem_cli.models.weights.gguf import read_header
+from goalmem_cli.models.weights.loading import load_weights
 from goalmem_cli.ports import Request
 
 
