@@ -52,6 +52,29 @@ def test_a_title_and_days_may_stand_above() -> None:
     assert detect("trip.md", text.encode()) == "names"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3 May 2026\nAna: The code?\nBen:\n7719\nAna: Thanks.\n5 May 2026\nBen: So it is.\nAna: Bye.\n",
+        "Our trip\n\n2026-05-03\n\nAna: The code?\nBen:\n7719\nAna: Thanks.\n\nTuesday, May 5, 2026\nBen: So it is.\nAna: Bye.\n",
+    ],
+)
+def test_plain_lines_with_a_date_tell_the_day(text: str) -> None:
+    """At the top, below an empty line, or anywhere if the file begins with one; a number alone is no date."""
+    conversation = read(text)
+
+    assert [(turn.speaker, turn.text, turn.said and turn.said.day) for turn in conversation.turns] == [
+        ("Ana", "The code?", 3), ("Ben", "7719", 3), ("Ana", "Thanks.", 3), ("Ben", "So it is.", 5), ("Ana", "Bye.", 5),
+    ]  # fmt: skip
+    assert detect("trip.txt", text.removeprefix("Our trip\n\n").encode()) == "names"
+
+
+def test_a_date_in_what_somebody_says_stays_text() -> None:
+    conversation = read("Ana: When is it?\nBen: Let me look.\n3 May 2026\nAna: Good.\n")
+
+    assert [(turn.text, turn.said) for turn in conversation.turns][1] == ("Let me look.\n3 May 2026", None)
+
+
 def test_headings_end_what_was_said() -> None:
     """They are counted, as is the text below them; one with a number that is no date makes the day unknown."""
     text = (
@@ -93,6 +116,7 @@ def test_roles_are_known() -> None:
         "# Setup\n\nName: use your own one.\nPort: any will do.\nName: not root.\nThe rest is\nas it was\nbefore, see\n",
         "Ana: hi\nBen: ho\nAna: hm\n" + "and so on\n" * 60,
         "# 3 May 2026\nMorning: I ran far.\nEvening: I read a book.\n\n# 4 May 2026\nMorning: I slept.\nEvening: We went out.\n",
+        "3 May 2026\nMorning: I ran far.\nEvening: I read a book.\n\n4 May 2026\nMorning: I slept.\nEvening: We went out.\n",
         "## 5/13/2026\nMood: all good.\nGrateful: for the sun.\n\n## 5/14/2026\nMood: not good.\nGrateful: for tea.\n",
     ],
 )

@@ -86,7 +86,7 @@ def _line_outside_fences(number: int, raw: str) -> Line:
         text = _heading_text(heading[2] or "")
         if text:
             name, stamp = _split_name(text)
-            return Line(number, raw, Kind.HEADING, len(heading[1]), name, stamp, is_date=_is_date(text))
+            return Line(number, raw, Kind.HEADING, len(heading[1]), name, stamp, is_date=is_date(text))
     bold = _BOLD.fullmatch(raw)
     return (bold and _bold_line(number, bold)) or Line(number, raw)
 
@@ -122,10 +122,11 @@ def _split_name(text: str) -> tuple[str, str | None]:
 
 def _is_time_form(text: str) -> bool:
     """Return whether the text has the form of a time, even of one that does not exist."""
-    return _LIKE_A_TIME.search(text) is not None or _is_date(text)
+    return _LIKE_A_TIME.search(text) is not None or is_date(text)
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Return whether the whole text has the form of a date or time, even of one that does not exist."""
     try:
         return stamp_from_text(text) is not None
     except ValueError:

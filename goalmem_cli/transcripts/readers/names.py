@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
-from goalmem_cli.transcripts.readers.markdown import Kind, Line, sorted_lines
+from goalmem_cli.transcripts.readers.markdown import Kind, Line, is_date, sorted_lines
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
@@ -25,6 +26,7 @@ _FEW_WORDS = 4
 _RETURNING = 2
 _MOST_LINES = 10
 _LONGEST_NAME = 4
+_LONGEST_DATE = 40
 # Words before a colon that name no speaker.
 _NOBODY = frozenset(
     "note notes ps p.s. edit update todo warning info debug error example from to cc bcc subject date re fwd reply-to"
@@ -35,7 +37,8 @@ _NOBODY = frozenset(
 class NamesReader:
     """Reads a file as one conversation. A name speaks if it recurs or has the form of a name.
 
-    Markdown headings that are dates tell when the lines below were said; others are left out.
+    Dates on lines of their own, plain or as Markdown headings, tell when the lines below were said. Other headings are
+    left out.
     """
 
     name = "names"
@@ -109,13 +112,13 @@ def _drafts(source: Source) -> Iterator[Draft]:
 
 
 def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
-    """Return who speaks, and the headings by line number; most files have none, so they are looked for only then."""
+    """Return who speaks, and the headings by line number; they are looked for only if a line may be one."""
     has_marks = False
 
     def texts() -> Iterator[str]:
         nonlocal has_marks
         for _, line in source.lines():
-            has_marks = has_marks or "#" in line[:4]
+            has_marks = has_marks or "#" in line[:4] or _may_be_a_date(line)
             yield line
 
     speakers = _speakers(texts())
@@ -123,14 +126,32 @@ def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
 
 
 def _headings(numbered: Iterable[tuple[int, str]]) -> dict[int, Line]:
-    """Return the headings by their line numbers: dates, and others unless text stands right above them."""
+    """Return the headings by their line numbers: dates, and others unless text stands right above them.
+
+    A plain date is one at the top, or below an empty line. In a file that begins with one, all are.
+    """
     found: dict[int, Line] = {}
-    is_below_text = False
+    is_at_top, is_below_text, has_plain = True, False, False
     for line in sorted_lines((number, _fence_or_line(line)) for number, line in numbered):
-        if line.kind is Kind.HEADING and (line.is_date or not is_below_text):
+        is_plain = line.kind is Kind.TEXT and (has_plain or not is_below_text) and _is_a_date(line.raw)
+        if is_plain:
+            has_plain = has_plain or is_at_top
+            found[line.number] = replace(line, kind=Kind.HEADING, name=line.raw.strip(), is_date=True)
+        elif line.kind is Kind.HEADING and (line.is_date or not is_below_text):
             found[line.number] = line
         is_below_text = bool(line.raw.strip()) and line.number not in found
+        is_at_top = is_at_top and not line.raw.strip()
     return found
+
+
+def _may_be_a_date(line: str) -> bool:
+    """Say whether the line is short, has a digit, and has no colon unless it begins with a digit. It costs little."""
+    return len(line) <= _LONGEST_DATE and (":" not in line or line[0].isdigit()) and any(map(str.isdigit, line))
+
+
+def _is_a_date(line: str) -> bool:
+    """Say whether the line is a date and nothing else. A number alone ("7719") is none."""
+    return _may_be_a_date(line) and not line.strip().isdigit() and is_date(line.strip())
 
 
 def _fence_or_line(line: str) -> str:
