@@ -15,6 +15,7 @@ from goalmem_cli.lab.evaluation.summaries.summary import accuracies
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.testing import ScriptedModel
+from goalmem_cli.trace import Side
 from tests.lab.evaluation.test_judge import Overflowing, answer
 
 CASE = Case(
@@ -98,6 +99,19 @@ def test_a_refusal_has_no_nugget_and_nothing_is_asked() -> None:
 
     assert (verdict.is_right, verdict.mark) == (False, 0.0)
     assert marked(judge_of(model), Case("q3", "c1", "Q?", "A", (), "abstention", is_unanswerable=True)) == []
+
+
+def test_both_sides_of_a_conflict_are_an_answer() -> None:
+    """Questions about contradictions want both sides, and what would settle it."""
+    given = answer(None, CASE.id)
+    sides = (Side("never wrote a route", ("F1",)), Side("wrote the login route", ("F2",)))
+    model = ScriptedModel([reply_of("full", "1"), reply_of("full", "0")])
+    ((verdict,),) = judge_of(model).verdicts(
+        [Paper(CASE, replace(given, trace=replace(given.trace, conflict=sides)), (1,))]
+    )
+
+    assert verdict.score == 0.5
+    assert "wrote the login route (); what would settle it: " in model.seen[0].growing
 
 
 @pytest.mark.parametrize("profile", ["full", "compact"])

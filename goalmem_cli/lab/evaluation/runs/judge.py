@@ -28,6 +28,7 @@ from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
 from goalmem_cli.records import Usage
+from goalmem_cli.render.tree import reason_line
 
 Style: TypeAlias = Literal["standard", "strict"]
 Mark: TypeAlias = tuple[float | None, str]
@@ -148,8 +149,12 @@ class Judge:
         return TEMPLATES[case.category]
 
     def is_asked(self, paper: Paper) -> bool:
-        """Say whether a model must mark the paper: it has a prompt and is no refusal."""
-        return self.step_of(paper.case) is not None and not is_refused(paper.answered.trace)
+        """Say whether a model must mark the paper: it has a prompt and is no refusal.
+
+        For BEAM's nuggets an answer that shows both sides of a conflict is no refusal.
+        """
+        step, trace = self.step_of(paper.case), paper.answered.trace
+        return step is not None and (not is_refused(trace) or (step == NUGGET and bool(trace.conflict)))
 
     def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
         """Return each paper's verdicts in the order of its passes; none if `step_of` gives no prompt.
@@ -217,10 +222,9 @@ class Judge:
 
     def _marking(self, paper: Paper) -> _Marking:
         step, case = self.step_of(paper.case) or "", paper.case
-        texts: dict[str, object] = {
-            "question": quotable(case.question),
-            "prediction": quotable(prediction(paper.answered.trace)),
-        }
+        trace = paper.answered.trace
+        said = reason_line(trace) if trace.conflict else prediction(trace)
+        texts: dict[str, object] = {"question": quotable(case.question), "prediction": quotable(said)}
         nuggets = [quotable(nugget) for nugget in (case.answers if step == COUNT else case.nuggets)]
         if step == NUGGET:
             return _Marking(step, texts, paper.numbers, [{"nugget": nugget} for nugget in nuggets])
