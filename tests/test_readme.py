@@ -74,6 +74,17 @@ def test_every_command_is_mentioned() -> None:
     assert set(missing) == defaults
 
 
+def test_the_page_for_developers_names_what_there_is() -> None:
+    """AGENTS.md is one page, and each file, folder and page of the manual that it names exists."""
+    text = (CHECKOUT / "AGENTS.md").read_text("utf-8")
+    paths = re.findall(r"(?<![\w/])((?:goalmem_cli|tests|\.ci)(?:/[\w.]+)+)", text)
+
+    assert text.count("\n") <= MOST_LINES
+    assert len(paths) > 10
+    assert [path for path in paths if not (CHECKOUT / path).exists()] == []
+    assert [name for name in re.findall(r"`goalmem guide\s(\w+)`", text) if name not in NAMES] == []
+
+
 def test_every_page_is_listed_and_short() -> None:
     """The README names each with its title, and a page of the manual is no book."""
     assert [entry.name for entry in pages() if f"| {entry.title} |" not in README] == []
