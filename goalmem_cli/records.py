@@ -90,7 +90,7 @@ class Turn:
 
     @property
     def copied_from(self) -> tuple[str, ...]:
-        """The own ids of the conversations that its transcript tells it as copied from; none where it is said here."""
+        """The ids of the conversations that the transcript says this turn was copied from; empty if it was not copied."""
         told = self.attributes.get(COPIED_FROM)
         return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
 

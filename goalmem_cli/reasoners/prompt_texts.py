@@ -46,7 +46,7 @@ def asker_in(question: Question) -> str:
 
 
 def asked_in(text: str) -> str:
-    """Return a question as prompts have it: one in another language says in which to answer, an English one nothing."""
+    """Return a question as prompts show it. If it is not in English, it says which language to answer in."""
     language = language_asked(text)
     return text if language in ("", ENGLISH) else f"{text} (Answer in {name_of(language)}.)"
 

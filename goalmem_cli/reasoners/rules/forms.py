@@ -127,7 +127,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a question in its standard choice, and as it was written; `place` is the number of an open place."""
+    """A word of a question, in standard form and as written. `place` is the number of the open place it fills."""
 
     word: str
     written: str

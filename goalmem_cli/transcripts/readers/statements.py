@@ -23,7 +23,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 SPEAKER = "Chronicle"
 """The speaker of all statements."""
 EVIDENCE = "evidence"
-"""The key of made-up rows for the facts from which the answer follows."""
+"""The key, in made-up rows, of the facts that imply the answer."""
 _HASH_DIGITS = 12
 _NEVER = datetime(1, 1, 1)
 _TIMED = re.compile(r"\b(?:from|since|in|on|during)\s+(?P<start>(?:(?!\b(?:from|since|in|on|during)\b).)+?)"

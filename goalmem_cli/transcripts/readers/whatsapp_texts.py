@@ -59,7 +59,7 @@ _DAY_FIRST = re.compile(
     r"מקצה לקצה|بين الطرفين",
     re.IGNORECASE,
 )
-"""In the notice of languages in which dates begin with the day wherever they are spoken; in English some do."""
+"""Words of the notice in languages whose dates always begin with the day. English dates do so in some countries."""
 _ATTACHMENT = re.compile(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
 _OWN_NAME = re.compile(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
 _ONLY_BRACKETS = re.compile(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")

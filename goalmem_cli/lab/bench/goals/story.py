@@ -145,7 +145,7 @@ class Step:
 
     @property
     def matters(self) -> set[Matter]:
-        """What the step tells of, or makes forgotten."""
+        """The matters that somebody mentions in the step, or that are forgotten."""
         return {(each.person, each.slot.name) for each in (*self.tellings, *self.forgotten)}
 
 
@@ -209,7 +209,7 @@ class _Chat:
         return Conversation(self._name, "made-up", tuple(self._turns), own_id=self._name)
 
     def session(self, *, early: bool = False) -> list[Telling]:
-        """Let the chat go on for a session, and return what it tells. Nobody tells of a matter twice in a session."""
+        """Add a session to the chat, and return its tellings. Each matter is mentioned at most once in a session."""
         self._moment += timedelta(days=self._chance.randint(2, 9))
         self._session += 1
         told, done = list[Telling](), set[Matter]()
@@ -249,7 +249,7 @@ class _Chat:
         return made
 
     def _subject(self, speaker: str, done: set[Matter], *, early: bool) -> tuple[str, Slot] | None:
-        """Return what the speaker tells of next: a matter of their own or of their flatmate."""
+        """Return the matter that the speaker mentions next: an own one or one of the flatmate."""
         matters = [(speaker, slot) for slot in (*SLOTS, FLATMATE)]
         if flatmate := self._now.get((speaker, FLATMATE.name)):
             matters += [(flatmate, THEIR_WORK)] * 2

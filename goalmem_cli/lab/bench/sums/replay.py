@@ -37,7 +37,7 @@ class Replayed:
 
 
 def replayed(story: Story, question: Sum, prompts: PromptBook | None = None) -> Replayed:
-    """Return the engine's answer to a question on a story, of which it finds the evidence alone."""
+    """Return the engine's answer to a question about a story if it finds the evidence and nothing else."""
     turns = {turn.label: turn for turn in story.turns}
     evidence = ListBackbone(
         [turns[label] for label in dict.fromkeys(gold.turn for gold in question.groundings)], least=0
