@@ -90,7 +90,7 @@ class Turn:
 
     @property
     def copied_from(self) -> tuple[str, ...]:
-        """The ids of the conversations that the transcript says this turn was copied from; empty if it was not copied."""
+        """The ids of the conversations that this turn was copied from, if its transcript says so."""
         told = self.attributes.get(COPIED_FROM)
         return tuple(map(str, told)) if isinstance(told, list | tuple) else ()
 
