@@ -15,7 +15,7 @@ from datetime import datetime
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
-from goalmem_cli.logic.days import MONTH, Period, single
+from goalmem_cli.logic.days import MONTH, Period, month_of, single
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import Bound, Expression
@@ -27,6 +27,7 @@ _DATE = re.compile(
     rf"|\d{{4}}-\d{{2}}-\d{{2}}|(?:{_NAME})\.?,? \d{{4}})\b",
     re.IGNORECASE,
 )
+_MONTH_NAMED = re.compile(rf"\b(?:{_NAME})\b", re.IGNORECASE)
 _WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=\d|[A-Z])", re.IGNORECASE)
 _YEAR = re.compile(r"\b\d{4}\b")
 _AGE = re.compile(
@@ -67,6 +68,22 @@ def days_of(text: str) -> Period | None:
     """Return the days that the whole text means, or None; a time inside a longer phrase does not count."""
     found = _whole(text)
     return found.readings[0] if found is not None and found.bound is Bound.ON else None
+
+
+def time_in(text: str, language: str) -> str:
+    """Return an English time with a month as a language (ISO 639 code, one of CLDR's) writes it; else the text.
+
+    Example: "2 November 2023" is "2023年11月2日" in Japanese.
+    """
+    from babel.dates import format_skeleton
+
+    period = days_of(text) if _MONTH_NAMED.search(text) else None
+    if period is None:
+        return text
+    if period == month_of(period.first.year, period.first.month):
+        return format_skeleton("yMMMM", period.first, locale=language)
+    ends = dict.fromkeys((period.first, period.last))
+    return " – ".join(format_skeleton("yMMMMd", day, locale=language) for day in ends)
 
 
 def is_length(text: str) -> bool:

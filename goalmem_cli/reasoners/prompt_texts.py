@@ -8,8 +8,9 @@ from datetime import datetime
 
 from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.languages.names import name_of
-from goalmem_cli.languages.words import words_of
+from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.dates import with_days_in_words
+from goalmem_cli.logic.forms import time_in
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.model_replies import Reply, ask, ask_whole, in_one_line, parse_json
 from goalmem_cli.ports import Reasoner
@@ -135,14 +136,14 @@ class DaysInWords:
 
 
 class InItsLanguage:
-    """Wraps a reasoner and says yes and no in the language of the question, if the table has it."""
+    """Wraps a reasoner and says yes, no and times in the language of the question, if the table has it."""
 
     def __init__(self, reasoner: Reasoner) -> None:
         """Take the reasoner."""
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, with a verdict in the question's language.
+        """Return the reasoner's trace, with a verdict or a time in the question's language.
 
         Raises:
             ModelError: the model could not be used at all.
@@ -152,8 +153,10 @@ class InItsLanguage:
         told = words_of(question.text)
         if told is None:
             return trace
-        guess = trace.guess
-        if guess is not None and guess.answer in VERDICTS:
-            guess = replace(guess, answer=told.says(guess.answer))
-        answer = told.says(trace.answer) if trace.answer in VERDICTS else trace.answer
+        guess = trace.guess and replace(trace.guess, answer=_in_language(trace.guess.answer, told))
+        answer = trace.answer and _in_language(trace.answer, told)
         return replace(trace, answer=answer, guess=guess)
+
+
+def _in_language(answer: str, told: Words) -> str:
+    return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)

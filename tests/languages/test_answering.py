@@ -8,6 +8,7 @@ import pytest
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.logic.forms import time_in
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.direct import Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
@@ -74,6 +75,28 @@ def test_yes_and_no_are_in_the_language_of_the_question(said: str, answer: str) 
     """Whichever the model says."""
     trace, _ = proved("de", "Hat Jonas eine Katze?", said, 3)
     assert (trace.status, trace.answer) == (Status.ANSWERED, answer)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "told"),
+    [
+        ("ja", "2 November 2023", "2023年11月2日"), ("de", "May 2024", "Mai 2024"), ("es", "2024", "2024"),
+        ("fr", "12-18 February 2024", "12 février 2024 – 18 février 2024"), ("pt", "15 de março", "15 de março"),
+        ("zh", "the week before 8 May 2024", "2024年4月29日 – 2024年5月5日"), ("de", "May", "May"), ("de", "Mai", "Mai"),
+        ("pt", "from 28 May 2024 to 2 June 2024", "28 de maio de 2024 – 2 de junho de 2024"),
+    ],
+)  # fmt: skip
+def test_times_are_in_the_language_of_the_question(language: str, text: str, told: str) -> None:
+    """Facts show them in English, so a model reads them so; a time without its year, and other words, stay."""
+    assert time_in(text, language) == told
+
+
+def test_a_day_read_in_english_is_answered_in_the_language_of_the_question() -> None:
+    model = ScriptedModel(["answer: 6 January 2025\nfacts: F1"] * 2)
+    direct = Direct(Tools(ListBackbone(list(BY_LANGUAGE["ja"].conversation().turns), least=0), model, READING))
+    trace = InItsLanguage(direct).answer(Question("ボイラーが止まったのは何月何日ですか？", MOMENT))
+
+    assert trace.answer == "2025年1月6日"
 
 
 def test_i_is_who_says_it() -> None:
