@@ -99,7 +99,7 @@ def forget(
         run.screen.note(f"also the goal {kept.name} with all its states")
     counts = _forgettable(run, memory, selection)
     is_done = bool(counts.turns or always)
-    for line in strangers_in_words(memory, speaker) if always and speaker else ():
+    for line in strangers_in_words(memory, conversation or (), speaker or ()) if always else ():
         run.screen.note(line)
     if is_done and not dry_run:
         if always:
