@@ -372,7 +372,7 @@ class Reading:
         report.new_turns += added.new_turns
         self._grown |= {added.conversation} if added.new_turns else set()
         report.replaced += added.replaced
-        report.overlaps += [added] if added.beside or added.is_joined or added.copied else []
+        report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)
