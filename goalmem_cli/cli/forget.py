@@ -174,6 +174,8 @@ def _words(counts: Forgotten) -> str:
     """Return the counts in words."""
     from goalmem_cli.render.text import counted
 
+    if not counts.turns:
+        return "no turn, as nothing of the kind is stored"
     more = " ..." if len(counts.conversations) > _SHOWN else ""
     names = f" ({', '.join(counts.conversations[:_SHOWN])}{more})" if counts.conversations else ""
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.units.items())
