@@ -110,7 +110,8 @@ class KnownMemory:
     def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> int:
         """Delete these turns of transcripts from the memory, and return how many were stored.
 
-        No file of it holds their text afterwards. A dry reading only counts them. A transcript that cannot be found, such as a copy under another name, is compared with what is stored.
+        No file of it holds their text afterwards. A dry reading only counts them. A transcript that cannot be found,
+        such as a copy under another name, is compared with what is stored.
 
         Raises:
             StoreError: they cannot be deleted.

@@ -65,7 +65,8 @@ class Redactor:
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)
                 self._known.change(lambda there: there.with_redacted(marks))
-            self.taken_out += self._known.take_out(self._plain)  # after the marks: what is stored next is redacted even if this stops
+            # After the marks: what is stored next is redacted even if this stops.
+            self.taken_out += self._known.take_out(self._plain)
         self._plain, self._marks = [], set()
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:

@@ -22,8 +22,13 @@ from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.recognising import (
-    looked_for, sources_of, told_of, told_of_source, told_to_copies, with_rooms_called,
-)  # fmt: skip
+    looked_for,
+    sources_of,
+    told_of,
+    told_of_source,
+    told_to_copies,
+    with_rooms_called,
+)
 from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 

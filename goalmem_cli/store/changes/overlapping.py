@@ -159,7 +159,7 @@ def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
 
 
 def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], dict[str, str]]:
-    """Return the turns of a stored conversation's transcript as they are stored, also if a speaker has another name now.
+    """Return a stored conversation's new transcript, with stored turns for those of a speaker with another name now.
 
     Own ids that contain a speaker's name do not recognise such turns. Also returns new name -> stored name.
     """
