@@ -99,7 +99,7 @@ def forget(
         run.screen.note(f"also the goal {kept.name} with all its states")
     counts = _forgettable(run, memory, selection)
     is_done = bool(counts.turns or always)
-    for line in strangers_in_words(memory, speaker) if always and speaker else ():
+    for line in strangers_in_words(memory, conversation or (), speaker or ()) if always else ():
         run.screen.note(line)
     if is_done and not dry_run:
         if always:
@@ -174,6 +174,8 @@ def _words(counts: Forgotten) -> str:
     """Return the counts in words."""
     from goalmem_cli.render.text import counted
 
+    if not counts.turns:
+        return "no turn, as nothing of the kind is stored"
     more = " ..." if len(counts.conversations) > _SHOWN else ""
     names = f" ({', '.join(counts.conversations[:_SHOWN])}{more})" if counts.conversations else ""
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.units.items())

@@ -70,6 +70,9 @@ def _overlap(added: Added) -> str:
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")
+    for name, stored in added.called.items():
+        merge = f"`goalmem people merge {shlex.quote(stored)} {shlex.quote(name)}` says that they are one"
+        notes.append(f"{name} is called {stored} in the turns that were stored before; {merge}")
     return "; ".join(notes)
 
 

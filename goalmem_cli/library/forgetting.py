@@ -52,13 +52,13 @@ def forget(
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
     """Write the marks of the turns, and with `is_always` those of later turns."""
-    from goalmem_cli.store.recognising import rooms_of_stored
+    from goalmem_cli.store.recognising import rooms_called, rooms_of_stored
     from goalmem_cli.store.tombstones import Tombstones
 
     stored = memory.conversations()
     rooms = {each.name: rooms_of_stored(each) for each in stored}
     named = selection.conversations
-    chosen = None if named is None else [rooms[name] for name in named]
+    chosen = None if named is None else [rooms.get(name) or rooms_called(name) for name in named]
     names, voices = selection.speakers, selection.voices or frozenset[Voice]()
     if names is not None and voices:
         others = {one.name for each in stored for one in each.speakers if one.voice not in voices}

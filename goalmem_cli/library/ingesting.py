@@ -144,6 +144,10 @@ class Reading:
         self._sieve.take(known)
         self._redactor.take(known)
         self.hand_on(memory.preview_all if is_dry else memory.add_all)
+        if count := self._redactor.taken_out:
+            turns = "1 stored turn" if count == 1 else f"{count} stored turns"
+            what = f"{turns} with secrets, and the kept proofs that quote them"
+            self._hears.note(f"{'would be ' if is_dry else ''}replaced: {what}; this cannot be undone")
         if not is_dry:
             if ended := self._sieve.settle():
                 self._hears.note(f"--always ended for {ended} of the conversations and speakers that were stored again")
@@ -372,7 +376,7 @@ class Reading:
         report.new_turns += added.new_turns
         self._grown |= {added.conversation} if added.new_turns else set()
         report.replaced += added.replaced
-        report.overlaps += [added] if added.beside or added.is_joined or added.copied else []
+        report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)

@@ -107,24 +107,27 @@ class KnownMemory:
         ids = self._memory.forgettable(selection).ids
         return [turn for turn in turns if any(content_hash(name, turn.content_key) in ids for name in names)]
 
-    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> None:
-        """Delete these turns of transcripts from the memory: no file of it holds their text afterwards.
+    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> int:
+        """Delete these turns of transcripts from the memory, and return how many were stored.
 
-        A transcript that cannot be found, such as a copy under another name, is compared with what is stored.
+        No file of it holds their text afterwards. A dry reading only counts them. A transcript that cannot be found,
+        such as a copy under another name, is compared with what is stored.
 
         Raises:
             StoreError: they cannot be deleted.
         """
-        if self._is_dry or not self._names:
-            return
+        if not self._names:
+            return 0
         names, keys = set[str](), set[str]()
         for conversation, turns in plain:
             called = self._called(conversation)
             names.update(called or self._previewed(conversation))
             keys.update(turn.content_key for turn in turns)
         selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
-        if selection.conversations and self._memory.forgettable(selection).ids:
+        found = self._memory.forgettable(selection).turns if selection.conversations else 0
+        if found and not self._is_dry:
             self._memory.forget(selection)
+        return found
 
     def _previewed(self, conversation: Conversation) -> list[str]:
         """Return the names that the conversation would get; empty if it cannot be stored, which storing it reports."""

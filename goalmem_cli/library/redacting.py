@@ -29,6 +29,8 @@ class Redactor:
         self._gone: set[str] = set()
         self._plain: list[tuple[Conversation, Sequence[Turn]]] = []
         self._marks: set[str] = set()
+        self.taken_out = 0
+        """The number of stored turns that were deleted, or in a dry reading would be, because they have secrets."""
 
     def take(self, known: KnownMemory) -> None:
         """Use this memory's marks from now on."""
@@ -63,7 +65,8 @@ class Redactor:
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)
                 self._known.change(lambda there: there.with_redacted(marks))
-            self._known.take_out(self._plain)  # after the marks: what is stored next is redacted even if this stops
+            # After the marks: what is stored next is redacted even if this stops.
+            self.taken_out += self._known.take_out(self._plain)
         self._plain, self._marks = [], set()
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -119,7 +119,7 @@ def selected(
 ) -> Selection:
     """Return the selection of turns to forget; they have to match all that is given.
 
-    With `is_always`, a speaker of whom nothing is stored any more may be named too.
+    With `is_always`, conversations and speakers of whom nothing is stored any more may be named too.
 
     Raises:
         UsageError: nothing is given, a list or a name is empty, or a name is not in the store.
@@ -131,37 +131,61 @@ def selected(
         if asked is not None and not asked:
             raise UsageError(f"{flag}: names nothing to forget", "name something, or leave it out to restrict nothing")
     stored = memory.conversations()
-    scope = chosen_conversations(conversations, stored, names.conversations)
     people, gone = People.of_folder(memory.path) if speakers is not None else People(), tuple[str, ...]()
+    rooms = tuple[str, ...]()
+    if is_always and conversations is not None:
+        known = [each.name for each in stored]
+        rooms = _not_in(conversations, lambda name: _is_among(name, known), names.conversations)
+        conversations = [name for name in conversations if encodable(name) not in rooms]
+    scope = chosen_conversations(conversations, stored, names.conversations)
     if is_always and speakers is not None:
-        _refuse_text(speakers, names.speakers)
-        gone = tuple(encodable(name) for name in speakers if not _speaks(name, people, stored))
-        if not all(name.strip() for name in gone):
-            raise UsageError(f"{names.speakers}: the name is empty", "name a speaker; `goalmem stores show` lists them")
+        gone = _not_in(speakers, lambda name: _speaks(name, people, stored), names.speakers)
         speakers = [name for name in speakers if encodable(name) not in gone]
-    heard = chosen_speakers(speakers, stored, scope, names.speakers, people, is_sure=True)
+    heard = chosen_speakers(speakers, stored, None if rooms else scope, names.speakers, people, is_sure=True)
+    scope = None if scope is None else (*scope, *rooms)
     if heard is None:
         return Selection(scope, None, before)
     return Selection(scope, (*heard.names, *gone), before, voices=heard.voices)
 
 
-def strangers_in_words(memory: KeptMemory, speakers: Sequence[str]) -> list[str]:
-    """Return a line for each name under which nobody speaks in the memory, with similar names.
+def _not_in(asked: Sequence[str], is_known: Callable[[str], bool], flag: str) -> tuple[str, ...]:
+    """Return the names of which nothing is stored; `flag` names the parameter in errors.
+
+    Raises:
+        UsageError: one is empty, or a text is given instead of a list.
+    """
+    _refuse_text(asked, flag)
+    gone = tuple(encodable(name) for name in asked if not is_known(encodable(name)))
+    if not all(name.strip() for name in gone):
+        raise UsageError(f"{flag}: the name is empty", "`goalmem stores show` lists conversations and speakers")
+    return gone
+
+
+def strangers_in_words(memory: KeptMemory, conversations: Sequence[str], speakers: Sequence[str]) -> list[str]:
+    """Return a line for each conversation and speaker of whom the memory has nothing, with similar names.
 
     Raises:
         StoreError: there is no store, or it cannot be read.
     """
     people, stored = People.of_folder(memory.path), memory.conversations()
-    strangers = [encodable(name) for name in dict.fromkeys(speakers) if not _speaks(name, people, stored)]
-    if not strangers:
-        return []
-    labels = Roster.of_stored(people, stored).labels
-    known = sorted({name for voice in _voices(stored) for name in (voice.name, labels[voice])})
+    labels, rooms = Roster.of_stored(people, stored).labels, [each.name for each in stored]
+    voices = sorted({name for voice in _voices(stored) for name in (voice.name, labels[voice])})
+    unread = {
+        f"no conversation is called {name!r}": (name, rooms) for name in map(encodable, conversations)
+        if not _is_among(name, rooms)
+    } | {
+        f"nobody called {name!r} speaks": (name, voices) for name in map(encodable, speakers)
+        if not _speaks(name, people, stored)
+    }  # fmt: skip
     lines = list[str]()
-    for name in strangers:
+    for what, (name, known) in unread.items():
         asks = f" ({hint})" if (hint := _did_you_mean(name, known)) else ""
-        lines.append(f"nobody called {name!r} speaks here{asks}: only what comes later is left out")
+        lines.append(f"{what} here{asks}: only what comes later is left out")
     return lines
+
+
+def _is_among(name: str, known: Iterable[str]) -> bool:
+    return name.casefold() in map(str.casefold, known)
 
 
 def _speaks(name: str, people: People, stored: Sequence[ConversationSummary]) -> bool:

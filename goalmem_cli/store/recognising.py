@@ -84,6 +84,21 @@ def rooms_of(conversation: Conversation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rooms))
 
 
+def rooms_called(name: str) -> tuple[str, ...]:
+    """Return the keys (rooms) of conversations of that name, for one of which nothing is stored."""
+    return (f"stored {name}", _told_room(None, name), _room_called(name))
+
+
+def with_rooms_called(rooms: Sequence[str]) -> tuple[str, ...]:
+    """Return the rooms, and after each own id the room of its name: the store calls a conversation by its own id."""
+    names = (room.split(" ", 2)[2] for room in rooms if room.startswith(_BY_ID))
+    return (*rooms, *map(_room_called, names))
+
+
+def _room_called(own_id: str) -> str:
+    return f"called {own_id}"
+
+
 def _room_of_id(form: str, own_id: str) -> str:
     return f"{_BY_ID}{form} {own_id}"
 

@@ -21,7 +21,14 @@ from goalmem_cli.memory_records import Voice, voice_of
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
-from goalmem_cli.store.recognising import looked_for, sources_of, told_of, told_of_source, told_to_copies
+from goalmem_cli.store.recognising import (
+    looked_for,
+    sources_of,
+    told_of,
+    told_of_source,
+    told_to_copies,
+    with_rooms_called,
+)
 from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
@@ -212,7 +219,7 @@ class Tombstones:
             return set[str]().union(*(one.always.keys() & one.marks(rules) for one in each))
 
         sources = [of_room(source) for source in sources_of(turn, rooms)]
-        return set[str]().union(*map(of_room, (None, *rooms)), *(sources if all(sources) else ()))
+        return set[str]().union(*map(of_room, (None, *with_rooms_called(rooms))), *(sources if all(sources) else ()))
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""

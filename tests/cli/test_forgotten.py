@@ -39,6 +39,14 @@ def stored(goalmem: Goalmem, file: Path, *messages: dict[str, str]) -> Path:
     return file
 
 
+@pytest.fixture(params=["{}", "milvus:{}.db"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """How a memory of some name is named, of either kind."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    yield request.param
+    close_embedded()
+
+
 def said(goalmem: Goalmem) -> list[str]:
     """Return what the store holds."""
     goalmem("stores", "export", "--out", "all.jsonl")
@@ -181,6 +189,31 @@ def test_always_says_that_nobody_has_the_name(goalmem: Goalmem, talk: Path) -> N
     unlike = goalmem("forget", "--speaker", "Zbigniew", "--always", "--yes").err
     assert "nobody called 'Zbigniew' speaks here: only what comes later is left out" in unlike
     assert "nobody called" not in goalmem("forget", "--speaker", "Nora", "--always", "--yes").err
+
+
+@pytest.mark.parametrize("has_id", [False, True])
+def test_always_can_be_said_of_a_conversation_that_is_gone(
+    goalmem: Goalmem, tmp_path: Path, place: str, has_id: bool
+) -> None:
+    """By the name that it had here, of files with and without own ids; other conversations are stored; until restored."""
+    there, file = place.format("there"), tmp_path / "talk.json"
+
+    def write(name: str, *messages: dict[str, str]) -> str:
+        told = [{"id": name, "messages": messages}] if has_id else messages
+        (found := file.with_name(f"{name}.json")).write_text(json.dumps(told), "utf-8")
+        return goalmem("ingest", str(found), "--store", there).out
+
+    write("other", SAME_WORDS, PIN)
+    write("talk", PIN, REPLY)
+    assert goalmem("forget", "talk", "--yes", "--store", there).code == 0
+    assert goalmem("forget", "talk", "--yes", "--store", there).code == 2
+    outcome = goalmem("forget", "talk", "--always", "--yes", "--store", there)
+    assert (outcome.code, "no conversation is called 'talk' here" in outcome.err) == (0, True)
+    assert json.loads(goalmem("forget", "--list", "--json", "--store", there).out)["always"] == 1
+    assert "3 turns, nothing new" in write("talk", PIN, REPLY, LATER)
+    assert "3 turns, 1 new stored" in write("other", SAME_WORDS, PIN, LATER)
+    outcome = goalmem("ingest", str(file), "--restore-forgotten", "--store", there)
+    assert ("3 new stored" in outcome.out, "--always ended" in outcome.err) == (True, True)
 
 
 @pytest.mark.parametrize("words", [("--before", "2026-01-02"), ("--leave-nothing",)])
@@ -354,14 +387,6 @@ def test_what_is_forgotten_while_files_are_read_stays_forgotten(tmp_path: Path) 
 
 
 # Taken elsewhere
-
-
-@pytest.fixture(params=["{}", "milvus:{}.db"])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """How a memory of some name is named, of either kind."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield request.param
-    close_embedded()
 
 
 def carried(goalmem: Goalmem, store: str = "store", file: str = "carried.jsonl") -> Path:

@@ -121,6 +121,42 @@ def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(ei
     assert stored(goalmem) == [said]
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_contact_who_is_renamed_between_two_exports_of_a_group(
+    either: Goalmem, tmp_path: Path, order: tuple[int, int]
+) -> None:
+    """Each message is there once, as it was stored first, and it is said who has two names; a namesake of words is not."""
+    names = ["+44 7700 900321", "Nora", "Tom"]
+
+    def written(folder: str, first: int, end: int, called: str, *more: str) -> str:
+        lines = [
+            f"{1 + place // 3:02}/06/2026, 09:{place:02} - {[called, *names[1:]][place % 3]}: "
+            f"Note {place} of the boat shed by the lake is a new one."
+            for place in range(first, end)
+        ]
+        file = tmp_path / folder / "WhatsApp Chat with Boat.txt"
+        file.parent.mkdir()
+        file.write_text("\n".join([*lines, *more]), "utf-8")
+        return str(file)
+
+    echo = "01/06/2026, 09:01 - Tom: Note 1 of the boat shed by the lake is a new one."
+    files = [written("a", 0, 12, names[0]), written("b", 6, 18, "Ravi", echo)]
+    other, called = (("Ravi", names[0])[order[0]], (names[0], "Ravi")[order[0]])
+    ingested(either, files[order[0]])
+    told = f"{other} is called {called} in the turns that were stored before"
+    assert told in either("ingest", files[order[1]], "--day-first", "--dry-run").err
+    outcome = either("ingest", files[order[1]], "--day-first")
+    assert told in outcome.err
+    assert "Nora is called" not in outcome.err
+    notes = [f"Note {place} of the boat shed by the lake is a new one." for place in range(18)]
+    assert sorted(stored(either)[0]) == sorted([*notes, notes[1]])
+    assert '"new_turns": 0' in ingested(either, *files).out
+    words = shlex.split(re.findall("`goalmem (people merge .*?)`", outcome.err)[0])
+    assert either(*words).code == 0
+    listed = json.loads(either("people", "--json").out)["people"]
+    assert {each["name"]: each["turns"] for each in listed} == {other: 6, "Nora": 6, "Tom": 7}
+
+
 @pytest.mark.parametrize("is_copied", [True, False])
 @pytest.mark.parametrize("target", ["folder", "milvus"])
 def test_what_was_joined_by_command_is_one_in_a_copy_too(

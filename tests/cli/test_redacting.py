@@ -226,7 +226,10 @@ def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path
         assert goalmem("ingest", str(file), "--redact").code == 0
     else:
         stored(goalmem, file)
-        stored(goalmem, file, "--redact")
+        said = "replaced: 1 stored turn with secrets, and the kept proofs that quote them; this cannot be undone"
+        assert f"would be {said}" in stored(goalmem, file, "--redact", "--dry-run")[0]
+        assert said in stored(goalmem, file, "--redact")[0]
+        assert "replaced" not in stored(goalmem, file, "--redact")[0]
     assert KEY not in bytes_of(tmp_path / "store")
     stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]
     assert (stats["conversations"], stats["turns"]) == (1, 2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.database import overlaps, tables
@@ -53,6 +53,7 @@ class Change:
     shift: tuple[int, int] = (0, 0)
     is_gone: bool = False
     joined: tuple[str, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -286,7 +287,11 @@ def _plan_more(
         and not tables.has_own_ids(connection, name, [turn.own_id for turn in fresh if turn.own_id is not None])
     )
     if not goes_on:
-        return plan_change(name, False, tables.load_turns(connection, [name]), turns)
+        held = tables.load_turns(connection, [name])
+        if has_gaps:
+            return plan_change(name, False, held, turns)
+        turns, called = once(list(held.values()), turns)
+        return replace(plan_change(name, False, held, turns), called=called)
     tail = tables.load_turns(connection, [name], first=ordinal + 1 - 2 * NEIGHBOURS)
     return plan_change(name, False, tail, [*tail.values(), *fresh])
 

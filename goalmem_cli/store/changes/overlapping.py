@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, time
 from pathlib import PurePath
@@ -153,21 +153,47 @@ def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     Two names are one person's if each is in one of the two only, and both said the same texts at the same times of day:
     eight words or more. Short replies of one minute show nothing, and neither do turns that have a day only.
     """
+    names, known = {turn.speaker for turn in incoming}, {turn.speaker for turn in stored}
+    called = _called(stored, [turn for turn in incoming if turn.speaker not in known], names)
+    return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
+
+
+def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], dict[str, str]]:
+    """Return a stored conversation's new transcript, with stored turns for those of a speaker with another name now.
+
+    Own ids that contain a speaker's name do not recognise such turns. Also returns new name -> stored name.
+    """
+    here, there = set(map(place_of, incoming)), set(map(place_of, stored))
+    left = [turn for turn in stored if place_of(turn) not in here]
+    strange = [turn for turn in incoming if turn.own_id is not None and place_of(turn) not in there]
+    called = _called(left, strange, {turn.speaker for turn in incoming})
+    same: dict[tuple[str, str | None, str], list[Turn]] = {}
+    for turn in left if called else ():
+        same.setdefault(told_as(turn)[:3], []).append(turn)
+    found = list(incoming)
+    for index, turn in enumerate(incoming):
+        if place_of(turn) not in there and turn.speaker in called:
+            alike = same.get(told_as(replace(turn, speaker=called[turn.speaker]))[:3], [])
+            found[index] = replace(alike.pop(0), session=turn.session, ordinal=turn.ordinal) if alike else turn
+    return found, called
+
+
+def _called(stored: Iterable[Turn], incoming: Iterable[Turn], names: Set[str]) -> dict[str, str]:
+    """Return new name -> stored name of the speakers who said the same; `names` are all of the transcript."""
     theirs: dict[tuple[str | None, str], set[str]] = {}
     for turn in stored:
         if _has_clock(turn):
             theirs.setdefault((told_as(turn)[1], turn.text), set()).add(turn.speaker)
-    names, known = {turn.speaker for turn in incoming}, {turn.speaker for turn in stored}
     shared: Counter[tuple[str, str]] = Counter()
     for turn in incoming:
         there = theirs.get((told_as(turn)[1], turn.text), set())
-        if turn.speaker not in known and len(there) == 1 and there.isdisjoint(names):
+        if len(there) == 1 and there.isdisjoint(names):
             shared[turn.speaker, min(there)] += len(turn.text.split())
     called: dict[str, str] = {}
     for (name, other), count in shared.most_common():
         if count >= _WORDS_OF_ONE and other not in called.values():
             called.setdefault(name, other)
-    return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
+    return called
 
 
 def _has_clock(turn: Turn) -> bool:
