@@ -335,7 +335,10 @@ def test_lines_of_a_saved_chat_that_are_not_understood_are_counted() -> None:
     """What precedes the first message, and a line that has the time and no name that ends."""
     text = "Saved by Zoom\n10:36:02 From Otto : Late?\n10:36:05 From nobody\n10:36:09 From Mira : Yes.\n"
     chat = read(text, "a.txt")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Otto", "Late?\n10:36:05 From nobody"), ("Mira", "Yes.")]
+    assert [(turn.speaker, turn.text) for turn in chat.turns] == [
+        ("Otto", "Late?\n10:36:05 From nobody"),
+        ("Mira", "Yes."),
+    ]
     assert chat.notes == (
         "lines outside any message left out: 1",
         "lines that look nearly like a message, not read as one (the first: '10:36:05 From nobody'): 1",

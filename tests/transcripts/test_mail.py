@@ -132,7 +132,9 @@ def test_what_is_quoted_is_left_out(text: str, said: str) -> None:
 
 def mixed(kind: str, plain: str) -> str:
     """Return a mail with HTML and plain text, together or as a choice."""
-    parts = f"--b\nContent-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n<p>The boat is late.</p>\n--b--\n"
+    parts = (
+        f"--b\nContent-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n<p>The boat is late.</p>\n--b--\n"
+    )
     return mail(parts, Content_Type=f"multipart/{kind}; boundary=b")
 
 
