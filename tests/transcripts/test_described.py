@@ -350,6 +350,7 @@ def test_lines_of_a_saved_chat_that_are_not_understood_are_counted() -> None:
     [
         ("2026-09-03 10.30.00 Standup/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
         ("2026-09-03/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
+        ("20260903/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
         ("2026-09-03 boats/meeting_saved_chat.txt", None),
         ("GMT20260903-080000_Recording.txt", datetime(2026, 9, 3, 18, 36, 2, tzinfo=UTC)),
         ("GMT20260903-990000_Recording.txt", None),

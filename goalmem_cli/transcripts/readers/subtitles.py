@@ -42,7 +42,7 @@ _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Srta)\. ){0,2}"
 _NAMED = re.compile(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
 _DAY = re.compile(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
-_DATED = re.compile(r"20\d\d-\d\d-\d\d(?: \d\d\.\d\d\.\d\d .*)?")
+_DATED = re.compile(r"20\d\d-?\d\d-?\d\d(?: \d\d\.\d\d\.\d\d .*)?")
 """A folder that is named by the day, as Zoom's folder of a meeting is."""
 _RECORDED = re.compile(r"GMT(\d{8}-\d{6})_Recording")
 """What Zoom calls its recordings and their chats: when they began."""
@@ -151,7 +151,8 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
         head = _head_of(line) if is_headed or begun is None else None
         said = head if is_headed else _said_on(line) or head
         if cue is None and said is None:
-            near_misses.look_at(line)
+            if " From" in line or "\tFrom" in line:
+                near_misses.look_at(line)
             texts.append(line)
             continue
         if begun is not None:
@@ -183,7 +184,7 @@ def _cue(begun: _Cue, lines: list[str]) -> _Cue:
     named = None if speaker else _NAMED.fullmatch(text)
     if named:
         speaker, text = named["speaker"].strip(), named["text"].strip()
-    return replace(begun, speaker=speaker, text=text)
+    return _Cue(begun.at, speaker, text, begun.day)
 
 
 def _since_start(found: re.Match[str]) -> timedelta:
