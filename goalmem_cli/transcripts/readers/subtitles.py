@@ -65,6 +65,10 @@ class _Cue:
     day: datetime | None = None
 
 
+_Begun = tuple[timedelta | None, str, datetime | None]
+"""The time, speaker and day with which a cue begins."""
+
+
 class SubtitlesReader:
     """Reads a file as one conversation. Times are on the day in the name of the file or its folder, else unknown."""
 
@@ -142,7 +146,7 @@ def _moment(text: str, form: str) -> datetime | None:
 
 def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
     """Yield the cues of subtitles, timed lines or text below heads; lines that nobody says are counted in the draft."""
-    begun: _Cue | None = None
+    begun: _Begun | None = None
     texts: list[str] = []
     is_headed = False
     near_misses = NearMisses(draft, _NEARLY, source)
@@ -151,7 +155,7 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
         head = _head_of(line) if is_headed or begun is None else None
         said = head if is_headed else _said_on(line) or head
         if cue is None and said is None:
-            if " From" in line or "\tFrom" in line:
+            if "From" in line:
                 near_misses.look_at(line)
             texts.append(line)
             continue
@@ -165,26 +169,25 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
         yield _cue(begun, texts)
 
 
-def _begun(cue: re.Match[str] | None, said: re.Match[str] | None, is_headed: bool) -> _Cue:
-    """Return the beginning of a cue, without its text."""
+def _begun(cue: re.Match[str] | None, said: re.Match[str] | None, is_headed: bool) -> _Begun:
+    """Return the beginning of a cue."""
     if said is None:
-        return _Cue(_since_start(cue) if cue is not None else None, "", "")
+        return _since_start(cue) if cue is not None else None, "", None
     at = _since_start(said) if said["hour"] or is_headed else None
-    return _Cue(at, said["speaker"].strip(), "", _day_in(said["day"] or "") if said.re is _CHAT else None)
+    return at, said["speaker"].strip(), _day_in(said["day"] or "") if said.re is _CHAT else None
 
 
-def _cue(begun: _Cue, lines: list[str]) -> _Cue:
+def _cue(begun: _Begun, lines: list[str]) -> _Cue:
     """Return the cue without tags. The next cue's number or name follows a blank line, and is dropped."""
-    text, speaker = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines)), begun.speaker
+    at, speaker, day = begun
+    text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
     if not speaker:
         text = text.partition("\n\n")[0]
         voice = _VOICE.search(text)
         speaker = voice["speaker"].strip() if voice else ""
     text = html.unescape(_TAG.sub("", text) if "<" in text else text).strip()
     named = None if speaker else _NAMED.fullmatch(text)
-    if named:
-        speaker, text = named["speaker"].strip(), named["text"].strip()
-    return _Cue(begun.at, speaker, text, begun.day)
+    return _Cue(at, named["speaker"].strip(), named["text"].strip(), day) if named else _Cue(at, speaker, text, day)
 
 
 def _since_start(found: re.Match[str]) -> timedelta:
