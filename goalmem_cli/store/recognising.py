@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
@@ -20,9 +21,13 @@ _BY_ID = "id "
 
 
 def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the tuples under which a turn of a transcript may be forgotten."""
+    """Return the tuples under which a turn of a transcript may be forgotten.
+
+    It may have been forgotten while its time was not read.
+    """
     text = redacted(turn.text)[0]
-    return [*told_of(turn, rooms, text), *_told_elsewhere(turn, rooms, text)]
+    undated = told_of(replace(turn, said=None), rooms, text)
+    return [*told_of(turn, rooms, text), *undated, *_told_elsewhere(turn, rooms, text)]
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:

@@ -63,7 +63,7 @@ from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.wechat_qq import QqReader, WechatReader
 from goalmem_cli.transcripts.readers.whatsapp import WhatsappReader
 from goalmem_cli.transcripts.readers.x_archive import XArchiveReader
-from goalmem_cli.transcripts.reading.columns import COLUMNS
+from goalmem_cli.transcripts.reading.columns import COLUMNS, lacking
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import records
@@ -256,7 +256,10 @@ def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
     likely = [one.reader for one in near if one.is_likely]
     error = UnknownFormat(source.file, "", _why_unknown(likely, suffix), _hint_for(suffix))
     error.near = tuple(NearFormat(one.reader.name, one.reader.sign, one.lacks) for one in near)
-    if not near:
+    if suffix in TableReader.suffixes:
+        table = _reader_of(TableReader.name)
+        error.near = (NearFormat(table.name, table.sign, lacking(glimpse.head.partition("\n")[0])),)
+    elif not near:
         ending = [reader for reader in READERS if suffix in reader.suffixes]
         error.near = tuple(NearFormat(reader.name, reader.sign) for reader in ending[:_SHOWN])
     return error

@@ -72,6 +72,16 @@ def test_a_forgotten_turn_does_not_come_back(goalmem: Goalmem, talk: Path) -> No
     assert b"PIN is 8843" not in Path("store", FORGOTTEN).read_bytes()
 
 
+def test_what_had_no_time_stays_forgotten_when_the_file_gives_one(goalmem: Goalmem, tmp_path: Path) -> None:
+    """A later export, or a later version of the reader, may know when it was said."""
+    undated = [{key: value for key, value in one.items() if key != "timestamp"} for one in (PIN, REPLY)]
+    talk = stored(goalmem, tmp_path / "talk.json", *undated)
+    assert goalmem("forget", "--speaker", "Nora", "--yes").code == 0
+    assert stored(goalmem, talk, PIN, REPLY) == talk
+    assert PIN["content"] not in said(goalmem)
+    assert REPLY["content"] in said(goalmem)
+
+
 def test_a_dry_run_and_json_say_it_too(goalmem: Goalmem, talk: Path) -> None:
     """What would be left out is counted as what is."""
     goalmem("forget", "--speaker", "Nora", "--yes")

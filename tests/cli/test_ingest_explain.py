@@ -87,6 +87,17 @@ def test_a_file_in_no_format_names_the_nearest_and_what_each_lacks(goalmem: Goal
     assert "creator" not in failed["nearest"][0]["lacks"]
 
 
+def test_a_table_without_a_column_of_texts_says_so(goalmem: Goalmem, tmp_path: Path) -> None:
+    """It says which column it lacks, and the hint how to name it."""
+    path = tmp_path / "sheet.csv"
+    path.write_text("When,Who,Words\n2024-03-01,Ann,Where is the ferry?\n")
+    outcome = goalmem("ingest", "--explain", str(path))
+    assert outcome.code == 5
+    assert "  table lacks a column of texts; is recognised by " in outcome.out
+    assert "--columns text=NAME" in outcome.error_lines[1]
+    assert goalmem("ingest", "--explain", "--columns", "text=Words", str(path)).code == 0
+
+
 def test_where_nothing_can_be_weighed_those_with_the_ending_are_named(goalmem: Goalmem, tmp_path: Path) -> None:
     """A text has no keys: what the formats with its ending are recognised by is said instead."""
     path = tmp_path / "notes.vtt"

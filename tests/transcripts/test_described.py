@@ -274,6 +274,7 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
         ("a.txt", "00:00:02\tMira Holt:\tThe boat\n00:00:05\tMira Holt:\tis late.\n00:01:05\tOtto:\tCoffee & cake?\n"),
         ("a.txt", ("00:00:02 From Mira Holt to Everyone:\n\tThe boat\n00:00:05 From  Mira Holt  to  Everyone:\n\tis late.\n"
          "00:01:05 From Otto to Everyone:\n\tCoffee & cake?\n")),
+        ("a.txt", ("[Mira Holt] 00:00:02\nThe boat\n\n[Mira Holt] 00:00:05\nis late.\n\n[Otto] 00:01:05\nCoffee & cake?\n")),
         ("a.txt", ("Mira Holt  0:02  \nThe boat\n\nMira Holt  0:05  \nis late.\n\nOtto  1:05  \nCoffee & cake?\n\n"
          "Transcribed by https://otter.ai\n")),
     ],
@@ -316,6 +317,49 @@ def test_a_saved_chat_of_zoom_may_have_the_day_in_each_line(text: str) -> None:
     assert (alone.speaker, alone.said) == ("Mira Holt", datetime(2026, 9, 3, 10, 36, 2))
     undated = read(text.replace("2026-09-03", "2026-99-99"), "a.txt")
     assert next((turn.speaker, turn.said) for turn in undated.turns) == ("Mira Holt", None)
+
+
+LONG = "Mira Holt (she/her) from the boathouse / river.example.org / harbour"
+
+
+@pytest.mark.parametrize("to", ["", " To Everyone", " to Otto (Direct Message)"])
+def test_a_saved_chat_of_zoom_has_long_names_and_says_to_whom(to: str) -> None:
+    """People write their institutes into their names; "To" is of the chat whichever way it is written."""
+    text = f"10:36:02\t From {LONG}{to} : The boat is late.\n10:36:05\t From Otto{to} : Coffee?\n"
+    assert [(turn.speaker, turn.text) for turn in read(text, "a.txt").turns] == [
+        (LONG, "The boat is late."), ("Otto", "Coffee?"),
+    ]  # fmt: skip
+
+
+def test_lines_of_a_saved_chat_that_are_not_understood_are_counted() -> None:
+    """What precedes the first message, and a line that has the time and no name that ends."""
+    text = "Saved by Zoom\n10:36:02 From Otto : Late?\n10:36:05 From nobody\n10:36:09 From Mira : Yes.\n"
+    chat = read(text, "a.txt")
+    assert [(turn.speaker, turn.text) for turn in chat.turns] == [
+        ("Otto", "Late?\n10:36:05 From nobody"),
+        ("Mira", "Yes."),
+    ]
+    assert chat.notes == (
+        "lines outside any message left out: 1",
+        "lines that look nearly like a message, not read as one (the first: '10:36:05 From nobody'): 1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("2026-09-03 10.30.00 Standup/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
+        ("2026-09-03/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
+        ("20260903/meeting_saved_chat.txt", datetime(2026, 9, 3, 10, 36, 2)),
+        ("2026-09-03 boats/meeting_saved_chat.txt", None),
+        ("GMT20260903-080000_Recording.txt", datetime(2026, 9, 3, 18, 36, 2, tzinfo=UTC)),
+        ("GMT20260903-990000_Recording.txt", None),
+    ],
+)  # fmt: skip
+def test_zoom_tells_the_day_in_its_folder_or_when_a_recording_began(file: str, said: datetime | None) -> None:
+    """A recording's chat counts from its beginning, which its name has in UTC."""
+    chat = read("10:36:02\tMira Holt:\tThe boat is late.\n10:36:05\tOtto:\tCoffee?\n", file)
+    assert chat.turns[0].said == said
 
 
 def test_a_title_is_part_of_a_speaker_s_name() -> None:

@@ -130,6 +130,27 @@ def test_what_is_quoted_is_left_out(text: str, said: str) -> None:
     assert read(mail(text))[0].turns[0].text == said
 
 
+def mixed(kind: str, plain: str) -> str:
+    """Return a mail with HTML and plain text, together or as a choice."""
+    parts = (
+        f"--b\nContent-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n<p>The boat is late.</p>\n--b--\n"
+    )
+    return mail(parts, Content_Type=f"multipart/{kind}; boundary=b")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (mixed("mixed", "_______________________________________________\nBoats mailing list\nboats@example.org\n"), "The boat is late."),
+        (mixed("mixed", "Coffee?\n"), "Coffee?"),
+        (mixed("alternative", "Coffee?\n\n> x\n"), "Coffee?"),
+    ],
+)  # fmt: skip
+def test_the_html_is_read_where_the_plain_text_is_only_a_list_s_foot(text: str, said: str) -> None:
+    """A list puts its foot in plain text below mails that are HTML alone."""
+    assert [turn.text for turn in read(text)[0].turns] == [said]
+
+
 def test_answers_to_a_message_that_is_not_there_are_one_thread() -> None:
     """Two answers to the same message come together under its id; subjects alone join nothing."""
     answers = [mail("x", Message_ID=f"<{n}@x>", In_Reply_To="<0@x>", Subject="Re: a") for n in (1, 2)]

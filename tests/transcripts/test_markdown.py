@@ -158,6 +158,46 @@ def test_a_time_of_day_needs_a_date() -> None:
     assert conversation.notes == ("times of day without a date ignored: 1",)
 
 
+FRONT = "---\ntitle: A walk\ntags:\n  - sea\n{}\n---\n"
+TALK = "**Ann:** Is it late?\n\n**Ben** (9:10 am): No.\n\n**Ann:** Good.\n"
+
+
+@pytest.mark.parametrize(
+    ("fields", "day"),
+    [
+        ("date: 2023-05-08", datetime(2023, 5, 8)),
+        ("Date: '8 May 2023'", datetime(2023, 5, 8)),
+        ("created: [[2023-05-08]]", datetime(2023, 5, 8)),
+        ("date_created: 2023-05-08\nupdated: 2023-06-01", datetime(2023, 5, 8)),
+        ("updated: 2023-05-08", datetime(2023, 5, 8)),
+        ("date: soon\ncreated: 2023-05-08", datetime(2023, 5, 8)),
+        ("created: 2023-06-01\ndate: 2023-05-08", datetime(2023, 5, 8)),
+        ("date: 05/08/2023", None),
+        ("# date: 2023-05-08", None),
+        ("published: 2023-05-08", None),
+    ],
+)  # fmt: skip
+def test_the_front_matter_tells_the_day(fields: str, day: datetime | None) -> None:
+    """It holds for turns below that have no time of their own, by the surest of its dates."""
+    text = FRONT.format(fields) + TALK
+    assert detect("a.md", text.encode()) == "markdown"
+    clock = None if day is None else day.replace(hour=9, minute=10)
+    assert [turn.said for turn in read(text).turns] == [day, clock, day]
+    assert said(text) == [("Ann", "Is it late?"), ("Ben", "No."), ("Ann", "Good.")]
+    assert not any("outside" in note for note in read(text).notes)
+    later = read(text + "\n## 1 July 2023\n\n**Ben:** Late.\n")
+    assert later.turns[-1].said == datetime(2023, 7, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["---\nonly: begun\n" + TALK, "---\na walk by the sea\n---\n" + TALK, "\n---\ndate: 2023-05-08\n---\n" + TALK],
+)
+def test_other_rules_are_no_front_matter(text: str) -> None:
+    """It is fields between two rules, from the first line on."""
+    assert [turn.said for turn in read(text).turns] == [None, None, None]
+
+
 @pytest.mark.parametrize(
     "fenced",
     ["```\n## B\n```", "~~~~\n```\n**B:** x\n~~~\n~~~~", "1. step\n    ```\n# B\n    ```", "```sh\n**B:** `x`\n`````"],

@@ -145,3 +145,9 @@ def test_a_copied_page(name: str) -> None:
     assert said(COPIED, name) == [
         ("user", "Is the boat late?"), ("assistant", "Yes.\n\nYou said: is text."), ("user", "Why?"),
     ]  # fmt: skip
+
+
+def test_a_copied_page_in_a_note_has_the_note_s_day() -> None:
+    """Who keeps it in an editor has the day in the front matter."""
+    chat = read_bytes(f"---\ncreated: 2026-03-05\n---\n{COPIED}".encode(), "a.md")[0]
+    assert {turn.said for turn in chat.turns} == {datetime(2026, 3, 5)}

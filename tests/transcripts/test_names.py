@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from goalmem_cli.errors import InputError
@@ -88,6 +90,16 @@ def test_headings_end_what_was_said() -> None:
         ("Ben", "Bye.", 14),
     ]  # fmt: skip
     assert {"titles and headings left out: 3", "lines outside any message left out: 2"} <= set(conversation.notes)
+
+
+def test_front_matter_stands_above_and_tells_the_day() -> None:
+    """Its fields are nobody's words."""
+    text = "---\nTopic: boats\nTopic2: x\ncreated: 2026-03-05T10:00:00Z\n---\nMira: Is the boat late?\nOtto: Yes, by an hour.\nMira: Why?\n"
+    assert detect("a.md", text.encode()) == "names"
+    (chat,) = read_bytes(text.encode(), "a.md")
+    day = datetime(2026, 3, 5, 10, tzinfo=UTC)
+    assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Mira", day), ("Otto", day), ("Mira", day)]
+    assert chat.notes == ()
 
 
 def test_code_in_a_message_has_no_headings() -> None:

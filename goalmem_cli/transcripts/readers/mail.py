@@ -177,14 +177,15 @@ class Said:
 def said_in_mail(mail: Mail, depth: int = 0) -> Said:
     """Return the content of a mail.
 
-    The plain text is used if there is one, else that of the HTML. Of the attachments, only mails are read.
+    The plain text is used if there is one, else that of the HTML. If the HTML is no alternative to it, the plain text
+    may be only what a mailing list adds below. Of the attachments, only mails are read.
     """
     parts, is_forward = list(own_parts(mail)), _FORWARD.match(header_of(mail, "Subject")) is not None
     plain = texts_in(parts, "text/plain")
     attached = tuple(one for part in parts if depth < _DEEPEST for one in _attached(part, depth))
-    if any(text.strip() for text in plain):
-        said = _written("\n\n".join(text.strip("\n") for text in plain), is_forward=is_forward)
-    else:
+    said = _written("\n\n".join(text.strip("\n") for text in plain), is_forward=is_forward)
+    is_choice = any(part.get_content_type() == "multipart/alternative" for part in mail.walk())
+    if not any(text.strip() for text in plain) or not (is_choice or any(said.told)):
         said = _written_in_html(texts_in(parts, "text/html"), is_forward=is_forward)
     return replace(said, forwarded=(*said.forwarded, *attached))
 

@@ -14,6 +14,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.logic.roles import role_of, side_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
+from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
@@ -216,7 +217,8 @@ class MarkdownReader:
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file is a chat: its names are the two sides of one, or people who speak in turns."""
-        lines = list(sorted_lines(enumerate(glimpse.head.split("\n"), 1)))
+        numbered = enumerate(glimpse.head.split("\n"), 1)
+        lines = list(sorted_lines(front_matter_of(glimpse.head).blanked(numbered)))
         style = _style_of(lines)
         speakers = [line for line in lines if style.is_name(line)]
         names = [line.name for line in speakers]
@@ -240,8 +242,9 @@ class MarkdownReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     """Yield the conversation in pieces; the style is found from all lines first."""
-    scribe = _Scribe(source, _style_of(sorted_lines(source.lines())))
-    for line in sorted_lines(source.lines()):
+    front = front_matter_of(source.head)
+    scribe = _Scribe(source, _style_of(sorted_lines(front.blanked(source.lines()))), front)
+    for line in sorted_lines(front.blanked(source.lines())):
         scribe.take(line)
         if scribe.draft.is_full:
             yield scribe.draft
@@ -302,12 +305,12 @@ class _Speech:
 class _Scribe:
     """Takes the lines in order and writes the conversation."""
 
-    def __init__(self, source: Source, style: _Style) -> None:
+    def __init__(self, source: Source, style: _Style, front: FrontMatter) -> None:
         self.draft = Draft()
         self._source = source
         self._style = style
         self._session = 0
-        self._session_time: Stamp | None = None
+        self._session_time = front.said
         self._speech: _Speech | None = None
 
     def take(self, line: Line) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.front_matter import front_matter_of
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
@@ -123,10 +124,10 @@ class MarkedReader:
 class _Lines:
     """Finds the lines that begin a message; in fenced code none does."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, begun: Stamp | None) -> None:
         self._layout = layout
         self._role = ""
-        self._begun: Stamp | None = None
+        self._begun = begun
         self._is_in_fence = False
 
     def opening_of(self, line: str) -> Opening | None:
@@ -164,7 +165,8 @@ def _role_of(opening: re.Match[str]) -> str:
 
 def _messages(source: Source, draft: Draft, layout: Layout) -> Iterator[Message]:
     """Yield the messages of user and assistant; those of other agents are counted."""
-    for opening in openings_with_text(source, _Lines(layout).opening_of, lambda: None):
+    lines = _Lines(layout, front_matter_of(source.head).said)
+    for opening in openings_with_text(source, lines.opening_of, lambda: None):
         if opening.speaker == _ASIDE:
             draft.count("messages of other agents left out")
         elif opening.speaker and (text := _said_in(draft, layout, opening)):

@@ -10,12 +10,13 @@ from dataclasses import replace
 from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
+from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
 from goalmem_cli.transcripts.readers.markdown import Kind, Line, is_date, sorted_lines
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
+from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _FENCED = ("```", "~~~")
@@ -37,8 +38,8 @@ _NOBODY = frozenset(
 class NamesReader:
     """Reads a file as one conversation. A name speaks if it recurs or has the form of a name.
 
-    Dates on lines of their own, plain or as Markdown headings, tell when the lines below were said. Other headings are
-    left out.
+    Dates on lines of their own, plain or as Markdown headings, and the date in front matter, tell when the lines below
+    were said. Other headings are left out.
     """
 
     name = "names"
@@ -50,7 +51,7 @@ class NamesReader:
 
         Below headings most lines have to begin with a name, and two names recur: many documents have a few such lines.
         """
-        numbered = list(enumerate(glimpse.head.split("\n"), 1))
+        numbered = list(front_matter_of(glimpse.head).blanked(enumerate(glimpse.head.split("\n"), 1)))
         headings = _headings(numbered)
         lines = [line.strip() for number, line in numbered if line.strip() and number not in headings]
         spoken = [match for line in lines if (match := _spoken(line)) and _may_speak(match["name"])]
@@ -83,16 +84,18 @@ class NamesReader:
 
 def _drafts(source: Source) -> Iterator[Draft]:
     """Yield the conversation; headings, lines below them, and lines that only look like a speaker's are counted."""
-    draft = Draft()
-    speakers, headings = _scanned(source)
+    draft, front = Draft(), front_matter_of(source.head)
+    speakers, headings = _scanned(source, front)
     near_misses = NearMisses(draft, _NEARLY)
-    day: Stamp | None = None
+    day = front.said
     number = 0
 
     def opening_of(line: str) -> Opening | None:
         """Return the message that begins on the line (a heading has no speaker), None if none begins."""
         nonlocal day, number
         number += 1
+        if number <= front.length:
+            return Opening("", None, "")
         heading = headings.get(number)
         if heading is not None:
             if heading.is_date:
@@ -111,18 +114,18 @@ def _drafts(source: Source) -> Iterator[Draft]:
     return draft.fill(_messages(draft, openings))
 
 
-def _scanned(source: Source) -> tuple[set[str], dict[int, Line]]:
+def _scanned(source: Source, front: FrontMatter) -> tuple[set[str], dict[int, Line]]:
     """Return who speaks, and the headings by line number; they are looked for only if a line may be one."""
     has_marks = False
 
     def texts() -> Iterator[str]:
         nonlocal has_marks
-        for _, line in source.lines():
+        for _, line in front.blanked(source.lines()):
             has_marks = has_marks or "#" in line[:4] or _may_be_a_date(line)
             yield line
 
     speakers = _speakers(texts())
-    return speakers, _headings(source.lines()) if has_marks else {}
+    return speakers, _headings(front.blanked(source.lines())) if has_marks else {}
 
 
 def _headings(numbered: Iterable[tuple[int, str]]) -> dict[int, Line]:

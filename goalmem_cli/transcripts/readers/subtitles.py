@@ -2,8 +2,9 @@
 
 WebVTT is the W3C's (2019), with the speaker as ``<v Name>`` or before a colon. Timed lines are
 ``[00:00:01] Name: text``. Zoom's saved chats are ``10:36:02 From Mira to Everyone: text``. Their text may be indented
-below, since 2022 the day precedes the clock, and chats of recordings have tabs. Otter.ai's text export has
-``Mira Holt  0:07`` above what is said.
+below, since 2022 the day precedes the clock, and chats of recordings have tabs. Its saved captions have
+``[Mira Holt] 10:36:02`` above what is said, and Otter.ai's text export has ``Mira Holt  0:07``. Zoom names its folders
+by the day, and recordings by when they began.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.messenger import are_log_levels
+from goalmem_cli.transcripts.reading.messenger import NearMisses, are_log_levels
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
@@ -27,18 +28,24 @@ _CLOCK = r"(?:(?P<hour>\d{1,3}):)?(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d{1,3
 _CUE = re.compile(rf"\s*{_CLOCK}\s+-->\s+[\d:.,]+.*")
 _LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
 _CHAT = re.compile(
-    rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,60}}?)(?:\s+(?:to|an|à|a)\s+[^:\n]{{1,60}}?)?\s*:\s*(?P<text>.*)"
+    rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,120}}?)(?:\s+(?:[Tt]o|an|à|a)\s+[^:\n]{{1,120}}?)?\s*:\s*(?P<text>.*)"
 )
-_CLOUD = re.compile(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,59}}):\t(?P<text>.*)")
+_CLOUD = re.compile(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,119}}):\t(?P<text>.*)")
 _HEAD = re.compile(
     r"(?P<speaker>[^\W\d_][^:\n]{0,59}?) {2,}(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d\d) *(?P<text>)"
 )
+_CAPTION = re.compile(rf"\[(?P<speaker>[^\[\]\n]{{1,120}})\] {_CLOCK} *(?P<text>)")
+_NEARLY = re.compile(r"(?:\d{4}-\d\d-\d\d\s+)?\d\d:\d\d:\d\d\s+From\s")
 _FOOTER = re.compile(r"\n\s*Transcribed by https://otter\.ai\s*\Z")
 _VOICE = re.compile(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
 _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Srta)\. ){0,2}"
 _NAMED = re.compile(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
 _DAY = re.compile(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
+_DATED = re.compile(r"20\d\d-?\d\d-?\d\d(?: \d\d\.\d\d\.\d\d .*)?")
+"""A folder that is named by the day, as Zoom's folder of a meeting is."""
+_RECORDED = re.compile(r"GMT(\d{8}-\d{6})_Recording")
+"""What Zoom calls its recordings and their chats: when they began."""
 _FIRST_LINES = 40
 _FIRST_CUE = 6
 _FEWEST = 2
@@ -58,8 +65,12 @@ class _Cue:
     day: datetime | None = None
 
 
+_Begun = tuple[timedelta | None, str, datetime | None]
+"""The time, speaker and day with which a cue begins."""
+
+
 class SubtitlesReader:
-    """Reads a file as one conversation. Times are on the day in the file's name, and unknown without one."""
+    """Reads a file as one conversation. Times are on the day in the name of the file or its folder, else unknown."""
 
     name = "subtitles"
     suffixes = (".vtt", ".srt", ".txt")
@@ -71,8 +82,8 @@ class SubtitlesReader:
         if any(map(_CUE.fullmatch, lines[:_FIRST_CUE])):
             is_named = any(_VOICE.search(line) or _NAMED.fullmatch(line.strip()) for line in lines)
             return is_named or glimpse.suffix != ".txt"  # subtitles of a film, which name nobody, end in .srt
-        if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _HEAD.fullmatch(lines[0]):
-            return 3 * sum(map(bool, map(_HEAD.fullmatch, lines))) >= len(lines)
+        if sum(_heads(line, below) for line, below in pairwise(lines)) >= _FEWEST and _head_of(lines[0]):
+            return 3 * sum(map(bool, map(_head_of, lines))) >= len(lines)
         lines = [line for line in lines if not line.startswith("\t")]
         found = [match for line in lines if (match := _said_on(line))]
         names = [match["speaker"] for match in found]
@@ -85,8 +96,8 @@ class SubtitlesReader:
         Raises:
             InputError: nobody says anything in it, or it cannot be read.
         """
-        draft, day = Draft(), _day_in(Path(source.file).stem)
-        messages = (Message(cue.speaker, cue.text, _said(cue, day)) for cue in _joined(_cues(source)))
+        draft, day = Draft(), _day_of(Path(source.file))
+        messages = (Message(cue.speaker, cue.text, _said(cue, day)) for cue in _joined(_cues(source, draft)))
         return conversations_from_drafts(source, self.name, draft.fill(messages))
 
 
@@ -96,9 +107,14 @@ def _said_on(line: str) -> re.Match[str] | None:
     return next((match for form in forms if (match := form.fullmatch(line))), None)
 
 
+def _head_of(line: str) -> re.Match[str] | None:
+    """Return the match if the line has only a speaker and a time, for the text below."""
+    return (_CAPTION if line.startswith("[") else _HEAD).fullmatch(line)
+
+
 def _heads(line: str, below: str) -> bool:
     """Say whether the line names the speaker of the text below; in a list of songs, another song follows."""
-    return _HEAD.fullmatch(line) is not None and _HEAD.fullmatch(below) is None
+    return _head_of(line) is not None and _head_of(below) is None
 
 
 def _said(cue: _Cue, day: datetime | None) -> Stamp | None:
@@ -107,45 +123,63 @@ def _said(cue: _Cue, day: datetime | None) -> Stamp | None:
     return None if day is None or cue.at is None else Stamp(day + cue.at)
 
 
+def _day_of(file: Path) -> datetime | None:
+    """Return when a recording of Zoom began, else the day that the file's name or its folder's is."""
+    if recorded := _RECORDED.match(file.stem):
+        return _moment(f"{recorded[1]}+0000", "%Y%m%d-%H%M%S%z")
+    folder = file.parent.name
+    return _day_in(file.stem) or (_day_in(folder) if _DATED.fullmatch(folder) else None)
+
+
 def _day_in(text: str) -> datetime | None:
     """Return the day that the text names, None if there is none."""
     found = _DAY.search(text)
+    return None if found is None else _moment("".join(found.groups()), "%Y%m%d")
+
+
+def _moment(text: str, form: str) -> datetime | None:
     try:
-        return None if found is None else datetime(int(found[1]), int(found[2]), int(found[3]))
+        return datetime.strptime(text, form)
     except ValueError:
         return None
 
 
-def _cues(source: Source) -> Iterator[_Cue]:
-    """Yield the cues of subtitles, timed lines or Otter's text, with their lines."""
-    at: timedelta | None = None
-    day: datetime | None = None
-    has_begun = False
+def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
+    """Yield the cues of subtitles, timed lines or text below heads; lines that nobody says are counted in the draft."""
+    begun: _Begun | None = None
     texts: list[str] = []
-    speaker = ""
     is_headed = False
+    near_misses = NearMisses(draft, _NEARLY, source)
     for _, line in source.lines():
         cue = None if is_headed or "-->" not in line else _CUE.fullmatch(line)
-        head = _HEAD.fullmatch(line) if is_headed or not has_begun else None
+        head = _head_of(line) if is_headed or begun is None else None
         said = head if is_headed else _said_on(line) or head
-        if cue is not None or said is not None:
-            if has_begun:
-                yield _cue(at, day, speaker, texts)
-            is_headed = is_headed or (said is not None and said is head)
-            has_begun, texts, speaker = True, [], ""
-            day = _day_in(said["day"] or "") if said is not None and said.re is _CHAT else None
-            at = _since_start(cue) if cue is not None else None
-            if said is not None:
-                at = _since_start(said) if said["hour"] or is_headed else None
-                speaker, texts = said["speaker"].strip(), [said["text"]]
-        elif has_begun:
+        if cue is None and said is None:
+            if "From" in line:
+                near_misses.look_at(line)
             texts.append(line)
-    if has_begun:
-        yield _cue(at, day, speaker, texts)
+            continue
+        if begun is not None:
+            yield _cue(begun, texts)
+        elif cue is None:
+            draft.count("lines outside any message left out", sum(map(bool, map(str.strip, texts))))
+        is_headed = is_headed or (said is not None and said is head)
+        begun, texts = _begun(cue, said, is_headed), [] if said is None else [said["text"]]
+    if begun is not None:
+        yield _cue(begun, texts)
 
 
-def _cue(at: timedelta | None, day: datetime | None, speaker: str, lines: list[str]) -> _Cue:
+def _begun(cue: re.Match[str] | None, said: re.Match[str] | None, is_headed: bool) -> _Begun:
+    """Return the beginning of a cue."""
+    if said is None:
+        return _since_start(cue) if cue is not None else None, "", None
+    at = _since_start(said) if said["hour"] or is_headed else None
+    return at, said["speaker"].strip(), _day_in(said["day"] or "") if said.re is _CHAT else None
+
+
+def _cue(begun: _Begun, lines: list[str]) -> _Cue:
     """Return the cue without tags. The next cue's number or name follows a blank line, and is dropped."""
+    at, speaker, day = begun
     text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
     if not speaker:
         text = text.partition("\n\n")[0]

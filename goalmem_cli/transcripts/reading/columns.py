@@ -62,6 +62,12 @@ def header_of(line: str, told: Mapping[str, str]) -> Header | None:
     return max(headers, key=lambda header: (len(header.places), len(header.names)), default=None)
 
 
+def lacking(line: str) -> tuple[str, ...]:
+    """Return what of a message no column of the line is named after."""
+    cells = {_plain(cell) for delimiter in _DELIMITERS for cell in line.split(delimiter)}
+    return tuple(f"a column of {what}s" for what in ("speaker", "text") if cells.isdisjoint(_NAMES[what]))
+
+
 def _header_with(line: str, told: Mapping[str, str], delimiter: str) -> Header | None:
     """Return the header of the line with this delimiter; None if it lacks a text or a column that the user named."""
     try:
