@@ -13,8 +13,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 def plain(value: object) -> Any:
     """Return a frozen value as JSON data: records as objects, sequences as lists, times as ISO 8601."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {slot.name: plain(getattr(value, slot.name)) for slot in fields(value)}
+    if value is None or isinstance(value, (str, int, float)):  # the common case
+        return value
+    if names := _names(type(value)):
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -55,6 +57,12 @@ def rebuild(kind: Any, value: Any) -> Any:
     if not isinstance(value, kind):
         raise TypeError(f"{value!r} is not of the kind {kind.__name__}")
     return value
+
+
+@cache  # a trace has some thousand records of a few kinds
+def _names(kind: type) -> tuple[str, ...]:
+    """Return the names of a record's fields; none of anything else."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 @cache  # evaluating the annotations takes longer than all else

@@ -117,6 +117,10 @@ class OpenMemory(Protocol):
         """
         ...
 
+    def units(self, units: Sequence[str]) -> dict[str, Unit]:
+        """As `hits`, but return the units alone, which takes less time."""
+        ...
+
 
 class SupportsRanking(Protocol):
     """A memory that can be searched."""

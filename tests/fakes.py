@@ -124,6 +124,10 @@ class ListMemory:
         known = {hit.unit.id: hit for hit in ListBackbone(self.turns(), least=0).retrieve(Query(""), len(self._turns))}
         return {unit: replace(known[unit], score=0.0, ranks={}) for unit in units if unit in known}
 
+    def units(self, units: Sequence[str]) -> dict[str, Unit]:
+        """Look the units of the turns up."""
+        return {unit: hit.unit for unit, hit in self.hits(units).items()}
+
     def count_without_time(self, query: Query) -> int:
         """Count the turns without a time that the query's other filters let through."""
         if query.since is None and query.until is None:

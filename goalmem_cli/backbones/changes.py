@@ -105,7 +105,7 @@ _ANY = (
     "broke", "fell", "came to", "scrapped", "switch", "chang", "shift", "postpon", "resched", "brought", "migrat",
     "resign", "retire", "job",
 )  # fmt: skip
-"""Parts of words. Every text that states a change has at least one of them."""
+"""Parts of words. Every sentence that states a change has at least one of them."""
 _CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because|since|where|which|who)\s)", re.IGNORECASE)
 
 
@@ -127,22 +127,38 @@ class Change:
     doer: str = ""
 
 
-def moves_on(changes: Iterable[Change], earlier: str) -> bool:
-    """Say whether one of the changes that a later text states makes the earlier text out of date."""
-    real = _real(earlier)
-    told = frozenset[str]().union(*(topic(each) for each in real if not _NO_MORE.search(each)))
-    return any(_is_of(change, " ".join(real), told) for change in changes)
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier text states as a fact, and the stems that show what it is about."""
+
+    text: str
+    told: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Earlier:
+        """Return what the text states."""
+        real = _real(text)
+        return cls(" ".join(real), frozenset().union(*(topic(each) for each in real if not _NO_MORE.search(each))))
+
+    def is_ended_by(self, change: Change) -> bool:
+        """Say whether the change makes this out of date."""
+        if _SPEAKER.search(self.text) if change.doer == "he" else change.doer and change.doer not in self.told:
+            return False
+        shared = change.about & self.told
+        if not change.values:
+            return len(shared) >= change.least
+        before = dict(times_named(self.text))
+        return bool(shared) and any(_differ(before.get(kind, values), values) for kind, values in change.values)
 
 
 def may_tell_change(text: str) -> bool:
     """Say whether a text may state a change; a fast check that rules out most texts."""
-    lowered = text.lower()
-    return any(part in lowered for part in _ANY)
+    return any(map(text.lower().__contains__, _ANY))
 
 
-def changes_in(sentences: Iterable[str]) -> tuple[Change, ...]:
-    """Return the changes that sentences from `stated` tell, in their order."""
-    told = (each for each in sentences if not _NO_NEWS.search(each))
+def changes_in(text: str) -> tuple[Change, ...]:
+    """Return the changes that a text states, in their order."""
+    told = (each for each in stated(text) if may_tell_change(each) and not _NO_NEWS.search(each))
     return tuple(change for sentence in told for change in _changes(sentence))
 
 
@@ -193,17 +209,6 @@ def _doer(before: str) -> str:
     """Return who made the change, from the words before the cue: "he", a stem, or "" if it may be the speaker."""
     found = _DOER.search(before)
     return "" if found is None else "he" if found["pronoun"] else stem((found["who"] or found["name"]).casefold())
-
-
-def _is_of(change: Change, earlier: str, told: frozenset[str]) -> bool:
-    """Say whether a change concerns what an earlier text with the stems `told` says."""
-    if _SPEAKER.search(earlier) if change.doer == "he" else change.doer and change.doer not in told:
-        return False
-    shared = change.about & told
-    if not change.values:
-        return len(shared) >= change.least
-    before = dict(times_named(earlier))
-    return bool(shared) and any(_differ(before.get(kind, values), values) for kind, values in change.values)
 
 
 def _differ(one: frozenset[str], other: frozenset[str]) -> bool:

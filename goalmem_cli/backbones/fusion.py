@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from goalmem_cli.records import Hit
 
@@ -15,8 +15,7 @@ DEPTH = 200
 """How many entries of each ranking are fused; more change next to nothing on LoCoMo."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """A unit's id, its fused score, and its rank in each list that has it, counted from 1."""
 
     unit: str
@@ -38,8 +37,8 @@ def fuse(
         for rank, unit in enumerate(lists.get(name, ()), 1):
             scores[unit] = scores.get(unit, 0.0) + weight / (constant + rank)
             ranks.setdefault(unit, {})[name] = rank
-    order = sorted(scores, key=lambda unit: (-scores[unit], unit))
-    return [Fused(unit, scores[unit], ranks[unit]) for unit in order]
+    order = sorted((-score, unit) for unit, score in scores.items())
+    return [Fused(unit, -score, ranks[unit]) for score, unit in order]
 
 
 def one_place(hits: Sequence[Hit]) -> list[Hit]:

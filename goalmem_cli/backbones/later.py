@@ -6,10 +6,10 @@ hits: they change neither the order of hits nor what a model sees. Questions abo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.backbones.changes import Change, changes_in, may_tell_change, moves_on, stated, topic
+from goalmem_cli.backbones.changes import Change, Earlier, changes_in, may_tell_change, topic
 from goalmem_cli.backbones.now.asked import AT_HOME, AT_WORK
 from goalmem_cli.backbones.now.states import Telling, replaced_by, states_in
 from goalmem_cli.logic.questions import only_asks
@@ -23,33 +23,43 @@ _DEPTH = 30
 _SAID = ("turn", "passage")
 
 
-def marked(hits: Sequence[Hit], others: Iterable[Hit] = ()) -> list[Hit]:
+def marked(hits: Sequence[Hit], others: Iterable[Unit] = ()) -> list[Hit]:
     """Return the hits, each with `moved_on` and `change` set.
 
     `moved_on` is the first later turn of the same author that makes the hit out of date, unless `now/holding.py` has
     set it or found that the hit holds. It is searched among the hits, their neighbours and the `others` that were
     found. `change` is the words of the hit itself that state a change.
     """
-    whose = {(hit.unit.author, hit.unit.conversation) for hit in hits}
-    near = [unit for hit in hits for unit in (hit.unit, *hit.beside)] + [hit.unit for hit in others]
-    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in whose and may_tell_change(unit.text)}
+    first: dict[tuple[str, str], int] = {}
+    for hit in hits:
+        whose, ordinal = (hit.unit.author, hit.unit.conversation), hit.unit.ordinal
+        first[whose] = min(ordinal, first.get(whose, ordinal))
+    near = (*(unit for hit in hits for unit in (hit.unit, *hit.beside)), *others)
+    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in first and may_tell_change(unit.text)}
     told = sorted(filter(is_told, units.values()), key=lambda unit: unit.place)
-    spoken = [(unit, stated(unit.text)) for unit in told]
-    changed = {unit.id: (unit, found) for unit, sentences in spoken if (found := changes_in(sentences))}
-    elsewhere = _elsewhere(spoken)
+    changed = {
+        unit.id: (unit, found)
+        for unit in told
+        if unit.ordinal >= first[unit.author, unit.conversation] and (found := changes_in(unit.text))
+    }
+    elsewhere = _elsewhere(told, {hit.unit.id for hit in hits})
     return [_marked(hit, changed, elsewhere) if is_told(hit.unit) else hit for hit in hits]
 
 
-def _elsewhere(spoken: Sequence[tuple[Unit, Sequence[str]]]) -> dict[str, Unit]:
-    """Return for each unit that states a home or a workplace, by id, the later unit that replaces it, if one does."""
+def _elsewhere(told: Sequence[Unit], wanted: Collection[str]) -> dict[str, Unit]:
+    """Return for each wanted unit that states a home or a workplace the later unit that replaces it, if one does.
+
+    What other units state matters only where a wanted one states something.
+    """
     found: dict[str, Unit] = {}
     for asked in (AT_HOME, AT_WORK):
-        states = [Telling(unit, state) for unit, sentences in spoken for state in states_in(sentences, asked)]
-        found |= {each: later for each, later in replaced_by(states, asked).items() if later is not None}
+        if any(states_in(unit.text, asked) for unit in told if unit.id in wanted):
+            states = [Telling(unit, state) for unit in told for state in states_in(unit.text, asked)]
+            found |= {each: later for each, later in replaced_by(states, asked).items() if later is not None}
     return found
 
 
-def looked_up(reader: OpenMemory, hits: Sequence[Hit], query: Query) -> list[Hit]:
+def looked_up(reader: OpenMemory, hits: Sequence[Hit], query: Query) -> list[Unit]:
     """Search the scope of the query, by words, for turns that state a change of what the hits are about.
 
     Raises:
@@ -59,17 +69,25 @@ def looked_up(reader: OpenMemory, hits: Sequence[Hit], query: Query) -> list[Hit
     where = tuple(dict.fromkeys(hit.unit.conversation for hit in hits))
     asked = replace(query, text=" ".join((_CUES, *about)), conversations=where)
     found = reader.rank(asked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-    return list(reader.hits([each.unit for each in found]).values())
+    return list(reader.units([each.unit for each in found]).values())
 
 
 def _marked(hit: Hit, changed: Mapping[str, tuple[Unit, Sequence[Change]]], elsewhere: Mapping[str, Unit]) -> Hit:
     unit, first = hit.unit, hit.moved_on
     if first is None and not hit.holds:
-        later = (each for each, changes in changed.values() if _follows(each, unit) and moves_on(changes, unit.text))
-        first = elsewhere.get(unit.id) or next(later, None)
+        later = [each for each in changed.values() if _follows(each[0], unit)] if unit.id not in elsewhere else []
+        first = elsewhere.get(unit.id) or _moving_on(later, unit.text)
     _, own = changed.get(unit.id, (unit, ()))
     change = next((each.cue for each in own if each.is_clear), "")
     return hit if (first, change) == (hit.moved_on, hit.change) else replace(hit, moved_on=first, change=change)
+
+
+def _moving_on(later: Sequence[tuple[Unit, Sequence[Change]]], text: str) -> Unit | None:
+    """Return the first later unit whose changes make the text out of date."""
+    if not later:
+        return None
+    earlier = Earlier.of(text)
+    return next((unit for unit, changes in later if any(map(earlier.is_ended_by, changes))), None)
 
 
 def _follows(one: Unit, other: Unit) -> bool:

@@ -28,6 +28,7 @@ def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
     A turn or unit without a time is outside. A unit of several turns is inside if all its turns are.
     """
     span = Span.between(query.since, query.until)
+    least, most = (None if end is None else end.replace(tzinfo=None) for end in (query.since, query.until))
 
     def is_within(placed: Turn | Unit) -> bool:
         """Say whether a turn or unit lies in the span of time; False without a time."""
@@ -36,9 +37,10 @@ def within_time(query: Query) -> Callable[[Turn | Unit], bool]:
         when = placed.local if isinstance(placed, Turn) else placed.said
         if when is None:
             return False
-        said = Moment.from_datetime(when)
-        begun = getattr(placed, "begun", None)
-        first = said if begun is None else Moment.from_datetime(begun)
+        begun = getattr(placed, "begun", None) or when
+        if when.tzinfo is None and begun.tzinfo is None:  # the common case, compared by the clock as below
+            return (least is None or least <= begun) and (most is None or when <= most)
+        said, first = Moment.from_datetime(when), Moment.from_datetime(begun)
         return not (span.since is not None and span.since.is_later_than(first)) and not (
             span.until is not None and said.is_later_than(span.until)
         )
@@ -54,11 +56,11 @@ def hits_within(hits: Iterable[Hit], query: Query) -> list[Hit]:
     if query.since is None and query.until is None:
         return list(hits)
     is_within = within_time(query)
-    return [
-        replace(hit, beside=tuple(unit for unit in hit.beside if is_within(unit)))
-        for hit in hits
-        if is_within(hit.unit)
-    ]
+    return [_with_beside(hit, tuple(filter(is_within, hit.beside))) for hit in hits if is_within(hit.unit)]
+
+
+def _with_beside(hit: Hit, beside: tuple[Unit, ...]) -> Hit:
+    return hit if len(beside) == len(hit.beside) else replace(hit, beside=beside)
 
 
 def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -100,8 +100,8 @@ class NamedTimes:
 
     def _look_up(self, ids: Sequence[str]) -> None:
         missing = [id_ for id_ in ids if id_ not in self._units]
-        hits = self._reader.hits(missing) if missing else {}
-        self._units |= {id_: hits[id_].unit if id_ in hits else None for id_ in missing}
+        units = self._reader.units(missing) if missing else {}
+        self._units |= {id_: units.get(id_) for id_ in missing}
 
     def _matches(self, id_: str) -> bool:
         unit = self._units[id_]

@@ -249,7 +249,7 @@ class Memory:
         backbone = open_backbone(parts.settings, kept, parts.factories, parts.model.loaded)
         depth = max(k, POOL) if parts.settings.backbone == RERANKED else k  # the reranker always sees POOL units
         hits = retrieved(backbone, wanted, depth, heard)
-        return Found(marked(hits[:k], hits[k:]), kept.count_without_time(wanted))
+        return Found(marked(hits[:k], [hit.unit for hit in hits[k:]]), kept.count_without_time(wanted))
 
     def ask(
         self,

@@ -99,12 +99,14 @@ def chosen_asker(
     Raises:
         UsageError: nobody with that name, or several people, speak in the scope's conversations.
     """
-    within, roster = _within(stored, scope), Roster.of_stored(people, stored)
+    within = _within(stored, scope)
+    voices = {speaker.voice for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE}
+    if asked is None and not voices:
+        return None
+    roster = Roster.of_stored(people, stored)
     if asked is not None:
         return _called(encodable(asked), roster, within, flag, is_sure=True)[0].shown
-    users = {
-        roster.shown(speaker.voice) for summary in within for speaker in summary.speakers if speaker.role == USER_ROLE
-    }
+    users = {roster.shown(voice) for voice in voices}
     return users.pop() if len(users) == 1 else None
 
 

@@ -99,6 +99,10 @@ class Reader:
             found, pairs = found | more, pairs | other_pairs
         return self._naming.shown(hits_among(found, units, pairs), self._meta.generation, self._voices)
 
+    def units(self, units: Sequence[str]) -> dict[str, Unit]:
+        """As `hits`, but return the units alone."""
+        return {id_: hit.unit for id_, hit in self.hits(units).items()}
+
     def _voices(self) -> list[Voice]:
         return voices_of(self._kept)
 

@@ -67,6 +67,8 @@ def test_hits_are_those_of_a_folder(memory: Opens, tmp_path: Path) -> None:
     assert "passage" in {hit.unit.kind for hit in theirs.values()}
     ids = [answers[0].id, long_turn.id, *theirs]
     with there.reading() as reader, folder.reading() as measure:  # which have ranked nothing
+        alone = measure.units(ids)
+        assert reader.units(ids) == alone == {id_: hit.unit for id_, hit in measure.hits(ids).items()}
         assert reader.hits(ids) == measure.hits(ids)
         assert reader.hits(ids)[long_turn.id].before
         assert reader.hits(ids)[answers[0].id].unit.labels

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -324,3 +326,13 @@ def test_summaries_follow_what_another_process_writes(cafe: Store) -> None:
     assert {each.name for each in cafe.conversations()} == {"chat", "later", "second"}
     other.forget(Selection(conversations=("second",)))
     assert {each.name for each in cafe.conversations()} == {"chat", "later"}
+
+
+def test_summaries_follow_changes_within_one_tick_of_the_file_system_s_clock(cafe: Store) -> None:
+    """Where it counts whole seconds, two changes may leave a file of the same size and time."""
+    other, file = open_store(cafe.path), cafe.path / "memory.duckdb"
+    tick = time.time_ns()
+    for language in ("de", "fr", "de"):
+        other.tell_language("chat", language)
+        os.utime(file, ns=(tick, tick))
+        assert cafe.conversations()[0].language == language

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from goalmem_cli.backbones.now.asked import HOME, WORK, Asked
 from goalmem_cli.backbones.now.state import LATE, NOT_YET, NOW, WAS, State
@@ -54,6 +54,7 @@ _JOB = re.compile(
     re.IGNORECASE,
 )
 """What is read as "work at", as in "I got a new job at Lidl"."""
+_JOBS = ("job", "position", "role")
 _MENDED = re.compile(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
@@ -104,14 +105,21 @@ _HOUSE = re.compile(
     r"(?:in )?(?P<v>(?-i:[A-Z]).*)$|\b(?P<w>(?-i:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)) is (?:my |our )?home now\b",
     re.IGNORECASE,
 )
+_HOUSES = ("flat", "house", "home", "apartment", "place", "room", "address")
+
+
+def stems_of(asked: Asked) -> Collection[str]:
+    """Return stems, one of which each sentence has that states what is asked for."""
+    beside = {HOME: _HOUSES, WORK: _JOBS}
+    return (*_verbs(asked), *beside.get(asked.kind, ()))
 
 
 def _verbs(asked: Asked) -> Mapping[str, frozenset[str] | None]:
     """Return the stems of the verbs that state it, each with the prepositions before its value; None: it has none."""
     if asked.kind == HOME:
-        return dict(_LIVING)
+        return _LIVING
     if asked.kind == WORK:
-        return dict(_WORKING)
+        return _WORKING
     return {asked.verb: None}
 
 

@@ -13,7 +13,7 @@ from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.state import State
 from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, states_in
-from goalmem_cli.backbones.scope import hits_within
+from goalmem_cli.backbones.scope import within_time
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
@@ -112,7 +112,7 @@ def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Aske
     if speakers and query.speakers is None:
         looked = replace(looked, speakers=speakers)
     found = reader.rank(looked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-    return [hit.unit for hit in hits_within(reader.hits([each.unit for each in found]).values(), query)]
+    return list(filter(within_time(query), reader.units([each.unit for each in found]).values()))
 
 
 def _is_asked(state: State, unit: Unit, asked: Asked) -> bool:
@@ -140,8 +140,10 @@ def _marked(hits: Sequence[Hit], stated: Mapping[str, State], by: Mapping[str, U
     for hit in hits:
         turns = [turn for turn in (hit.unit.id, *hit.unit.turns) if by.get(turn) is not None]
         later = [by[turn] for turn in turns if _is_from(hit.unit, stated[turn], asked)]
-        holds = len(by) > 1 and by.get(hit.unit.id, hit.unit) is None
-        marked.append(replace(hit, moved_on=later[-1] if later else hit.moved_on, holds=holds or hit.holds))
+        moved_on = later[-1] if later else hit.moved_on
+        holds = hit.holds or (len(by) > 1 and by.get(hit.unit.id, hit.unit) is None)
+        is_same = (moved_on, holds) == (hit.moved_on, hit.holds)
+        marked.append(hit if is_same else replace(hit, moved_on=moved_on, holds=holds))
     return marked
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from goalmem_cli.backbones.changes import stated
 from goalmem_cli.backbones.now.asked import OWN, Asked
-from goalmem_cli.backbones.now.clauses import done
+from goalmem_cli.backbones.now.clauses import done, stems_of
 from goalmem_cli.backbones.now.owned import owned
 from goalmem_cli.backbones.now.state import State
 from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.normal import BASES, stem
 from goalmem_cli.logic.roles import USER, role_of
 from goalmem_cli.records import Unit
 
@@ -28,11 +30,34 @@ class Telling:
     state: State
 
 
-def states_in(told: str | Iterable[str], asked: Asked) -> tuple[State, ...]:
-    """Return what a text or its `stated` sentences state of the kind that is asked for, in order, whoever holds it."""
+def states_in(text: str, asked: Asked) -> tuple[State, ...]:
+    """Return what a text states of the kind that is asked for, in order, whoever holds it."""
+    if not _may_state(text, asked):
+        return ()
     read = owned if asked.kind == OWN else done
-    sentences = stated(told) if isinstance(told, str) else told
+    sentences = (each for each in stated(text) if _may_state(each, asked))
     return tuple(state for sentence in sentences for state in read(sentence, asked))
+
+
+def _may_state(text: str, asked: Asked) -> bool:
+    """Say whether a text may state what is asked for; a fast check that rules out most texts."""
+    if not text.isascii():
+        return True
+    lowered = text.lower()
+    if asked.kind != OWN:
+        return any(_may_have(lowered, each) for each in stems_of(asked))
+    return "mine" in lowered or _may_have(lowered, asked.head) or all(_may_have(lowered, each) for each in asked.about)
+
+
+def _may_have(lowered: str, stemmed: str) -> bool:
+    """Say whether a text in small letters may have a word with that stem, or with a stem that is no word."""
+    return not stemmed.isalpha() or any(map(lowered.__contains__, _parts(stemmed)))
+
+
+@lru_cache(maxsize=256)
+def _parts(stemmed: str) -> tuple[str, ...]:
+    """Return parts of words; a word with that stem has one of them: how it begins, or an irregular form."""
+    return (stemmed.removesuffix("y"), *(form for form, base in BASES.items() if stem(base) == stemmed))
 
 
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:

@@ -77,8 +77,13 @@ def timed(work: Callable[[], object]) -> float:
 
 def median_ms(work: Callable[[], object], rounds: int) -> float:
     """Return the median milliseconds of the work, after one warm-up run."""
+    return statistics.median(sorted_ms(work, rounds))
+
+
+def sorted_ms(work: Callable[[], object], rounds: int) -> list[float]:
+    """Return the milliseconds of the work, the shortest first, after one warm-up run."""
     work()
-    return 1000 * statistics.median(timed(work) for _ in range(rounds))
+    return sorted(1000 * timed(work) for _ in range(rounds))
 
 
 @dataclass(frozen=True, slots=True)

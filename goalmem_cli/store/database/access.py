@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -23,11 +23,13 @@ from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
 
 Row = tuple[Any, ...]
+_T = TypeVar("_T")
 
 _READS = ("SELECT", "WITH", "USE", "DETACH", "ROLLBACK")
 _INCOMING = "incoming"
 _POLL_SECONDS = 0.05
 _LOOKS_AT_HALF_MADE = 20
+_COARSEST_CLOCK = 2 * 10**9  # nanoseconds, as on FAT
 
 
 class Connection:
@@ -40,7 +42,7 @@ class Connection:
         self._connection = connection
         self._path = path
         self._written = written
-        self._fixed: dict[str, list[Row]] | None = {} if is_fixed else None
+        self._fixed: dict[object, Any] | None = {} if is_fixed else None
 
     def rows(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> list[Row]:
         """Run one statement and return all of its rows.
@@ -59,17 +61,18 @@ class Connection:
             self._written(" ".join(sql.split()[:3]))
         return rows
 
-    def rows_once(self, sql: str) -> list[Row]:
-        """As `rows`, for a repeated statement; the result is cached if the database is fixed.
+    def once(self, look: Callable[[Connection], _T]) -> _T:
+        """Return what `look` finds here; it is called once if the database is fixed.
 
         Raises:
             StoreError: as `rows`.
         """
         if self._fixed is None:
-            return self.rows(sql)
-        if sql not in self._fixed:
-            self._fixed[sql] = self.rows(sql)
-        return self._fixed[sql]
+            return look(self)
+        if look not in self._fixed:
+            self._fixed[look] = look(self)
+        found: _T = self._fixed[look]
+        return found
 
     def value(self, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Any:
         """Return the first column of the only row."""
@@ -131,8 +134,13 @@ class Database:
 
     @property
     def state(self) -> tuple[int, int, int] | None:
-        """A state that differs once the file is changed; None if there is no file, or a log with later changes."""
-        return None if self.path.with_name(f"{self.path.name}.wal").exists() else _state(self.path)
+        """A state that differs once the file is changed; None if there is no file, or a log with later changes.
+
+        It is None too if the file was changed just now: some file systems count whole seconds, and would give the next
+        change the same time.
+        """
+        found = None if self.path.with_name(f"{self.path.name}.wal").exists() else _state(self.path)
+        return None if found is None or abs(time.time_ns() - found[1]) < _COARSEST_CLOCK else found
 
     def is_there(self) -> bool:
         """Return whether anything was written yet; waits while another process makes the database.

@@ -46,7 +46,11 @@ class Meta:
 
 def load_meta(connection: Connection) -> Meta:
     """Return the store's metadata."""
-    found = {str(key): str(value) for key, value in connection.rows_once("SELECT key, value FROM meta")}
+    return connection.once(_meta)
+
+
+def _meta(connection: Connection) -> Meta:
+    found = {str(key): str(value) for key, value in connection.rows("SELECT key, value FROM meta")}
     return Meta(
         found.get("store", ""),
         int(found.get("generation", 0)),
@@ -311,11 +315,11 @@ def voices(connection: Connection) -> list[Voice]:
 
 def tools(connection: Connection) -> tuple[str, ...]:
     """Return the names of the tools of agents: of speakers whose role is always that of a tool."""
-    rows = connection.rows_once(
-        f"""SELECT DISTINCT speaker FROM turns WHERE role = '{TOOL}'
-        EXCEPT SELECT speaker FROM turns WHERE role IS DISTINCT FROM '{TOOL}' ORDER BY ALL"""
-    )
-    return tuple(str(speaker) for (speaker,) in rows)
+    rows = connection.rows(f"SELECT DISTINCT speaker FROM turns WHERE role = '{TOOL}'")
+    if not rows:  # as in most stores
+        return ()
+    others = connection.rows(f"SELECT DISTINCT speaker FROM turns WHERE role IS DISTINCT FROM '{TOOL}'")
+    return tuple(sorted(str(speaker) for (speaker,) in {*rows} - {*others}))
 
 
 def _of_voices(voices: Collection[Voice] | None, conditions: list[str], parameters: list[object]) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import FLAT
@@ -134,17 +135,20 @@ def _begun(connection: Connection, units: list[Unit]) -> list[Unit]:
 
 def _unit_around(row: Row, sources: Sequence[tuple[int, str, str]]) -> Unit:
     before, (clock, instant), after = row[:5], row[5:7], row[7:]
-    said = iso_of(time_from_moment(clock, instant))
-    return _unit((*before, said, *after, [turn for _, turn, _ in sources], [label for _, _, label in sources]))
+    said = time_from_moment(clock, instant)
+    return _unit_of(said, *before, *after, [turn for _, turn, _ in sources], [label for _, _, label in sources])
 
 
 def _unit(row: Row) -> Unit:
     """Return the unit of a row."""
-    id_, kind, text, conversation, speaker, said, backbone, session, ordinal, start, end, attributes, turns, labels = (
-        row
-    )
+    return _unit_of(time_of(row[5]), *row[:5], *row[6:])
+
+
+def _unit_of(said: datetime | None, *row: Any) -> Unit:
+    """Return the unit of a row without its time."""
+    id_, kind, text, conversation, speaker, backbone, session, ordinal, start, end, attributes, turns, labels = row
     return Unit(
-        id_, kind, text, conversation, speaker, time_of(said), tuple(turns or ()), tuple(labels or ()), backbone,
+        id_, kind, text, conversation, speaker, said, tuple(turns or ()), tuple(labels or ()), backbone,
         session, ordinal, time_of(start), time_of(end), json.loads(attributes),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -168,10 +169,29 @@ class TextIndex:
             StoreDamaged: the index is missing or cannot be read.
             StoreError: the system refuses to read it.
         """
+        return self.opened()(query, in_context=in_context, backbone=backbone, depth=depth, kinds=kinds)
+
+    def opened(self) -> Callable[..., list[Scored]]:
+        """Open the current generation, and return `search` over it, for several searches.
+
+        Raises:
+            StoreDamaged, StoreError: as `search`.
+        """
+        return partial(self._search, self._searcher())
+
+    def _search(
+        self,
+        searcher: tantivy.Searcher,
+        query: Query,
+        *,
+        in_context: bool,
+        backbone: str,
+        depth: int,
+        kinds: Sequence[str] | None = None,
+    ) -> list[Scored]:
         filters = self._filters(query)
         if kinds is not None:
             filters.append((tantivy.Occur.Must, self._any_of("kind", kinds)))
-        searcher = self._searcher()
         with self._translating():
             if not searcher.num_docs:
                 return []

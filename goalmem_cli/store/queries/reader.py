@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from goalmem_cli.errors import EmbedderMismatch
 from goalmem_cli.memory_records import FLAT, Ranking, Scored
 from goalmem_cli.ports import Embedder, query_vector
-from goalmem_cli.records import Hit, Query
+from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.stages import EMBEDDING, stage
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
@@ -35,6 +35,7 @@ _KEPT_HITS = 4096
 _BESIDE = 1  # thread: the libraries let others run, but more would wait for Python for longer than they save
 
 Names = tuple[str, ...] | None
+_State = tuple[str, int, str]
 _Key = tuple[str, int, str, Names, Names, Names, datetime | None, datetime | None, tuple[str, ...]]
 
 
@@ -67,26 +68,52 @@ class Filters:
 
 
 class KeptHits:
-    """Caches hits as long as the store is unchanged.
+    """Caches hits, and which speakers are tools, as long as the store is unchanged.
 
     Several queries of one question find the same turns, and so do later questions of a chat.
     """
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[str, int, str], dict[str, Hit]] = (("", 0, ""), {})
+        self._kept: tuple[_State, dict[str, Hit], summaries.Pairs] = (("", 0, ""), {}, {})
+        self._tools: tuple[tuple[str, int], tuple[str, ...]] = (("", 0), ())
 
     def hits(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Hit]:
         """As `summaries.load_hits`, with the shown names of people; only hits that are not cached are read."""
+        state, known, pairs = self._known(connection, naming)
+        if missing := [id_ for id_ in units if id_ not in known]:
+            pairs = dict(pairs)
+            known = known | _named(connection, summaries.load_hits(connection, missing, pairs), naming)
+        self._kept = state, known if len(known) <= _KEPT_HITS else {}, pairs  # at once, as threads may read together
+        return {id_: known[id_] for id_ in units if id_ in known}
+
+    def units(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Unit]:
+        """Return unit id -> unit as in `hits`, without reading neighbours; units that are not cached are read."""
+        _, known, _ = self._known(connection, naming)
+        if missing := [id_ for id_ in units if id_ not in known]:
+            read = {unit.id: Hit(unit, 0.0) for unit in unit_rows.load_units_around(connection, missing, 0)}
+            known = known | _named(connection, read, naming)
+        return {id_: known[id_].unit for id_ in units if id_ in known}
+
+    def _known(self, connection: Connection, naming: Naming) -> tuple[_State, dict[str, Hit], summaries.Pairs]:
+        """Return the present state, its cached hits, and the speakers of their conversations."""
         meta = tables.load_meta(connection)
         state = meta.store, meta.generation, naming.people.digest
-        of, known = self._kept
+        return self._kept if self._kept[0] == state else (state, {}, {})
+
+    def tools(self, connection: Connection) -> tuple[str, ...]:
+        """As `tables.tools`."""
+        meta = tables.load_meta(connection)
+        state = meta.store, meta.generation
+        of, found = self._tools
         if of != state:
-            known = {}
-        if missing := [id_ for id_ in units if id_ not in known]:
-            found = summaries.load_hits(connection, missing)
-            known = known | naming.shown(found, meta.generation, partial(tables.voices, connection))
-        self._kept = state, known if len(known) <= _KEPT_HITS else {}  # at once, as threads may read together
-        return {id_: known[id_] for id_ in units if id_ in known}
+            found = tables.tools(connection)
+            self._tools = state, found
+        return found
+
+
+def _named(connection: Connection, hits: Mapping[str, Hit], naming: Naming) -> dict[str, Hit]:
+    """Return the hits under the shown names of people."""
+    return naming.shown(hits, tables.load_meta(connection).generation, partial(tables.voices, connection))
 
 
 class Reader:
@@ -105,6 +132,7 @@ class Reader:
     ) -> None:
         self._connection = connection
         self._text = text
+        self._by_words: Callable[..., list[Scored]] | None = None
         self._vectors = vectors
         self._embedder = embedder
         self._fingerprint = fingerprint
@@ -131,8 +159,8 @@ class Reader:
         """
         query = self._naming.widened(query, self.generation, partial(tables.voices, self._connection))
         if not query.tools and query.speakers is None:
-            query = replace(query, without=tables.tools(self._connection))
-        by_words = partial(self._text.search, query, backbone=backbone, depth=depth, kinds=kinds)
+            query = replace(query, without=self._kept.tools(self._connection))
+        by_words = partial(self._searched, query, backbone=backbone, depth=depth, kinds=kinds)
         words, dense = ([each for each in rankings if each.is_dense is is_dense] for is_dense in (False, True))
         if not dense:
             return {ranking: by_words(in_context=ranking.is_context) for ranking in words}
@@ -142,6 +170,12 @@ class Reader:
             found = {ranking: nearest(in_context=ranking.is_context) for ranking in dense}
             found |= {ranking: each.result() for ranking, each in begun.items()}
         return {ranking: found[ranking] for ranking in rankings}
+
+    def _searched(self, query: Query, *, in_context: bool, backbone: str, depth: int, kinds: Names) -> list[Scored]:
+        """Search by words; the text index is opened once."""
+        if self._by_words is None:
+            self._by_words = self._text.opened()
+        return self._by_words(query, in_context=in_context, backbone=backbone, depth=depth, kinds=kinds)
 
     def _nearest(self, query: Query, depth: int, backbone: str, kinds: Names) -> Callable[..., list[Scored]]:
         """Read the database, and return a function that searches the vectors of texts or of contexts."""
@@ -160,6 +194,10 @@ class Reader:
         The hits have no scores and ranks yet; the backbone adds them.
         """
         return self._kept.hits(self._connection, units, self._naming)
+
+    def units(self, units: Sequence[str]) -> dict[str, Unit]:
+        """As `hits`, but return the units alone, which takes less time."""
+        return self._kept.units(self._connection, units, self._naming)
 
     def episodes(self, backbone: str) -> Episodes:
         """Return the backbone's gists and facts as tables for queries."""

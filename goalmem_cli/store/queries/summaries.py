@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
 from goalmem_cli.records import OFFSET, SPEAKER_NUMBER, TIMEZONE, Hit, Unit
@@ -16,15 +17,20 @@ from goalmem_cli.store.units import NEIGHBOURS, retrievable
 _NUMBER = f"json_extract_string(attributes, '$.{SPEAKER_NUMBER}')"
 _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 
+Pairs: TypeAlias = dict[str, tuple[str, str]]
+"""Conversation -> its two speakers; blank ones if it has not just two."""
 
-def load_hits(connection: Connection, ids: Sequence[str]) -> dict[str, Hit]:
+
+def load_hits(connection: Connection, ids: Sequence[str], pairs: Pairs) -> dict[str, Hit]:
     """Return unit id -> hit, in the order given, without units that are not stored.
 
     The neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
     turns, which are shorter. Only turns and passages have neighbours and, in a conversation of two, an addressee.
+    `pairs` are the known conversations; further ones are added.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
-    pairs = tables.load_pairs(connection, sorted({units[id_].conversation for id_ in ids if id_ in units}))
+    if unknown := sorted({units[id_].conversation for id_ in ids if id_ in units} - pairs.keys()):
+        pairs |= dict.fromkeys(unknown, ("", "")) | tables.load_pairs(connection, unknown)
     return hits_among(units, ids, pairs)
 
 

@@ -20,6 +20,7 @@ from goalmem_cli.lab.bench.talk import (
 )
 from goalmem_cli.main import run
 from goalmem_cli.models.embedding.embedders import load_embedder
+from goalmem_cli.store.passages import split_into_passages
 from goalmem_cli.store.store import Store
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes
 
@@ -32,6 +33,16 @@ def test_made_up_talk_is_the_same_for_the_same_seed() -> None:
     assert [turn.text for turn in talk[0].turns] != [turn.text for turn in other[0].turns]
     assert [len(conversation.turns) for conversation in talk] == [TURNS_A_CONVERSATION, TURNS_A_CONVERSATION, 100]
     assert {len(turn.text.split()) for conversation in talk for turn in conversation.turns} == set(range(12, 26))
+
+
+def test_an_assistant_answers_at_length() -> None:
+    """Every second turn is its answer: paragraphs, a list and code, which the store splits into passages."""
+    (talk,) = made_up_conversations(100, has_assistant=True)
+    assert [turn.role for turn in talk.turns] == ["user", "assistant"] * 50
+    assert max(len(turn.text.split()) for turn in talk.turns[::2]) < 26
+    for turn in talk.turns[1::2]:
+        assert "\n1. " in turn.text and turn.text.endswith("```")
+        assert len(split_into_passages(turn.text)) > 1
 
 
 def test_made_up_questions_differ() -> None:
@@ -63,6 +74,7 @@ def test_a_store_grows_from_size_to_size(tmp_path: Path) -> None:
         retrieval = figures.retrieval
         parts = (retrieval.opening_ms, retrieval.words_ms, retrieval.vectors_ms, retrieval.hits_ms)
         assert min(parts) > 0
+        assert retrieval.p95_ms >= retrieval.whole_ms
         assert retrieval.queries_per_second == 1000 / retrieval.whole_ms
         assert figures.search.seconds > 0
         assert figures.search.file_bytes == store.stats().bytes_on_disk
