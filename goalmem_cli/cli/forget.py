@@ -9,6 +9,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import FLAGS
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
@@ -113,6 +114,8 @@ def forget(
         run.screen.note("there is nothing of the kind")
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
+    if is_done and not dry_run:
+        may_have_changed(run, memory)
     return 0 if is_done else NOTHING_FOUND
 
 
