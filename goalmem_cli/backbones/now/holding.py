@@ -14,7 +14,7 @@ from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.owned import names_thing
 from goalmem_cli.backbones.now.state import State
-from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, states_in
+from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
@@ -104,17 +104,10 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
 
 
 def _with_reply(hit: Hit, asked: Asked) -> Iterator[tuple[Unit, str]]:
-    """Yield the hit's unit with what it replies to, and the reply to it if it asks for this: each after what it needs."""
-    yield hit.unit, asked_before(hit.unit, hit.earlier[-1:])
-    if asked.kind == OWN and hit.later[:1] and names_thing(hit.unit.text, asked):
-        reply = hit.later[0]
-        yield reply, asked_before(reply, [hit.unit])
-
-
-def asked_before(unit: Unit, before: Sequence[Unit]) -> str:
-    """Return the question of another that the unit comes right after; "" if there is none."""
-    last = before[-1] if before else unit
-    return last.text if last.author != unit.author and last.text.rstrip().endswith("?") else ""
+    """Yield the hit's unit and, if it asks for the thing, the reply to it, each with the question that it replies to."""
+    yield hit.unit, replied_to(hit.unit.author, hit.before)
+    if asked.kind == OWN and hit.later and names_thing(hit.unit.text, asked):
+        yield hit.later[0], replied_to(hit.later[0].author, [(hit.unit.author, hit.unit.text)])
 
 
 def _told_by(unit: Unit, before: str, asked: Asked, at: datetime | None) -> list[State]:

@@ -12,10 +12,9 @@ from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, 
 from goalmem_cli.logic.normal import content_stems, numbers, stem, words
 
 _CHANGED = re.compile(
-    r"\b(?:now|new)\b|\b(?:has|have|was|were|got|been) (?:moved|changed|switched|shifted|reset)\b|\bmoved to\b"
-    r"|\b(?:changed|reset|set|moved|switched)\b",
-    re.IGNORECASE,
+    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed)\b", re.IGNORECASE
 )
+_WAS_CHANGED = re.compile(r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put)", re.IGNORECASE)
 _BEFORE_HEAD = frozenset("the a my our new this that".split())
 """What may stand before "code" where the alarm code is asked for; "gate" may not."""
 _COLOURS = frozenset(
@@ -41,7 +40,7 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     if not sentence or (asked.type == "time" and ONCE.search(sentence)):
         return
     begins = AT_FIRST.search(sentence)
-    told = AT_FIRST.sub("", sentence) if begins else sentence
+    told = _WAS_CHANGED.sub("", AT_FIRST.sub("", sentence) if begins else sentence)
     clauses = [each for each in re.split("[,;]", told) if asked.head in map(stem, words(each))]
     about = told if asked.type == "amount" else ",".join(clauses)
     holder = _holder(told, asked)
@@ -51,7 +50,7 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
         replaces = not LATE.search(told) and not re.search(r"\b(?:also|too|as well|another)\b(?! (?:,|moved))", told, re.I)
         is_shared = not re.search(r"\b(?:my|mine)\b", about, re.IGNORECASE) and asked.type != "amount"
         yield State(
-            holder, value, is_only=bool(NOW.search(told)), replaces=replaces or _is_moved_too(told),
+            holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces or _is_moved_too(told),
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
 

@@ -87,5 +87,5 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
 def _ends_with(found: list[str], asked: Asked) -> bool:
     """Say whether the words of the thing end with its name, or go on only with what says which: "the key to the shed"."""
     behind = found[found.index(asked.head) + 1 :]
-    allowed = asked.about | {"to", "for", "of", "the", "our", "my", "mov", "too", "as", "well", "hav", "has", "chang"}
+    allowed = asked.about | {"to", "for", "of", "the", "our", "my", "mov", "too", "as", "well", "hav", "has", "chang", "now", "back"}
     return all(word in allowed for word in behind) and not content_stems(" ".join(behind)) - allowed

@@ -40,6 +40,12 @@ def states_in(told: str | Iterable[str], asked: Asked, before: str = "") -> tupl
     return tuple(state for last, sentence in pairs for state in owned(sentence, asked, last))
 
 
+def replied_to(author: str, before: Sequence[tuple[str, str]]) -> str:
+    """Return the question right before what an author says, (author, text) with the nearest last; "" if there is none."""
+    asker, text = before[-1] if before else (author, "")
+    return text if asker != author and text.rstrip().endswith("?") else ""
+
+
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
     """Return unit id -> the unit that replaces what it states, None if that holds; for each holder on its own.
 
