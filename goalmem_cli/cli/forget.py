@@ -108,14 +108,13 @@ def forget(
         _confirm(run, counts, leaves_marks=not leave_nothing, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
         _remove_goals(memory, goal or ())
+        may_have_changed(run, memory)
     if json:
         run.screen.document(_document(counts, is_done=is_done and not dry_run))
     elif not is_done:
         run.screen.note("there is nothing of the kind")
     else:
         run.screen.report(f"{'would forget' if dry_run else 'forgot'} {_words(counts)}")
-    if is_done and not dry_run:
-        may_have_changed(run, memory)
     return 0 if is_done else NOTHING_FOUND
 
 

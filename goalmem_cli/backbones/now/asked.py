@@ -87,7 +87,9 @@ _PLACES = (
         r"(?:meet|rehearse|practi[sc]e|train|take place|happen|hang|go|belong|stand|sit)$",
         re.IGNORECASE,
     ),
-    re.compile(rf"^who(?: {_NOW})*(?: has|['’]s| holds| keeps)(?: got)?(?: {_NOW})* (?P<thing>(?:the|our|my) .+)$", re.I),
+    re.compile(
+        rf"^who(?: {_NOW})*(?: has|['’]s| holds| keeps)(?: got)?(?: {_NOW})* (?P<thing>(?:the|our|my) .+)$", re.I
+    ),
 )
 _WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
 _USES = re.compile(
@@ -111,8 +113,8 @@ _OTHER_HALF = re.compile(r" (?:for|of|to) ")
 _OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
 _AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
 _MEETS = re.compile(
-    rf"^(?:(?:on|at|in) )?(?:when|(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month)) (?:do|does) "
-    rf"(?P<thing>.+?) (?:{_NOW} )*"
+    rf"^(?:(?:on|at|in) )?(?:when|(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month)) "
+    rf"(?:do|does) (?P<thing>.+?) (?:{_NOW} )*"
     rf"(?P<verb>meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together|end|finish|go out|"
     rf"leave|arrive|come|go)(?: {_NOW})*$",
     re.IGNORECASE,

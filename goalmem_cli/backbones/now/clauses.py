@@ -71,15 +71,15 @@ _FOR_A_TIME = re.compile(
 
 
 _TOOLS = frozenset(map(stem, (
-    "slack teams zoom discord notion jira trello asana github gitlab bitbucket postgres postgresql mysql sqlite mongodb "
-    "redis kafka kubernetes docker terraform jenkins aws azure gcp linux windows ubuntu debian mac macos android iphone "
-    "ios chrome firefox safari edge python rust java javascript typescript golang kotlin react vue angular svelte django "
-    "flask rails excel sheets outlook gmail proton signal whatsapp telegram messenger skype webex confluence figma miro "
-    "spotify netflix hulu dropbox onedrive icloud obsidian evernote emacs vim vscode salesforce hubspot stripe paypal "
-    "shopify wordpress mastodon bluesky twitter facebook instagram tiktok reddit youtube twitch steam chatgpt claude "
-    "gemini marketing sales finance accounting engineering legal hr operations logistics procurement plan phase stage "
-    "level round team group row grade year chapter page version option tier mondays tuesdays wednesdays thursdays "
-    "fridays saturdays sundays"
+    "slack teams zoom discord notion jira trello asana github gitlab bitbucket postgres postgresql mysql sqlite "
+    "mongodb redis kafka kubernetes docker terraform jenkins aws azure gcp linux windows ubuntu debian mac macos "
+    "android iphone ios chrome firefox safari edge python rust java javascript typescript golang kotlin react vue "
+    "angular svelte django flask rails excel sheets outlook gmail proton signal whatsapp telegram messenger skype "
+    "webex confluence figma miro spotify netflix hulu dropbox onedrive icloud obsidian evernote emacs vim vscode "
+    "salesforce hubspot stripe paypal shopify wordpress mastodon bluesky twitter facebook instagram tiktok reddit "
+    "youtube twitch steam chatgpt claude gemini marketing sales finance accounting engineering legal hr operations "
+    "logistics procurement plan phase stage level round team group row grade year chapter page version option tier "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays"
 ).split()))  # fmt: skip
 """What people move to and do not live in: programs, languages, devices, departments, numbered things, days."""
 _OF_TOOLS = re.compile(

@@ -104,7 +104,7 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
 
 
 def _with_reply(hit: Hit, asked: Asked) -> Iterator[tuple[Unit, str]]:
-    """Yield the hit's unit and, if it asks for the thing, the reply to it, each with the question that it replies to."""
+    """Yield the hit's unit, and the reply to it if it asks for the thing; each with the question that it replies to."""
     yield hit.unit, replied_to(hit.unit.author, hit.before)
     if asked.kind == OWN and hit.later and names_thing(hit.unit.text, asked):
         yield hit.later[0], replied_to(hit.later[0].author, [(hit.unit.author, hit.unit.text)])

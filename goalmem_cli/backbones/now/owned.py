@@ -27,8 +27,11 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)(?:['’]s (?=[a-z])|(?= has (?:got )?a new\b))|\b\w+s['’] (?=[a-z])"
+    r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)(?:['’]s (?=[a-z])|(?= has (?:got )?a new\b))"
+    r"|\b\w+s['’] (?=[a-z])"
 )
+_BESIDE = re.compile(r"\b(?:also|another|(?<!moved )(?<!changed )(?:too|as well))\b", re.IGNORECASE)
+"""What holds beside another value; but "the shed key moved too" only says that other things did as well."""
 _ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
 
 
@@ -47,10 +50,10 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     if holder is None or _is_other(told, about, asked) or NOT_YET.search(told) or any(map(WAS.search, clauses)):
         return
     if value := _READERS[asked.type](told, asked):
-        replaces = not LATE.search(told) and not re.search(r"\b(?:also|too|as well|another)\b(?! (?:,|moved))", told, re.I)
+        replaces = not LATE.search(told) and not _BESIDE.search(told)
         is_shared = not re.search(r"\b(?:my|mine)\b", about, re.IGNORECASE) and asked.type != "amount"
         yield State(
-            holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces or _is_moved_too(told),
+            holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
 
@@ -58,11 +61,6 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
 def names_thing(text: str, asked: Asked) -> bool:
     """Say whether a text, such as a question, names the thing that is asked for, and nobody else's."""
     return asked.about <= frozenset(map(stem, words(text))) and not _NAMED.search(text)
-
-
-def _is_moved_too(sentence: str) -> bool:
-    """Say whether "too" only says that other things changed as well: "the shed key moved too, it's under the pot"."""
-    return bool(re.search(r"\b(?:moved|changed) (?:too|as well)\b", sentence, re.IGNORECASE))
 
 
 def _names(sentence: str, asked: Asked) -> bool:
@@ -137,7 +135,9 @@ _NO_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""
-_SHIFTED_FROM = re.compile(r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE)
+_SHIFTED_FROM = re.compile(
+    r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
+)
 _ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b", re.IGNORECASE)
 
 
@@ -166,7 +166,9 @@ _SET_TO = re.compile(
     r"\b(?:changed|reset|set|switched|updated|renamed)\b(?P<b>[^,;.!?]*?) to (?=(?P<v>[^,;.!?]+))", re.IGNORECASE
 )
 _NEW = re.compile(r"\bnew (?P<b>[^,;.!?:]+?)\s*[,:–—]\s*(?=(?P<v>[^,;!?]+))", re.IGNORECASE)
-_AS_OUR = re.compile(r"(?P<v>(?:(?:Dr|Mr|Mrs|Ms)\.? )?[A-Z]\w+(?: [A-Z]\w+)?) (?:is|as)(?: now)? (?:my|our) (?:new )?(?P<b>[\w ]+)")
+_AS_OUR = re.compile(
+    r"(?P<v>(?:(?:Dr|Mr|Mrs|Ms)\.? )?[A-Z]\w+(?: [A-Z]\w+)?) (?:is|as)(?: now)? (?:my|our) (?:new )?(?P<b>[\w ]+)"
+)
 _THAT = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
 
 

@@ -24,9 +24,10 @@ _SOFTLY = (
     r"(?:now|still|always|usually|normally|currently|again|back|kept|stored|parked|hidden|hanging|lying|sitting|"
     r"standing|up|down|over|out|just|these days)"
 )
-_STANDS = re.compile(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}|(?P<c>[^,;:]*?)['’](?:s|re)(?: {_SOFTLY})* {_WHERE.replace('<where>', '<there>')}", re.IGNORECASE)
+_STANDS = re.compile(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
 _PUT = re.compile(
-    rf"\b(?:I|we)(?:['’]ve| have)? (?:(?:just|now|always|usually) )*(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave) "
+    r"\b(?:I|we)(?:['’]ve| have)? (?:(?:just|now|always|usually) )*"
+    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave) "
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )
@@ -35,7 +36,10 @@ _MOVED_TO = re.compile(
     r"(?P<where>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)",
     re.IGNORECASE,
 )
-_HAS = re.compile(r"(?P<where>(?-i:[A-Z])\w+(?: [A-Z]\w+)?|I) (?:has|have|keeps|keep|['’]ve)(?: got)?(?: now)? (?P<b>(?:the|our|my) [^,;:.!?]*)")
+_HAS = re.compile(
+    r"(?P<where>[A-Z]\w+(?: [A-Z]\w+)?|I) (?:has|have|keeps|keep|['’]ve)(?: got)?(?: now)? "
+    r"(?P<b>(?:the|our|my) [^,;:.!?]*)"
+)
 _GAVE = re.compile(
     r"\b(?:gave|lent|handed|given) (?P<b>(?:the|our|my) [^,;:.!?]*?)(?: back)? to (?P<where>[A-Z][\w.]*(?: [A-Z]\w+)*)"
 )
@@ -78,14 +82,30 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
     for pattern in (_PUT, _MOVED_TO, _GAVE, _HAS, _STANDS):
         for found in pattern.finditer(sentence):
             named = found.groupdict()
-            thing = (named["b"] or named.get("c") or "").strip()
+            thing = named["b"].strip()
             if _IT.match(thing):
                 thing = sentence[: found.start()].strip(" ,;:")
-            yield thing, named.get("to") or named.get("where") or named.get("there") or ""
+            yield thing, named.get("to") or named["where"]
 
 
 def _ends_with(found: list[str], asked: Asked) -> bool:
-    """Say whether the words of the thing end with its name, or go on only with what says which: "the key to the shed"."""
+    """Say whether the words of the thing end with its name, or with what says which: "the key to the shed"."""
     behind = found[found.index(asked.head) + 1 :]
-    allowed = asked.about | {"to", "for", "of", "the", "our", "my", "mov", "too", "as", "well", "hav", "has", "chang", "now", "back"}
+    allowed = asked.about | {
+        "to",
+        "for",
+        "of",
+        "the",
+        "our",
+        "my",
+        "mov",
+        "too",
+        "as",
+        "well",
+        "hav",
+        "has",
+        "chang",
+        "now",
+        "back",
+    }
     return all(word in allowed for word in behind) and not content_stems(" ".join(behind)) - allowed

@@ -75,8 +75,8 @@ ONCE = re.compile(
 """Words of an exception, which changes no rule."""
 AT_FIRST = re.compile(
     r",? ?\b(?:from|starting|as of|as from)(?: in| on)? (?P<when>January|February|March|April|May|June|July|August|"
-    r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)(?: on(?:wards?)?)?\b,?"
-    r"(?! (?:to|till|until|through)\b)",
+    r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+    r"(?: on(?:wards?)?)?\b,?(?! (?:to|till|until|through)\b)",
     re.IGNORECASE,
 )
 """From when on something holds."""

@@ -41,7 +41,7 @@ def states_in(told: str | Iterable[str], asked: Asked, before: str = "") -> tupl
 
 
 def replied_to(author: str, before: Sequence[tuple[str, str]]) -> str:
-    """Return the question right before what an author says, (author, text) with the nearest last; "" if there is none."""
+    """Return the question right before what an author says, (author, text) with the nearest last; else ""."""
     asker, text = before[-1] if before else (author, "")
     return text if asker != author and text.rstrip().endswith("?") else ""
 

@@ -26,7 +26,7 @@ def goals(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes up other chats.")] = 0,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="NAME", help="Ask this model, as ask --model takes it [default: gold replies]."),
+        typer.Option("--model", metavar="NAME", help="Ask this model, as `ask` names it [default: gold replies]."),
     ] = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
