@@ -106,7 +106,7 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 _HIS = re.compile(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
-_OF_HIS = re.compile(r"^(?:the )?(?P<thing>[a-z]\w*) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
+_OF_HIS = re.compile(r"^(?:the )?(?P<thing>\w+) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
 _SOMEBODYS = re.compile(rf"{PERSON}s?['’]", re.IGNORECASE)
 _BARE = re.compile(r"^[a-z]\w+(?: [a-z]\w+)?$")
 _OTHER_HALF = re.compile(r" (?:for|of|to) ")

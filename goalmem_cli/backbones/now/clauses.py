@@ -86,7 +86,7 @@ _OF_TOOLS = re.compile(
     r"\b(?:mov|relocat|switch|return|settl)\w* (?:back |over )?(?:in)?to (?-i:(?!Ma?c)[A-Z][a-z]+[A-Z]|[A-Z]\w*\d|"
     r"(?!NYC|USA|UAE)[A-Z]{3,})"
     r"|\b(?:databases?|backend|frontend|servers?|repos?|repository|codebase|deploy\w*|tickets?|channels?|stand-?ups?|"
-    r"sprint|cluster|pipeline|api|apps?|software|cloud|prod|queries|backups|migrat\w*|inbox|subscription|provider|"
+    r"sprint|cluster|pipeline|api|apps?|software|cloud|prod|queries|backups|migrat\w*|inbox|websites?|subscription|provider|"
     r"tariff|dashboards?)\b",
     re.IGNORECASE,
 )

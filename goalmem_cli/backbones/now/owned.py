@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from goalmem_cli.backbones.changes import times_named
 from goalmem_cli.backbones.now.asked import PERSON, Asked
 from goalmem_cli.backbones.now.places import place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
-from goalmem_cli.logic.normal import content_stems, numbers, stem, words
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
 _CHANGED = re.compile(
-    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed)\b", re.IGNORECASE
+    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave)\b", re.IGNORECASE
 )
 _WAS_CHANGED = re.compile(r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put)", re.IGNORECASE)
-_BEFORE_HEAD = frozenset("the a my our new this that".split())
-"""What may stand before "code" where the alarm code is asked for; "gate" may not."""
+_BEFORE = FUNCTION_WORDS | frozenset(
+    "i we they new current total monthly favourite favorite best old change changed switch switched move moved reset set put got "
+    "get pay paid need give gave another".split()
+)
+"""What may stand before "alarm code" where that is asked for; "gate" before "code" and "guest" may not."""
 _COLOURS = frozenset(
     "red orange yellow green blue purple violet pink brown black white grey gray beige cream turquoise teal navy gold "
     "golden silver maroon lilac crimson olive mint".split()
@@ -64,13 +68,18 @@ def names_thing(text: str, asked: Asked) -> bool:
 
 
 def _names(sentence: str, asked: Asked) -> bool:
-    found = list(map(stem, words(sentence)))
-    if asked.about <= frozenset(found):
-        return True
-    if asked.head not in found or not _CHANGED.search(sentence):
+    """Say whether it names the thing, or tells of a change of its class; "the gate code" is no alarm code."""
+    told = words(sentence)
+    found = list(map(stem, told))
+    if not (asked.about <= set(found) or _CHANGED.search(sentence)):
         return False
-    at = found.index(asked.head)
-    return at == 0 or found[at - 1] in _BEFORE_HEAD | asked.about
+    return any(stemmed == asked.head and _is_whole(told[:at], asked) for at, stemmed in enumerate(found))
+
+
+def _is_whole(before: list[str], asked: Asked) -> bool:
+    """Say whether no further word before the thing's name makes it another thing."""
+    before = list(dropwhile(lambda word: stem(word) in asked.about, reversed(before)))
+    return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
 
 
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
@@ -116,7 +125,7 @@ def _is_whose(sentence: str, named: re.Match[str], asked: Asked) -> bool:
 
 def _is_other(sentence: str, about: str, asked: Asked) -> bool:
     """Say whether it is somebody else's, or a former one; "my boyfriend" is nobody else where he is asked for."""
-    is_theirs = any(stem(words(found[0])[-1]) != asked.head for found in _OTHERS.finditer(about))
+    is_theirs = any(stem(words(found[0])[-1]) not in asked.about for found in _OTHERS.finditer(about))
     former = rf"\b(?:old|former|previous|ex|late|next|first)[ -](?:\w+ )?{re.escape(asked.head)}"
     elsewhere = _ELSEWHERE.match(sentence)
     is_elsewhere = elsewhere is not None and not content_stems(elsewhere[0]) <= asked.about
