@@ -17,8 +17,8 @@ _CHANGED = re.compile(
 )
 _WAS_CHANGED = re.compile(r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put)", re.IGNORECASE)
 _BEFORE = FUNCTION_WORDS | frozenset(
-    "i we they new current total monthly favourite favorite best old change changed switch switched move moved reset set put got "
-    "get pay paid need give gave another".split()
+    "i we they new current total monthly favourite favorite best old another change changed switch switched move moved "
+    "reset set put got get pay paid need give gave".split()
 )
 """What may stand before "alarm code" where that is asked for; "gate" before "code" and "guest" may not."""
 _COLOURS = frozenset(
