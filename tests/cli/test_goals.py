@@ -301,6 +301,8 @@ def test_programs_and_assistants_have_the_goals(goalmem: Goalmem) -> None:
         ((goal, touch),) = memory.goals.touched()
         assert touch is not None
         assert memory.goals.check(goal, touch).goal.name == "home"
+        token = str(offers.forget(speaker=["Ana"])["token"])
+        assert offers.forget(speaker=["Ana"], token=token)["goals_that_may_have_changed"] == ["home"]
 
 
 def test_a_goal_rests_on_what_a_structured_backbone_made_of_turns(goalmem: Goalmem) -> None:

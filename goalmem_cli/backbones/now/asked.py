@@ -73,7 +73,7 @@ _PAYS = re.compile(
 )
 _COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
 _EARNS = re.compile(
-    rf"^(?:how much|what) (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$",
+    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$",
     re.IGNORECASE,
 )
 _PLACES = (
@@ -95,10 +95,11 @@ _WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
 _USES = re.compile(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
 )
-PERSON = (
-    r"(?:son|daughter|sister|brother|mother|mum|mom|father|dad|wife|husband|partner|boyfriend|girlfriend|friend|cousin|"
-    r"aunt|uncle|neighbou?r|boss|colleague|flatmate|roommate|parent|kid|child|children)"
-)
+_PERSONS = (
+    "son daughter sister brother mother mum mom father dad wife husband partner boyfriend girlfriend friend cousin "
+    "aunt uncle neighbour neighbor boss colleague flatmate roommate parent kid child children"
+).split()
+PERSON = f"(?:{'|'.join(_PERSONS)})"
 """Words for somebody by what they are to another."""
 _IS = re.compile(
     r"^(?P<ask>(?:(?:on|at|in) )?(?:who|what|which|when|how much|how high|how big)(?: (?!is\b|are\b)[\w’'-]+){0,2}?)"
@@ -172,7 +173,7 @@ def _price(text: str) -> Asked | None:
 def _placed(text: str) -> Asked | None:
     for pattern in _PLACES:
         if (found := pattern.match(text)) and (asked := _thing(found["thing"], "place")) is not None:
-            return None if re.fullmatch(PERSON + "s?", asked.head, re.IGNORECASE) else asked
+            return None if asked.head in map(stem, _PERSONS) else asked
     return None
 
 
