@@ -21,9 +21,9 @@ class Asked:
     """What is asked for: its kind, and whose it is.
 
     `names` are the stems of the names in the question. `kin` is the stem of "sister" in "Ana's sister". `verb` is the
-    stem of the verb, and `about` are the stems that a statement has to name: {rent}, or {best, drink} of "like best to
-    drink"; a statement of a change need only name `head`, the class of "pottery class". `type` says which values
-    answer: an amount, a time, a colour, a name, a place, or anything.
+    stem of the verb, "" if any will do, and `about` are the stems that a statement has to name: {rent}, or {best,
+    drink} of "like best to drink"; a statement of a change need only name `head`, the class of "pottery class". `type`
+    says which values answer: an amount, a time, a colour, a name, a place, or anything.
     """
 
     kind: str
@@ -182,7 +182,7 @@ def _met(text: str) -> Asked | None:
     asked = _thing(found["thing"], "time", is_bare=True) if found else None
     if found is None or asked is None or not _OF_MANY.match(found["verb"].lower()):
         return asked
-    return replace(asked, about=asked.about | {stem(found["verb"].lower().split()[0])})
+    return replace(asked, verb=stem(found["verb"].lower().split()[0]))
 
 
 def _used(text: str) -> Asked | None:

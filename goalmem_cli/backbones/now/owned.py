@@ -64,14 +64,14 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
 
 def names_thing(text: str, asked: Asked) -> bool:
     """Say whether a text, such as a question, names the thing that is asked for, and nobody else's."""
-    return asked.about <= frozenset(map(stem, words(text))) and not _NAMED.search(text)
+    return asked.about | ({asked.verb} - {""}) <= frozenset(map(stem, words(text))) and not _NAMED.search(text)
 
 
 def _names(sentence: str, asked: Asked) -> bool:
     """Say whether it names the thing, or tells of a change of its class; "the gate code" is no alarm code."""
     told = words(sentence)
     found = list(map(stem, told))
-    if not (asked.about <= set(found) or _CHANGED.search(sentence)):
+    if asked.verb not in ("", *found) or not (asked.about <= set(found) or _CHANGED.search(sentence)):
         return False
     return any(stemmed == asked.head and _is_whole(told[:at], asked) for at, stemmed in enumerate(found))
 
@@ -152,7 +152,7 @@ _ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b", re.IGNORECASE)
 
 def _time(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the weekday and the hour of a sentence, or its only other kind of time; of "from X to Y" the second."""
-    if _ENDS.search(sentence) and not any(_ENDS.search(each) for each in asked.about):
+    if _ENDS.search(sentence) and not _ENDS.search(asked.verb):
         return frozenset()
     kinds = dict(times_named(_SHIFTED_FROM.sub("", sentence)))
     is_one = len(kinds) == 1 or kinds.keys() == {"weekday", "clock"}
