@@ -84,7 +84,19 @@ def _is_whole(before: list[str], asked: Asked) -> bool:
 
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
 _CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
+_IT_IS = re.compile(
+    r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
+    re.IGNORECASE,
+)
 _SHORT_REPLY = 8
+_SUM = re.compile(
+    r"(?:about )?[€£$]? ?\d[\d.,]*"
+    r"(?: ?(?:[€£$]|euros?|pounds?|dollars?|bucks|francs?|kr|(?:a|per) (?:week|month|year)))*",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"\S*\d\S*(?: \S*\d\S*)*|\w+[-_]\w\S*")
+_NUMBERED = frozenset(map(stem, "code number pin plate combination phone mobile email address".split()))
+"""What is no plain word: the alarm code may be annoying."""
 
 
 def _carried(sentence: str, before: str, asked: Asked) -> str:
@@ -92,7 +104,8 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     if not before or not names_thing(before, asked):
         return ""
     thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
-    if _CHANGED_IT.search(sentence) or _IT.search(sentence):
+    it_is = _IT_IS.search(sentence)
+    if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
         return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
     is_reply = before.rstrip().endswith("?") and len(sentence.split()) <= _SHORT_REPLY
     bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
@@ -103,10 +116,10 @@ def _could_be(reply: str, asked: Asked) -> bool:
     """Say whether a bare reply has the look of a value: a number, a code, a name with a title, a time, a place."""
     text = reply.strip(" .!")
     if asked.type == "":
-        return bool(re.fullmatch(r"\S*\d\S*(?: \S*\d\S*)*|\w+[-_]\w\S*", text))
+        return bool(_CODE.fullmatch(text))
     if asked.type == "name":
         return bool(re.fullmatch(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof)\b\.? [A-Z]\S+|[A-Z][a-z]+ [A-Z][a-z]+", text))
-    return asked.type in ("amount", "time", "place")
+    return asked.type in ("time", "place") or (asked.type == "amount" and bool(_SUM.fullmatch(text)))
 
 
 def _holder(sentence: str, asked: Asked) -> str | None:
@@ -183,7 +196,7 @@ _THAT = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGN
 
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
-    for before, text in _readings(sentence):
+    for before, text in _readings(sentence, asked):
         _, is_there, behind = f" {' '.join(map(stem, words(before)))} ".rpartition(f" {asked.head} ")
         if is_there and not (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
             return _worded(text, asked)
@@ -191,11 +204,14 @@ def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
 
 
-def _readings(sentence: str) -> Iterator[tuple[str, str]]:
+def _readings(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
     """Yield the ways to read a sentence as (thing, what it is said to be); "it" stands for what was named before."""
     for found in _IS.finditer(sentence):
         *earlier, before = re.split("[,;:]", sentence[: found.start()])
-        yield (" ".join(earlier) if _THAT.match(before) else before), found["v"]
+        if not _THAT.match(before):
+            yield before, found["v"]
+        elif _could_be(re.sub(r" now$", "", found["v"]), asked):  # "I changed the code, it is 4402 now"
+            yield " ".join(earlier), found["v"]
     for found in _SET_TO.finditer(sentence):
         yield found["b"] or re.split("[,;:]", sentence[: found.start()])[-1], found["v"]
         yield re.split("[,;:]", sentence[: found.start()])[-1], found["v"]
@@ -208,8 +224,8 @@ def _worded(text: str, asked: Asked) -> frozenset[str]:
     text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", text.strip())[0]
     if re.match(r"(?:not|no|in|at|on|from|with)\b", text, re.IGNORECASE):
         return frozenset()
-    has_name = bool(re.search(r"[A-Z]|\d", text)) and not _IS_FROM.fullmatch(text)
-    if not has_name and (asked.type == "name" or len(text.split()) > 1):
+    has_name = bool(re.search(r"[A-Z]|\d|@", text)) and not _IS_FROM.fullmatch(text)
+    if not has_name and (asked.type == "name" or len(text.split()) > 1 or asked.head in _NUMBERED):
         return frozenset()
     return frozenset(stem(word) for word in words(text)) - {"dr", "mr", "mrs", "ms", "a", "the", "an"}
 
