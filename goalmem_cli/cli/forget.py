@@ -9,6 +9,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import FLAGS
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
@@ -107,6 +108,7 @@ def forget(
         _confirm(run, counts, leaves_marks=not leave_nothing, is_given=yes)
         counts = _forgotten(run, memory, selection, leaves_marks=not leave_nothing, is_always=always)
         _remove_goals(memory, goal or ())
+        may_have_changed(run, memory)
     if json:
         run.screen.document(_document(counts, is_done=is_done and not dry_run))
     elif not is_done:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.index_history import show_history
 from goalmem_cli.cli.invocation import Invocation, begin
@@ -82,6 +83,7 @@ def index(
             return 0
         done = indexed(run, structured, outlook)
     _show(run, done, is_json=json)
+    may_have_changed(run, memory)
     return 0
 
 

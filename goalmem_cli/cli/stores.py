@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goalmem_cli.cli import options
+from goalmem_cli.cli.goals import may_have_changed
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.config import Settings, stores_folder
@@ -122,6 +123,8 @@ def language(
             raise UsageError(f"there is no conversation {name!r}", "`goalmem stores show` lists them")
         kept = known[name]
     run.screen.report(f"{name}: {f'{kept} ({name_of(kept)})' if kept else 'its language is not known'}")
+    if code:
+        may_have_changed(run, memory)
     return 0
 
 
@@ -173,6 +176,7 @@ def refresh(context: typer.Context, store: options.Store = None, quiet: options.
         return 0
     changed = local(memory, Capability.REFRESHING).refresh()
     run.screen.report(f"{run.settings.place}: times read again, {counted(changed, 'fact')} changed")
+    may_have_changed(run, memory)
     return 0
 
 
@@ -257,6 +261,7 @@ def copy(
         run.screen.note(f"{other.settings.place}: the rules for questions were not copied: {done.rules_fault}")
     held = f"{counted(done.conversations, 'conversation')}, {counted(done.turns, 'turn')}, {done.new_turns} new"
     run.screen.report(f"{other.settings.place}: {held}; {done.compared} compared with {run.settings.place}")
+    may_have_changed(other, opened)
     return 0
 
 
@@ -297,6 +302,7 @@ def join(
     confirm(f"Join {other} into {name}?", is_given=yes)
     memory.join(name, other, shown)
     run.screen.report(what)
+    may_have_changed(run, memory)
     return 0
 
 

@@ -128,9 +128,9 @@ def _told(answer: str | None, facts: Sequence[Fact]) -> str:
 
 
 def _quote(fact: Fact) -> str:
-    when = f", {_day(fact.said)}" if fact.said is not None else ""
-    place = labels_of(fact.turns)
-    return f"{safe(fact.speaker)}{when}{f', {place}' if place else ''}: “{shortened(fact.text, _QUOTED)}”"
+    when = _day(fact.said) if fact.said is not None else ""
+    whose = ", ".join(filter(None, (safe(fact.speaker), when, labels_of(fact.turns))))  # derived from two: no speaker
+    return f"{whose}: “{shortened(fact.text, _QUOTED)}”"
 
 
 def _since(state: GoalState) -> str:

@@ -21,6 +21,7 @@ from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
+from tests.backbones.test_mem0 import says
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved, wants
 
@@ -46,9 +47,9 @@ def read(goalmem: Goalmem, name: str, *said: tuple[str, str, str], more: tuple[s
     return goalmem("ingest", name, *more)
 
 
-def lives(cited: str, city: str) -> Factories:
+def lives(cited: str, city: str, stated: str = HOME) -> Factories:
     """Return a model that proves the question by one fact, and writes the plan where there is none."""
-    reply = proved(claims(1, cited, x=city), plan=plan(HOME, HOME, current=True), status="settled", wording=city)
+    reply = proved(claims(1, cited, x=city), plan=plan(stated, stated, current=True), status="settled", wording=city)
     again = proved(claims(1, cited, x=city), status="settled", wording=city)
     return model(lambda request: reply(request) if "goal" in _keys(request) else again(request))
 
@@ -300,3 +301,28 @@ def test_programs_and_assistants_have_the_goals(goalmem: Goalmem) -> None:
         ((goal, touch),) = memory.goals.touched()
         assert touch is not None
         assert memory.goals.check(goal, touch).goal.name == "home"
+        token = str(offers.forget(speaker=["Ana"])["token"])
+        assert offers.forget(speaker=["Ana"], token=token)["goals_that_may_have_changed"] == ["home"]
+
+
+def test_a_goal_rests_on_what_a_structured_backbone_made_of_turns(goalmem: Goalmem) -> None:
+    """`index` says when it replaced that; the check shows the model the new unit; forgetting takes both out."""
+    has, hull, leeds = "(Priya) has a home in (x:place)", "Priya home Hull", "Priya home Leeds"
+    first, later = ("Priya", "2024-02-03T10:00", hull), ("Priya", "2024-06-04T09:00", leeds)
+    um, mem0 = ("Tom", "2024-02-03T10:01", "um"), ("--backbone", "mem0")
+    read(goalmem, "talk.json", first, um)
+    assert "goal" not in goalmem("index", "mem0", factories=model(says)).err
+    factories = lives(hull, "Hull", has)
+    outcome = goalmem("goals", "add", "Where is Priya's home?", "--name", "home", *mem0, factories=factories)
+    assert "-> Hull" in outcome.out, (outcome.out, outcome.err)
+    (cited,) = {unit for watch in GoalFolder(Path("store", GOALS)).get("home").state.watches for unit in watch.cited}
+    assert cited in {hit["unit"] for hit in json.loads(goalmem("search", "home", *mem0, "--json").out)["hits"]}
+    assert "goal" not in goalmem("index", "mem0", factories=model(says)).err
+    read(goalmem, "talk.json", first, um, later, ("Tom", "2024-06-04T09:01", "um"))
+    goalmem("goals", "check", *mem0, factories=factories)  # of the new turn nothing is derived yet
+    assert "-> Hull" in goalmem("goals").out
+    assert "1 goal may have changed: goalmem goals check" in goalmem("index", "mem0", factories=model(says)).err
+    outcome = goalmem("goals", "check", *mem0, factories=lives(leeds, "Leeds", has))
+    assert outcome.out.startswith(f"home: changed: Leeds (4 Jun 2024: “{leeds}”); before: Hull"), outcome.out
+    assert "1 goal may have changed" in goalmem("forget", "--speaker", "Priya", "--yes").err
+    assert "-> undermined" in goalmem("goals").out

@@ -1,7 +1,8 @@
 """What a question in the present tense asks for, if it is a thing that has one value at a time.
 
 "Where does Ana live?" asks for her home, "Who is Jo's dentist?" for a dentist, "How much rent does Mina pay?" for an
-amount. `states` finds what was said about it. English only: a question in another language asks for nothing here.
+amount, "Where is the spare key?" for a place. `states` finds what was said about it. English only: a question in
+another language asks for nothing here.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ class Asked:
     """What is asked for: its kind, and whose it is.
 
     `names` are the stems of the names in the question. `kin` is the stem of "sister" in "Ana's sister". `verb` is the
-    stem of the verb, and `about` are the stems that a statement has to name: {rent}, or {best, drink} of "like best to
-    drink"; a statement of a change need only name `head`, the class of "pottery class". `type` says which values
-    answer: an amount, a time, a colour, a name, or anything.
+    stem of the verb, "" if any will do, and `about` are the stems that a statement has to name: {rent}, or {best,
+    drink} of "like best to drink"; a statement of a change need only name `head`, the class of "pottery class". `type`
+    says which values answer: an amount, a time, a colour, a name, a place, or anything.
     """
 
     kind: str
@@ -71,20 +72,56 @@ _PAYS = re.compile(
     re.IGNORECASE,
 )
 _COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
+_EARNS = re.compile(
+    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$",
+    re.IGNORECASE,
+)
+_PLACES = (
+    re.compile(rf"^where(?: is|['’]s| are) (?P<thing>.+?)(?: (?:kept|stored|parked|hidden|hanging|{_NOW}))*$", re.I),
+    re.compile(
+        rf"^where (?:do|does) (?:I|we|you|they|[A-Z]\w+) (?:{_NOW} )*(?:keep|store|put|park|hide|leave) (?P<thing>.+)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^where (?:do|does) (?P<thing>.+?) (?:{_NOW} )*"
+        r"(?:meet|rehearse|practi[sc]e|train|take place|happen|hang|go|belong|stand|sit)$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"^who(?: {_NOW})*(?: has|['’]s| holds| keeps)(?: got)?(?: {_NOW})* (?P<thing>(?:the|our|my) .+)$", re.I
+    ),
+)
+_WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
+_USES = re.compile(
+    rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
+)
+_PERSONS = (
+    "son daughter sister brother mother mum mom father dad wife husband partner boyfriend girlfriend friend cousin "
+    "aunt uncle neighbour neighbor boss colleague flatmate roommate parent kid child children"
+).split()
+PERSON = f"(?:{'|'.join(_PERSONS)})"
+"""Words for somebody by what they are to another."""
 _IS = re.compile(
     r"^(?P<ask>(?:(?:on|at|in) )?(?:who|what|which|when|how much|how high|how big)(?: (?!is\b|are\b)[\w’'-]+){0,2}?)"
     r"(?: is|['’]s) (?P<thing>.+)$",
     re.IGNORECASE,
 )
 _HIS = re.compile(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
+_OF_HIS = re.compile(r"^(?:the )?(?P<thing>\w+) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
+_SOMEBODYS = re.compile(rf"{PERSON}s?['’]", re.IGNORECASE)
+_BARE = re.compile(r"^[a-z]\w+(?: [a-z]\w+)?$")
+_OTHER_HALF = re.compile(r" (?:for|of|to) ")
 _OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
 _AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
 _MEETS = re.compile(
-    rf"^(?:(?:on|at|in) )?(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month) (?:do|does) "
-    rf"(?P<thing>.+?) (?:{_NOW} )*"
-    rf"(?:meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together)(?: {_NOW})*$",
+    rf"^(?:(?:on|at|in) )?(?:when|(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month)) "
+    rf"(?:do|does) (?P<thing>.+?) (?:{_NOW} )*"
+    rf"(?P<verb>meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together|end|finish|go out|"
+    rf"leave|arrive|come|go)(?: {_NOW})*$",
     re.IGNORECASE,
 )
+_OF_MANY = re.compile(r"^(?:open|close|end|finish|go|leave|arrive|come)")
+"""Verbs that a statement of the time has to have: a shop that opens closes too."""
 _LEAD = re.compile(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
 _COLOUR = re.compile(r"\bcolou?r\b", re.IGNORECASE)
@@ -111,9 +148,9 @@ def asked_in(question: str) -> Asked | None:
     asker = re.search(r"\(([^()]+)\)\s*$", question)
     text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
     text = _LEAD.sub("", text)
-    if _PAST.search(text) or len(text) > 200:
+    if _PAST.search(_WHO_HAS.sub("", text)) or len(text) > 200:
         return None
-    found = _price(text) or _met(text) or _verb(text) or _own(text)
+    found = _price(text) or _placed(text) or _met(text) or _used(text) or _verb(text) or _own(text)
     if found is not None and asker is not None and not found.names:
         return replace(found, names=_stems(asker[1]))
     return found
@@ -127,12 +164,34 @@ def _price(text: str) -> Asked | None:
         return Asked(OWN, _names(found["who"]), _kin(found), about=about, type="amount", head=head) if about else None
     if found := _COSTS.match(text):
         return _thing(found["thing"], "amount")
+    if found := _EARNS.match(text):
+        verb = stem(found["verb"].lower())
+        return Asked(OWN, _names(found["who"]), _kin(found), about=frozenset((verb,)), type="amount", head=verb)
+    return None
+
+
+def _placed(text: str) -> Asked | None:
+    for pattern in _PLACES:
+        if (found := pattern.match(text)) and (asked := _thing(found["thing"], "place")) is not None:
+            return None if asked.head in map(stem, _PERSONS) else asked
     return None
 
 
 def _met(text: str) -> Asked | None:
     found = _MEETS.match(text)
-    return _thing(found["thing"], "time") if found else None
+    asked = _thing(found["thing"], "time", is_bare=True) if found else None
+    if found is None or asked is None or not _OF_MANY.match(found["verb"].lower()):
+        return asked
+    return replace(asked, verb=stem(found["verb"].lower().split()[0]))
+
+
+def _used(text: str) -> Asked | None:
+    """Return what "Which dentist does Ana go to?" asks for: Ana's dentist."""
+    found = _USES.match(text)
+    if found is None:
+        return None
+    head = stem(found["thing"].lower())
+    return Asked(OWN, _names(found["who"]), about=frozenset((head,)), type="name", head=head)
 
 
 def _verb(text: str) -> Asked | None:
@@ -175,22 +234,29 @@ def _own(text: str) -> Asked | None:
         type_ = "colour" if _COLOUR.search(found["thing"]) else ""
     else:
         return None
-    return _thing(found["thing"], type_)
+    return _thing(found["thing"], type_, is_bare=type_ == "time")
 
 
-def _thing(text: str, type_: str) -> Asked | None:
-    """Return what is asked for of "Jo's dentist", "my dentist" or "the password"; None if it is no such thing."""
+def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
+    """Return what is asked for of "Jo's dentist", "my dentist" or "the password"; None if it is no such thing.
+
+    With `is_bare` it may be "choir", too.
+    """
     text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
+    text = _OF_HIS.sub(r"\g<who>'s \g<of> \g<thing>", text)
     found = _HIS.match(text) or _OF.match(text)
-    if found is None:
+    if found is None and not (is_bare and _BARE.match(text)):
         return None
-    of = found.groupdict()
+    of = found.groupdict() if found is not None else {"own": text}
     thing = of.get("own") or of["thing"] or ""
+    if text.lower().startswith("the ") and not _SOMEBODYS.match(thing):
+        thing = re.sub("['’]s ", " ", thing, count=1)  # "the router's password"
     if re.search(r"['’]|\b(?:who|that|which|where)\b", thing):  # "Ana's sister's dentist", "the man who ..."
         return None
-    *_, last = words(thing.partition(" for ")[0]) or [""]
+    thing = re.sub(r"\b(email|mobile|cell) (?:address|number)\b", r"\1", thing, flags=re.IGNORECASE)
+    *_, last = words(_OTHER_HALF.split(thing)[0]) or [""]
     about = frozenset(stem(word) for word in words(thing)) - _EMPTY - {"the", "a", "an", "of", "new"} - _COLOURED
-    most, who = 3, _names(of["who"] or "")
+    most, who = 3, _names(of.get("who") or "")
     return Asked(OWN, who, about=about, type=type_, head=stem(last)) if 0 < len(about) <= most else None
 
 

@@ -71,6 +71,29 @@ _FOR_A_TIME = re.compile(
 )
 
 
+_TOOLS = frozenset(map(stem, (
+    "slack teams zoom discord notion jira trello asana github gitlab bitbucket postgres postgresql mysql sqlite "
+    "mongodb redis kafka kubernetes docker terraform jenkins aws azure gcp linux windows ubuntu debian mac macos "
+    "android iphone ios chrome firefox safari edge python rust java javascript typescript golang kotlin react vue "
+    "angular svelte django flask rails excel sheets outlook gmail proton signal whatsapp telegram messenger skype "
+    "webex confluence figma miro spotify netflix hulu dropbox onedrive icloud obsidian evernote emacs vim vscode "
+    "salesforce hubspot stripe paypal shopify wordpress mastodon bluesky twitter facebook instagram tiktok reddit "
+    "youtube twitch steam chatgpt claude gemini marketing sales finance accounting engineering legal hr operations "
+    "logistics procurement plan phase stage level round team group row grade year chapter page version option tier "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays"
+).split()))  # fmt: skip
+"""What people move to and do not live in: programs, languages, devices, departments, numbered things, days."""
+_OF_TOOLS = re.compile(
+    r"\b(?:mov|relocat|switch|return|settl)\w* (?:back |over )?(?:in)?to (?-i:(?!Ma?c)[A-Z][a-z]+[A-Z]|[A-Z]\w*\d|"
+    r"(?!NYC|USA|UAE)[A-Z]{3,})"
+    r"|\b(?:databases?|backend|frontend|servers?|repos?|repository|codebase|deploy\w*|tickets?|channels?|stand-?ups?|"
+    r"sprint|cluster|pipeline|api|apps?|software|cloud|prod|queries|backups|migrat\w*|inbox|websites?|subscription|provider|"
+    r"tariff|dashboards?)\b",
+    re.IGNORECASE,
+)
+"""A name that is written like a program's, or words about programs beside it."""
+
+
 def done(sentence: str, asked: Asked) -> Iterator[State]:
     if asked.about and not asked.about <= content_stems(sentence) | frozenset(map(stem, words(sentence))):
         return
@@ -96,7 +119,8 @@ def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bo
             holder, value, is_end, rest = read
             around = (" ".join(tokens[:at]).rpartition(",")[2], rest.partition(",")[0])
             is_past = any(NOT_YET.search(each) or WAS.search(each) for each in around)
-            if not is_past and not (asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest)):
+            is_tool = asked.kind == HOME and (bool(value & _TOOLS) or bool(_OF_TOOLS.search(sentence)))
+            if not is_past and not is_tool and not (asked.kind in (HOME, WORK) and _FOR_A_TIME.search(rest)):
                 yield holder, value, is_end, False
 
 

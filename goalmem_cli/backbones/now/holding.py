@@ -6,14 +6,16 @@ marks. It asks no model. Of questions about the past, and of things that may hav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
+from goalmem_cli.backbones.now.owned import names_thing
 from goalmem_cli.backbones.now.state import State
-from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, states_in
-from goalmem_cli.backbones.scope import within_time
+from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, replied_to, states_in
+from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
@@ -27,7 +29,7 @@ _ROUNDS = 4
 _CUES: Mapping[str, str] = {
     HOME: "live lives living moved back settled based relocated home",
     WORK: "work works working job started joined employed hired back",
-    OWN: "now changed new",
+    OWN: "now changed new moved put",
     DOING: "now any more anymore longer switched changed instead",
 }
 
@@ -82,14 +84,15 @@ def asked_for(query: Query) -> Asked | None:
 
 def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Telling]:
     """Return what the hits tell, and what is found in the scope: looked for again after the last, if there is more."""
-    units = {hit.unit.id: hit.unit for hit in hits}
+    known: set[str] = set()
     told: list[Telling] = []
-    found = list(units.values())
+    found = list(hits)
     for _ in range(_ROUNDS):
         more = _searched(reader, hits, query, asked)
-        found += [unit for unit in more if unit.id not in units]
-        units.update({unit.id: unit for unit in more})
-        told += [Telling(unit, state) for unit in found for state in _told_by(unit, asked)]
+        said = [pair for hit in (*found, *more) for pair in _with_reply(hit, asked)]
+        for unit, before in {unit.id: (unit, before) for unit, before in said if unit.id not in known}.values():
+            known.add(unit.id)
+            told += [Telling(unit, state) for state in _told_by(unit, before, asked, query.until or query.asked)]
         last = {
             each.unit.conversation: each.unit.said for each in sorted(told, key=lambda each: clock_of(each.unit.said))
         }
@@ -100,11 +103,20 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
     return told
 
 
-def _told_by(unit: Unit, asked: Asked) -> list[State]:
-    return [state for state in states_in(unit.text, asked) if _is_asked(state, unit, asked)] if is_told(unit) else []
+def _with_reply(hit: Hit, asked: Asked) -> Iterator[tuple[Unit, str]]:
+    """Yield the hit's unit, and the reply to it if it asks for the thing; each with the question that it replies to."""
+    yield hit.unit, replied_to(hit.unit.author, hit.before)
+    if asked.kind == OWN and hit.later and names_thing(hit.unit.text, asked):
+        yield hit.later[0], replied_to(hit.later[0].author, [(hit.unit.author, hit.unit.text)])
 
 
-def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Unit]:
+def _told_by(unit: Unit, before: str, asked: Asked, at: datetime | None) -> list[State]:
+    """Return what a unit states of what is asked for, at that time."""
+    states = states_in(unit.text, asked, before) if is_told(unit) else ()
+    return [state for state in states if _is_asked(state, unit, asked) and state.has_begun(unit.said, at)]
+
+
+def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Hit]:
     text = " ".join((*sorted(asked.about), asked.verb, _CUES[asked.kind], asked.kin, *sorted(asked.names)))
     speakers = tuple(sorted({hit.unit.speaker for hit in hits if asked.names & _stems(hit.unit.speaker)}))
     where = tuple(dict.fromkeys(hit.unit.conversation for hit in hits))
@@ -112,7 +124,7 @@ def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Aske
     if speakers and query.speakers is None:
         looked = replace(looked, speakers=speakers)
     found = reader.rank(looked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-    return list(filter(within_time(query), reader.units([each.unit for each in found]).values()))
+    return list(hits_within(reader.hits([each.unit for each in found]).values(), query))
 
 
 def _is_asked(state: State, unit: Unit, asked: Asked) -> bool:

@@ -4,50 +4,145 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from goalmem_cli.backbones.changes import times_named
-from goalmem_cli.backbones.now.asked import Asked
-from goalmem_cli.backbones.now.state import LATE, NOT_YET, NOW, WAS, State
-from goalmem_cli.logic.normal import content_stems, numbers, stem, words
+from goalmem_cli.backbones.now.asked import PERSON, Asked
+from goalmem_cli.backbones.now.places import place_in
+from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
+from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
 _CHANGED = re.compile(
-    r"\bnow\b|\b(?:has|have|was|were|got|been) (?:moved|changed|switched|shifted)\b|\bmoved to\b", re.IGNORECASE
+    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave)\b", re.IGNORECASE
 )
+_WAS_CHANGED = re.compile(r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put)", re.IGNORECASE)
+_BEFORE = FUNCTION_WORDS | frozenset(
+    "i we they new current total monthly favourite favorite best old another change changed switch switched move moved "
+    "reset set put got get pay paid need give gave".split()
+)
+"""What may stand before "alarm code" where that is asked for; "gate" before "code" and "guest" may not."""
 _COLOURS = frozenset(
     "red orange yellow green blue purple violet pink brown black white grey gray beige cream turquoise teal navy gold "
     "golden silver maroon lilac crimson olive mint".split()
 )
 _OTHERS = re.compile(
-    r"\b(?:he|she|they(?! (?:put|raised|lowered|changed|cut|set|moved|gave)\b)|his|her|their|your|you)\b"
-    r"|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?(?:son|daughter|sister|brother|mother|mum|mom|father|dad|wife|"
-    r"husband|partner|boyfriend|girlfriend|friend|cousin|aunt|uncle|neighbou?r|boss|colleague|flatmate|roommate|"
-    r"parents?|kids?|children)s?\b",
+    r"\b(?:he|she|they(?! (?:put|raised|lowered|changed|cut|set|reset|moved|gave)\b)|his|her|their|your|you)\b"
+    rf"|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?{PERSON}s?\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)['’]s (?=[a-z])|\b\w+s['’] (?=[a-z])")
+_NAMED = re.compile(
+    r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)(?:['’]s (?=[a-z])|(?= has (?:got )?a new\b))"
+    r"|\b\w+s['’] (?=[a-z])"
+)
+_BESIDE = re.compile(r"\b(?:also|another|(?<!moved )(?<!changed )(?:too|as well))\b", re.IGNORECASE)
+"""What holds beside another value; but "the shed key moved too" only says that other things did as well."""
+_ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
 
 
-def owned(sentence: str, asked: Asked) -> Iterator[State]:
-    named = frozenset(map(stem, words(sentence)))
+def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
+    """Yield what a sentence states of the thing; `before` is the sentence before it, or what it replies to."""
     sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
-    is_named = asked.about <= named or (asked.head in named and bool(_CHANGED.search(sentence)))
-    if not is_named:
+    if not _names(sentence, asked):
+        sentence = _carried(sentence, before, asked)
+    if not sentence or (asked.type == "time" and ONCE.search(sentence)):
         return
-    clauses = [each for each in re.split("[,;]", sentence) if asked.head in map(stem, words(each))]
-    about = sentence if asked.type == "amount" else ",".join(clauses)
-    if _is_other(sentence, about, asked) or NOT_YET.search(sentence) or any(map(WAS.search, clauses)):
+    begins = AT_FIRST.search(sentence)
+    told = _WAS_CHANGED.sub("", AT_FIRST.sub("", sentence) if begins else sentence)
+    clauses = [each for each in re.split("[,;]", told) if asked.head in map(stem, words(each))]
+    about = told if asked.type == "amount" else ",".join(clauses)
+    holder = _holder(told, asked)
+    if holder is None or _is_other(told, about, asked) or NOT_YET.search(told) or any(map(WAS.search, clauses)):
         return
-    read = _READERS[asked.type]
-    if value := read(sentence, asked):
-        replaces = not LATE.search(sentence) and not re.search(r"\b(?:also|too|as well|another)\b", sentence, re.I)
-        yield State("", value, is_only=bool(NOW.search(sentence)), replaces=replaces)
+    if value := _READERS[asked.type](told, asked):
+        replaces = not LATE.search(told) and not _BESIDE.search(told)
+        is_shared = not re.search(r"\b(?:my|mine)\b", about, re.IGNORECASE) and asked.type != "amount"
+        yield State(
+            holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces,
+            is_shared=is_shared, begins=begins["when"].lower() if begins else "",
+        )  # fmt: skip
+
+
+def names_thing(text: str, asked: Asked) -> bool:
+    """Say whether a text, such as a question, names the thing that is asked for, and nobody else's."""
+    return asked.about | ({asked.verb} - {""}) <= frozenset(map(stem, words(text))) and not _NAMED.search(text)
+
+
+def _names(sentence: str, asked: Asked) -> bool:
+    """Say whether it names the thing, or tells of a change of its class; "the gate code" is no alarm code."""
+    told = words(sentence)
+    found = list(map(stem, told))
+    if asked.verb not in ("", *found) or not (asked.about <= set(found) or _CHANGED.search(sentence)):
+        return False
+    return any(stemmed == asked.head and _is_whole(told[:at], asked) for at, stemmed in enumerate(found))
+
+
+def _is_whole(before: list[str], asked: Asked) -> bool:
+    """Say whether no further word before the thing's name makes it another thing."""
+    before = list(dropwhile(lambda word: stem(word) in asked.about, reversed(before)))
+    return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
+
+
+_IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
+_CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
+_IT_IS = re.compile(
+    r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
+    re.IGNORECASE,
+)
+_SHORT_REPLY = 8
+_SUM = re.compile(
+    r"(?:about )?[€£$]? ?\d[\d.,]*"
+    r"(?: ?(?:[€£$]|euros?|pounds?|dollars?|bucks|francs?|kr|(?:a|per) (?:week|month|year)))*",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"\S*\d\S*(?: \S*\d\S*)*|\w+[-_]\w\S*")
+_NUMBERED = frozenset(map(stem, "code number pin plate combination phone mobile email address".split()))
+"""What is no plain word: the alarm code may be annoying."""
+
+
+def _carried(sentence: str, before: str, asked: Asked) -> str:
+    """Return a sentence that leans on the one before with the thing in place of "it", or of a question; "" if none."""
+    if not before or not names_thing(before, asked):
+        return ""
+    thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
+    it_is = _IT_IS.search(sentence)
+    if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
+        return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
+    is_reply = before.rstrip().endswith("?") and len(sentence.split()) <= _SHORT_REPLY
+    bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
+    return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""
+
+
+def _could_be(reply: str, asked: Asked) -> bool:
+    """Say whether a bare reply has the look of a value: a number, a code, a name with a title, a time, a place."""
+    text = reply.strip(" .!")
+    if asked.type == "":
+        return bool(_CODE.fullmatch(text))
+    if asked.type == "name":
+        return bool(re.fullmatch(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof)\b\.? [A-Z]\S+|[A-Z][a-z]+ [A-Z][a-z]+", text))
+    return asked.type in ("time", "place") or (asked.type == "amount" and bool(_SUM.fullmatch(text)))
+
+
+def _holder(sentence: str, asked: Asked) -> str | None:
+    """Return whose it is: "" for the speaker's, the name that is asked about, or None for somebody else's."""
+    named = [each for each in _NAMED.finditer(sentence) if asked.type != "place" or _is_whose(sentence, each, asked)]
+    holders = [stem(each[1].lower()) if each[1] else "" for each in named]
+    if not holders:
+        return ""
+    return holders[0] if len(holders) == 1 and holders[0] in asked.names else None
+
+
+def _is_whose(sentence: str, named: re.Match[str], asked: Asked) -> bool:
+    """Say whether the thing follows a name at once: in "Ana's key" it does, in "the club meets at Ana's place" not."""
+    return asked.head in list(map(stem, words(sentence[named.end() :])))[:3]
 
 
 def _is_other(sentence: str, about: str, asked: Asked) -> bool:
     """Say whether it is somebody else's, or a former one; "my boyfriend" is nobody else where he is asked for."""
-    is_theirs = any(stem(words(found[0])[-1]) != asked.head for found in _OTHERS.finditer(about))
+    is_theirs = any(stem(words(found[0])[-1]) not in asked.about for found in _OTHERS.finditer(about))
     former = rf"\b(?:old|former|previous|ex|late|next|first)[ -](?:\w+ )?{re.escape(asked.head)}"
-    return is_theirs or bool(_NAMED.search(sentence) or re.search(former, sentence, re.IGNORECASE))
+    elsewhere = _ELSEWHERE.match(sentence)
+    is_elsewhere = elsewhere is not None and not content_stems(elsewhere[0]) <= asked.about
+    return is_theirs or is_elsewhere or bool(re.search(former, sentence, re.IGNORECASE))
 
 
 def _amount(sentence: str, _: Asked) -> frozenset[str]:
@@ -62,11 +157,19 @@ _NO_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""
+_SHIFTED_FROM = re.compile(
+    r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
+)
+_ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b", re.IGNORECASE)
 
 
-def _time(sentence: str, _: Asked) -> frozenset[str]:
-    kinds = times_named(sentence)
-    return frozenset(value for _, values in kinds for value in values) if len(kinds) == 1 else frozenset()
+def _time(sentence: str, asked: Asked) -> frozenset[str]:
+    """Return the weekday and the hour of a sentence, or its only other kind of time; of "from X to Y" the second."""
+    if _ENDS.search(sentence) and not _ENDS.search(asked.verb):
+        return frozenset()
+    kinds = dict(times_named(_SHIFTED_FROM.sub("", sentence)))
+    is_one = len(kinds) == 1 or kinds.keys() == {"weekday", "clock"}
+    return frozenset(value for values in kinds.values() for value in values) if is_one else frozenset()
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:
@@ -80,25 +183,51 @@ _IS_FROM = re.compile(
     r"Indi|Russi|Canadi|Australi|Brazili|Norwegi|Austri|Hungari|Ukraini|Romani|Irani|Belgi)an|Czech|Arab|Thai)"
 )
 """Where somebody is from, which is no name."""
+_IS = re.compile(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?=(?P<v>[^,;.!?]+))")
+_SET_TO = re.compile(
+    r"\b(?:changed|reset|set|switched|updated|renamed)\b(?P<b>[^,;.!?]*?) to (?=(?P<v>[^,;.!?]+))", re.IGNORECASE
+)
+_NEW = re.compile(r"\bnew (?P<b>[^,;.!?:]+?)\s*[,:–—]\s*(?=(?P<v>[^,;!?]+))", re.IGNORECASE)
+_AS_OUR = re.compile(
+    r"(?P<v>(?:(?:Dr|Mr|Mrs|Ms)\.? )?[A-Z]\w+(?: [A-Z]\w+)?) (?:is|as)(?: now)? (?:my|our) (?:new )?(?P<b>[\w ]+)"
+)
+_THAT = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
 
 
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of what the thing is said to be: "My favourite band these days is Khruangbin"."""
-    found = re.search(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?P<v>[^,;.!?]+)", sentence)
-    if found is None:
-        coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if NOW.search(sentence) and not asked.type else []
-        return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
-    *_, before = re.split("[,;:]", sentence[: found.start()])
-    _, is_there, behind = f" {' '.join(map(stem, words(before)))} ".rpartition(f" {asked.head} ")
-    if not is_there or (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
-        return frozenset()
-    text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", found["v"].strip())[0]
+    for before, text in _readings(sentence, asked):
+        _, is_there, behind = f" {' '.join(map(stem, words(before)))} ".rpartition(f" {asked.head} ")
+        if is_there and not (_IN_ANOTHER.search(behind) and content_stems(behind) - asked.about):
+            return _worded(text, asked)
+    coded = re.findall(r"\b(?=\w*\d)\w{3,}\b", sentence) if NOW.search(sentence) and not asked.type else []
+    return frozenset(map(stem, words(coded[0]))) if len(coded) == 1 else frozenset()
+
+
+def _readings(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
+    """Yield the ways to read a sentence as (thing, what it is said to be); "it" stands for what was named before."""
+    for found in _IS.finditer(sentence):
+        *earlier, before = re.split("[,;:]", sentence[: found.start()])
+        if not _THAT.match(before):
+            yield before, found["v"]
+        elif _could_be(re.sub(r" now$", "", found["v"]), asked):  # "I changed the code, it is 4402 now"
+            yield " ".join(earlier), found["v"]
+    for found in _SET_TO.finditer(sentence):
+        yield found["b"] or re.split("[,;:]", sentence[: found.start()])[-1], found["v"]
+        yield re.split("[,;:]", sentence[: found.start()])[-1], found["v"]
+    for pattern in (_NEW, _AS_OUR):
+        for found in pattern.finditer(sentence):
+            yield found["b"], found["v"]
+
+
+def _worded(text: str, asked: Asked) -> frozenset[str]:
+    text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", text.strip())[0]
     if re.match(r"(?:not|no|in|at|on|from|with)\b", text, re.IGNORECASE):
         return frozenset()
-    has_name = bool(re.search(r"[A-Z]|\d", text)) and not _IS_FROM.fullmatch(text)
-    if not has_name and (asked.type == "name" or len(text.split()) > 1):
+    has_name = bool(re.search(r"[A-Z]|\d|@", text)) and not _IS_FROM.fullmatch(text)
+    if not has_name and (asked.type == "name" or len(text.split()) > 1 or asked.head in _NUMBERED):
         return frozenset()
     return frozenset(stem(word) for word in words(text)) - {"dr", "mr", "mrs", "ms", "a", "the", "an"}
 
 
-_READERS = {"amount": _amount, "time": _time, "colour": _colour, "name": _said_of, "": _said_of}
+_READERS = {"amount": _amount, "time": _time, "colour": _colour, "name": _said_of, "place": place_in, "": _said_of}

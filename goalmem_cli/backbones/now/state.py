@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from goalmem_cli.logic.days import MONTHS
+
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +17,8 @@ class State:
 
     `holder` is "" for the speaker, else the stem of "sister" in "my sister", or of a name. `is_only`: the words say
     that it is the only value ("now", "that is what I drive"). `replaces` is False for what is said late or holds beside
-    another value ("I also work at the kiosk").
+    another value ("I also work at the kiosk"). `is_shared`: it is of a thing that all who talk may mean ("the alarm
+    code", not "my code"). `begins` is the weekday or month from which it holds, if that was told.
     """
 
     holder: str
@@ -20,10 +26,25 @@ class State:
     is_end: bool = False
     is_only: bool = False
     replaces: bool = True
+    is_shared: bool = False
+    begins: str = ""
 
     def says_the_same(self, other: State) -> bool:
         """Say whether both name one value: "Leeds" and "Headingley, Leeds" do."""
         return bool(self.value and other.value) and (self.value <= other.value or other.value <= self.value)
+
+    def has_begun(self, said: datetime | None, at: datetime | None) -> bool:
+        """Say whether it holds at a time: "from July", said in June, does not before July, nor if no time is known."""
+        if not self.begins:
+            return True
+        if said is None or at is None:
+            return False
+        if self.begins in _WEEKDAYS:
+            first = said.date() + timedelta((_WEEKDAYS.index(self.begins) - said.weekday() - 1) % 7 + 1)
+        else:
+            month = MONTHS.index(self.begins) + 1
+            first = date(said.year + (month < said.month), month, 1)
+        return at.date() >= first
 
 
 NOW = re.compile(
@@ -46,4 +67,17 @@ NOT_YET = re.compile(
     r"pretend\w*|wants?|if only|supposed to|about to|tried to|almost)\b|['’]ll\b",
     re.IGNORECASE,
 )
+ONCE = re.compile(
+    r"\b(?:today|tonight|tomorrow|for once|exceptionally|this (?:week|time|month|once|\w+day)|(?:just|only) this|"
+    r"week only)\b",
+    re.IGNORECASE,
+)
+"""Words of an exception, which changes no rule."""
+AT_FIRST = re.compile(
+    r",? ?\b(?:from|starting|as of|as from)(?: in| on)? (?P<when>January|February|March|April|May|June|July|August|"
+    r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+    r"(?: on(?:wards?)?)?\b,?(?! (?:to|till|until|through)\b)",
+    re.IGNORECASE,
+)
+"""From when on something holds."""
 WAS = re.compile(r"\b(?:had|were|was)\b", re.IGNORECASE)

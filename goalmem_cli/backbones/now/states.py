@@ -30,13 +30,26 @@ class Telling:
     state: State
 
 
-def states_in(text: str, asked: Asked) -> tuple[State, ...]:
-    """Return what a text states of the kind that is asked for, in order, whoever holds it."""
-    if not _may_state(text, asked):
-        return ()
-    read = owned if asked.kind == OWN else done
-    sentences = (each for each in stated(text) if _may_state(each, asked))
-    return tuple(state for sentence in sentences for state in read(sentence, asked))
+def states_in(told: str | Iterable[str], asked: Asked, before: str = "") -> tuple[State, ...]:
+    """Return what a text or its `stated` sentences state of the kind that is asked for, in order, whoever holds it.
+
+    `before` is the question that the text replies to.
+    """
+    if isinstance(told, str):
+        told = stated(told) if _may_state(f"{before} {told}", asked) else ()
+    sentences = list(told)
+    if asked.kind != OWN:
+        return tuple(state for each in sentences if _may_state(each, asked) for state in done(each, asked))
+    pairs = zip([before, *sentences], sentences, strict=False)
+    return tuple(
+        state for last, each in pairs if _may_state(f"{last} {each}", asked) for state in owned(each, asked, last)
+    )
+
+
+def replied_to(author: str, before: Sequence[tuple[str, str]]) -> str:
+    """Return the question right before what an author says, (author, text) with the nearest last; else ""."""
+    asker, text = before[-1] if before else (author, "")
+    return text if asker != author and text.rstrip().endswith("?") else ""
 
 
 def _may_state(text: str, asked: Asked) -> bool:
@@ -70,22 +83,29 @@ def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]
         unit = each.unit
         is_one = role_of(unit.author) == USER and unit.said is not None
         talk = "" if is_one else unit.conversation  # there may be another Ana in another one
-        holders.setdefault((talk, unit.author, each.state.holder), []).append(each)
+        author = "" if each.state.is_shared and not asked.names and not is_one else unit.author
+        holders.setdefault((talk, author, each.state.holder), []).append(each)
     found: dict[str, Unit | None] = {}
     for of_one in map(_in_time, holders.values()):
         for place, one in enumerate(of_one):
-            by, name = _replacing(one.state, of_one[place + 1 :], asked), one.unit.id
+            by, name = _replacing(one, of_one[place + 1 :], asked), one.unit.id
             is_itself = by is None or by.id == name
             found[name] = None if is_itself or found.get(name, by) is None else by
     return found
 
 
-def _replacing(one: State, later: Sequence[Telling], asked: Asked) -> Unit | None:
-    end = next((at for at in reversed(range(len(later))) if _replaces(later[at].state, one, asked)), None)
-    if end is None or _is_back(one, later[end + 1 :]):
+def _replacing(one: Telling, later: Sequence[Telling], asked: Asked) -> Unit | None:
+    end = next((at for at in reversed(range(len(later))) if _is_over(one, later[at], asked)), None)
+    if end is None or _is_back(one.state, later[end + 1 :]):
         return None
     same = (each for each in later[:end] if later[end].state.says_the_same(each.state))
-    return next((each for each in same if _replaces(each.state, one, asked)), later[end]).unit
+    return next((each for each in same if _is_over(one, each, asked)), later[end]).unit
+
+
+def _is_over(one: Telling, later: Telling, asked: Asked) -> bool:
+    """Say whether what one told is replaced later; of another speaker only a change counts ("it is 4402 now")."""
+    is_heard = one.unit.author == later.unit.author or later.state.is_only
+    return is_heard and _replaces(later.state, one.state, asked)
 
 
 def _in_time(told: Iterable[Telling]) -> list[Telling]:

@@ -238,9 +238,8 @@ class Offers:
         with self._at_work, self._reading:
             memory = self._opened()
             turn = memory.remember(text, asker=speaker)
-            changed = [goal.name for goal, touch in memory.goals.touched() if touch is not None]
-        told = {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
-        return told | ({"goals_that_may_have_changed": changed[:MOST_CONVERSATIONS]} if changed else {})
+            told = {"conversation": turn.conversation, "turn": turn.label, "speaker": turn.speaker}
+            return told | _touched(memory)
 
     def goals(self) -> dict[str, object]:
         """Return the kept goals, each with whether new turns may have changed it."""
@@ -285,7 +284,8 @@ class Offers:
             if shown is None or shown[0] != selection or shown[1].ids != counts.ids:
                 hint = "call forget without a token to see what it would delete, then with the token it gives"
                 raise UsageError("the token is not for what would be deleted now", hint)
-            return {"is_done": True, **_of_forgotten(forget(memory, selection, shown[1].ids))}
+            done = _of_forgotten(forget(memory, selection, shown[1].ids))
+            return {"is_done": True, **done, **_touched(self._stored())}
 
     def _announced(self, selection: Selection, counts: Forgotten) -> dict[str, object]:
         """Return what would be deleted, with the first turns and a token for the deletion."""
@@ -323,6 +323,12 @@ class Offers:
             hint = "`goalmem ingest PATH` reads a transcript into it"
             raise StoreError(f"there is no store at {self._run.settings.place}", hint)
         return self._memory
+
+
+def _touched(memory: Memory) -> dict[str, object]:
+    """Return the names of the goals that a change of the memory may have changed, if any."""
+    names = [goal.name for goal, touch in memory.goals.touched() if touch is not None]
+    return {"goals_that_may_have_changed": names[:MOST_CONVERSATIONS]} if names else {}
 
 
 def answered(trace: Trace, kept: str | None) -> Answered:

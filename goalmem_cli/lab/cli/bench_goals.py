@@ -1,4 +1,4 @@
-"""`goalmem bench goals`: test kept goals on made-up chats that grow, with gold replies."""
+"""`goalmem bench goals`: test kept goals on made-up chats that grow, with gold replies or a model's."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ def goals(
     goals: Annotated[int, typer.Option("--goals", min=1, help="How many goals are kept.")] = 200,
     steps: Annotated[int, typer.Option("--steps", min=1, help="How often the chats go on.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes up other chats.")] = 0,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Ask this model, as `ask` names it [default: gold replies]."),
+    ] = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -32,8 +36,8 @@ def goals(
     """Print which changes kept goals catch, and what that costs.
 
     People tell where they live and work, what they drive and like, and who lives with them, with changes, corrections,
-    ends and repeats, among chatter; some turns are forgotten. Replies are those that a model should give. --verbose
-    names the changes that were missed.
+    ends and repeats, among chatter; some turns are forgotten. Replies are those that a model should give, unless
+    --model names one. --verbose names the changes that were missed.
     """
     from goalmem_cli.lab.bench.goals.measuring import measure_goals
     from goalmem_cli.lab.bench.goals.replies import GoldModel
@@ -43,15 +47,17 @@ def goals(
     from goalmem_cli.wiring import Factories, chosen_embedder
 
     story = made_up_story(goals, steps, seed)
-    model = GoldModel(story.goals, (story.before, *story.steps))
+    gold = GoldModel(story.goals, (story.before, *story.steps))
     with TemporaryDirectory(prefix="goalmem-bench-") as place:
         run = begin(context, quiet=quiet, verbose=verbose, store=Path(place), embedder=embedder)
         embedded = chosen_embedder(replace(run.settings, address=None), run.factories, run.screen.note)
-        factories = Factories(lambda _: embedded, lambda _: LoadedModel(model, "gold", "full", _CONTEXT))
-        with (
-            opened(Path(place) / "memory", factories=factories, certainty=0) as memory,
-            run.screen.counting("steps") as reach,
-        ):
+        if model is None:
+            factories = Factories(lambda _: embedded, lambda _: LoadedModel(gold, "gold", "full", _CONTEXT))
+            made = opened(Path(place) / "memory", factories=factories, certainty=0)
+        else:
+            factories = replace(run.factories, embedder=lambda _: embedded)
+            made = opened(Path(place) / "memory", factories=factories, model=model)
+        with made as memory, run.screen.counting("steps") as reach:
             found = measure_goals(memory, story, reach)
     for line in found.missed:
         run.screen.detail(line)

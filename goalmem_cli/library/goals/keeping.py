@@ -180,7 +180,8 @@ class Goals:
         asking, before, calls = Asking(self._parts, Terms(), may_try_rules=False), goal.state, 0
         begun = None
         if before.trace is not None and self._parts.settings.reasoner == NAME:
-            begun = begun_of(before.trace, touch.subgoals, there, touch.new)
+            standing = {unit: hit for unit, hit in there.items() if unit not in touch.replaced}
+            begun = begun_of(before.trace, touch.subgoals, standing, touch.new)
         trace = asking.answer(asked, *watched, begun=begun)
         calls += trace.usage.calls
         asking.keep(trace)

@@ -1,27 +1,30 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
-A goal is touched if a unit that its proof cites is gone, if a later turn makes a cited one out of date, or if a new
-turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by `reranked`,
-whatever the backbone of the answers, as it needs no index of its own.
+A goal is touched if a unit that its proof cites is gone, if a later turn or unit makes a cited one out of date, or if a
+new turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by
+`reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that a structured backbone
+derived stands for its turns there.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.small_talk import may_be_evidence
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import only_asks
+from goalmem_cli.memory_records import FLAT, Capability
+from goalmem_cli.store import local
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import Backbone
-    from goalmem_cli.records import Hit, Question
+    from goalmem_cli.records import Hit, Question, Unit
     from goalmem_cli.trace import Trace
 
 DEPTH = 30
@@ -69,11 +72,15 @@ GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Why a goal may have changed: the reason, the new hits, and the numbers of the subgoals to prove again."""
+    """Why a goal may have changed: the reason, the new hits, and the numbers of the subgoals to prove again.
+
+    `replaced` are the cited units of a structured backbone that it has since put another unit in the place of.
+    """
 
     why: str
     new: tuple[Hit, ...] = ()
     subgoals: frozenset[int] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
 
 def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Watch, ...]:
@@ -109,11 +116,38 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     cited = {unit: watch.subgoal for watch in state.watches for unit in watch.cited}
     with kept.reading() as reader:
         there = reader.hits([*cited])
+        behind = {unit: hit.unit.turns for unit, hit in there.items() if hit.unit.backbone != FLAT}
+        told = {turn: cited[unit] for unit, turns in behind.items() for turn in turns}
+        turns = reader.hits([*told])
+        by = replaced_units(kept, [there[unit].unit for unit in behind])
+        replacing = reader.hits([*by.values()])
     found = _Found(known)
     found.gone(number for unit, number in cited.items() if unit not in there)
-    found.look(state.watches, question, backbone)
-    found.outdated([hit for unit, hit in there.items() if unit in cited], cited)
+    found.replaced(by, replacing, cited)
+    found.look(state.watches, question, backbone, behind)
+    found.outdated([*there.values(), *turns.values()], told | cited)
     return found.touch()
+
+
+def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
+    """Return which of a structured backbone's units no longer hold, each with the unit that replaced or ended it.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    from goalmem_cli.backbones.graphiti import INVALIDATES
+    from goalmem_cli.backbones.structured.decisions import SUPERSEDES
+
+    names: dict[str, set[str]] = {}
+    for unit in units:
+        names.setdefault(unit.backbone, set()).add(unit.id)
+    store = local(kept, Capability.STRUCTURE) if names else None
+    return {
+        edge.target: edge.source
+        for name, known in names.items()
+        for edge in (store.edges_of(name, [SUPERSEDES, INVALIDATES]) if store is not None else ())
+        if edge.target in known
+    }
 
 
 class _Found:
@@ -126,6 +160,7 @@ class _Found:
         self._new: dict[str, Hit] = {}
         self._seen: dict[str, Hit] = {}
         self._telling: dict[int, frozenset[str]] = {}
+        self._replaced: frozenset[str] = frozenset()
 
     def gone(self, subgoals: Iterable[int]) -> None:
         """Take the subgoals that cite a unit which is not stored any more."""
@@ -133,15 +168,27 @@ class _Found:
             self._reasons.append(GONE)
             self._subgoals |= numbers
 
-    def look(self, watches: Sequence[Watch], question: Question, backbone: Backbone) -> None:
-        """Look for new units among the first hits of the queries."""
+    def replaced(self, by: Mapping[str, str], replacing: Mapping[str, Hit], subgoals: Mapping[str, int]) -> None:
+        """Take the cited units that others replaced, by id, and these others as new ones."""
+        from goalmem_cli.backbones.structured.decisions import DECISION
+
+        self._replaced = frozenset(by)
+        for unit, other in by.items():
+            hit = replacing.get(other)
+            self._add(OUTDATED, [] if hit is None or hit.unit.kind == DECISION else [hit], subgoals[unit])
+
+    def look(
+        self, watches: Sequence[Watch], question: Question, backbone: Backbone, behind: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Look for new units among the first hits of the queries; `behind` are the turns of cited derived units."""
         from goalmem_cli.reasoners.facts import NumberedFacts
 
         facts = NumberedFacts(backbone, question)
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
-            asked = _Asked.of(facts.naming_asker(watch.query), hits, watch.cited)
+            cited = {*watch.cited, *(turn for unit in watch.cited for turn in behind.get(unit, ()))}
+            asked = _Asked.of(facts.naming_asker(watch.query), hits, cited)
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
@@ -153,7 +200,7 @@ class _Found:
             ]:
                 self._add(NEW, new, watch.subgoal)
 
-    def outdated(self, cited: Sequence[Hit], subgoals: dict[str, int]) -> None:
+    def outdated(self, cited: Sequence[Hit], subgoals: Mapping[str, int]) -> None:
         """Look for new units that say that a cited one is no longer so."""
         from goalmem_cli.backbones.later import marked
 
@@ -166,7 +213,9 @@ class _Found:
     def touch(self) -> Touch | None:
         """Return the reasons as one, or None if there are none."""
         reasons = tuple(dict.fromkeys(self._reasons))
-        return Touch("; ".join(reasons), tuple(self._new.values()), frozenset(self._subgoals)) if reasons else None
+        if not reasons:
+            return None
+        return Touch("; ".join(reasons), tuple(self._new.values()), frozenset(self._subgoals), self._replaced)
 
     def _add(self, reason: str, new: Iterable[Hit], subgoal: int) -> None:
         self._reasons.append(reason)

@@ -138,5 +138,5 @@ def _by(facts: Sequence[Fact]) -> str:
     if not facts:
         return ""
     fact = facts[-1]
-    when = "" if fact.said is None else f", {fact.said:%-d %B %Y}"
-    return f"{fact.speaker}{when}"
+    when = "" if fact.said is None else f"{fact.said:%-d %B %Y}"
+    return ", ".join(filter(None, (fact.speaker, when)))

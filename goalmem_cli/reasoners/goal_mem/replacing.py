@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.backbones.now.asked import Asked, asked_in
-from goalmem_cli.backbones.now.states import states_in
+from goalmem_cli.backbones.now.states import replied_to, states_in
 from goalmem_cli.logic.normal import normalise, stem, words
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
@@ -117,7 +117,8 @@ def _tells(claim: Claim, fact: Fact, asked: Asked, bench: Bench) -> bool:
     given = [value for values in claim.bindings.values() for value in values]
     given += [constant.value for constant in atom.constants]
     stems = [frozenset(map(stem, words(value))) for value in given]
-    told = [state.value for state in states_in(fact.text, asked) if state.value]
+    states = states_in(fact.text, asked, replied_to(fact.speaker, fact.before))
+    told = [state.value for state in states if state.value]
     return any(value <= each or each <= value for value in told for each in stems if each)
 
 

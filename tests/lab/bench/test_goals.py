@@ -21,6 +21,7 @@ from goalmem_cli.logic import parse_atom
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
+from goalmem_cli.wiring import Factories, LoadedModel
 
 
 @given(st.integers(0, 50))
@@ -100,3 +101,15 @@ def test_the_command_prints_figures(goalmem: Callable[..., Any]) -> None:
     shown = goalmem("bench", "goals", "--goals", "8", "--steps", "1")
     assert shown.code == 0
     assert all(word in shown.out for word in ("noticed", "untouched", *KINDS))
+
+
+def test_the_command_asks_a_model_if_one_is_named(goalmem: Callable[..., Any]) -> None:
+    """Instead of the gold replies: one that settles nothing catches no change."""
+    model = ScriptedModel(lambda _: "{")
+    loaded = Factories(model=lambda _: LoadedModel(model, "scripted", "full", 8192))
+    ran = goalmem(
+        "bench", "goals", "--goals", "2", "--steps", "1", "--model", "smollm2-135m", "--json", factories=loaded
+    )
+    whole = json.loads(ran.out)["figures"][-1]
+    assert (whole["goals"], whole["caught"]) == (2, 0)
+    assert whole["anew"] > 0
