@@ -125,12 +125,7 @@ class DaysInWords:
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace with the question as it was asked.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace with the question as it was asked."""
         return replace(self._reasoner.answer(in_words(question)), question=question.text)
 
 
@@ -142,12 +137,7 @@ class InItsLanguage:
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, with a verdict in the question's language.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace, with a verdict in the question's language."""
         trace = self._reasoner.answer(question)
         told = words_of(question.text)
         if told is None:

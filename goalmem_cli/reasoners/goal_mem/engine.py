@@ -66,12 +66,7 @@ class GoalMem:
         self._begun = begun
 
     def answer(self, question: Question) -> Trace:
-        """Return the question's trace: answered, unknown, or failed if the model gave no usable reply.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the question's trace: answered, unknown, or failed if the model gave no usable reply."""
         started = perf_counter()
         blank = Trace(
             Status.UNKNOWN,
