@@ -11,33 +11,13 @@ from goalmem_cli.languages.names import name_of
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.questions import speaks_of_asker
-from goalmem_cli.model_replies import Reply, ask, ask_whole, in_one_line, parse_json
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Trace
 
 VERDICTS = ("yes", "no", "likely yes", "likely no")
 """The answers to a question of yes or no, as reasoners give them."""
-
-__all__ = [
-    "InItsLanguage",
-    "Reply",
-    "ask",
-    "ask_whole",
-    "asked_in",
-    "asker_in",
-    "fact_line",
-    "in_words",
-    "named_as",
-    "parse_json",
-    "said_line",
-    "say_clock",
-    "say_day",
-    "say_time",
-    "saying_to",
-    "told_line",
-    "told_words",
-]
 
 
 def asker_in(question: Question) -> str:
@@ -121,7 +101,6 @@ class DaysInWords:
     """
 
     def __init__(self, reasoner: Reasoner) -> None:
-        """Take the reasoner."""
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
@@ -133,7 +112,6 @@ class InItsLanguage:
     """Wraps a reasoner and says yes and no in the language of the question, if the table has it."""
 
     def __init__(self, reasoner: Reasoner) -> None:
-        """Take the reasoner."""
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
