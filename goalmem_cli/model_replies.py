@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -37,29 +38,28 @@ def ask(
     takes_parts: bool = False,
 ) -> Reply[T]:
     """Return the parsed texts of the replies to the requests of `build`; see `ask_whole`."""
-    return ask_whole(
-        model, build, lambda completions: parse([each.text for each in completions]), takes_parts=takes_parts
-    )
+    return ask_whole(model, build, lambda _, said: parse([each.text for each in said]), takes_parts=takes_parts)
 
 
 def ask_whole(
     model: LanguageModel,
     build: Callable[[str], list[Request]],
-    parse: Callable[[list[Completion]], T],
+    parse: Callable[[list[Request], list[Completion]], T],
     *,
     takes_parts: bool = False,
 ) -> Reply[T]:
     """Return the parsed replies to the requests of `build`.
 
-    `build` receives the problem of the last reply, "" at first. `parse` raises ReplyUnusable. A reply that was cut off
-    at its maximum length is unusable, unless `takes_parts`.
+    `build` receives the problem of the last reply, "" at first. `parse` receives the requests with their completions,
+    and raises ReplyUnusable. A reply that was cut off at its maximum length is unusable, unless `takes_parts`.
     """
     usage, problem = Usage(), ""
     for _ in range(2):
         started = perf_counter()
-        completions = model.complete(build(problem))
+        requests = build(problem)
+        completions = model.complete(requests)
         usage += _tokens_of(completions) + Usage(calls=1, seconds=perf_counter() - started)
-        value, problem = _parsed(completions, parse, takes_parts=takes_parts)
+        value, problem = _parsed(completions, partial(parse, requests), takes_parts=takes_parts)
         if not problem:
             return Reply(value, usage)
     return Reply(None, usage, problem)
@@ -157,6 +157,11 @@ def parse_json(text: str, schema: Mapping[str, object]) -> Any:
     if fault is not None:
         raise ReplyUnusable(f"{fault.json_path}: {fault.message[:160]}") from fault
     return reply
+
+
+def read_json(text: str, request: Request) -> Any:
+    """Return the reply's JSON value after checking it against the schema of the request; see `parse_json`."""
+    return parse_json(text, request.shape.schema if isinstance(request.shape, JsonShape) else {})
 
 
 def read_fields(text: str, request: Request) -> Fields:

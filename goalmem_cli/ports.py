@@ -1,7 +1,8 @@
 """Interfaces between the parts, as Protocols of one to three methods.
 
 Implement one to add your own backbone, reasoner, model or embedder; `wiring.py` selects it. Fakes for tests are in
-`testing.py`, and one contract test covers each fake and its real counterpart.
+`testing.py`, and one contract test covers each fake and its real counterpart. What a method returns and raises is
+described here once; the docstrings of implementations add only what is special to them.
 """
 
 from __future__ import annotations
@@ -138,11 +139,20 @@ class Backbone(Protocol):
     """A way to organise and retrieve memory (GOAL-MEM section 3)."""
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns; known turns change nothing."""
+        """Store the turns under the conversations they name; known turns change nothing.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
         ...
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first, each unit once."""
+        """Return at most k hits, best first, each unit once.
+
+        Raises:
+            ModelError: this backbone asks a model, and it cannot be used.
+            StoreError: the store cannot be read.
+        """
         ...
 
 
@@ -198,7 +208,11 @@ class StructuredBackbone(Backbone, Protocol):
     """A backbone that derives units and edges from turns with a model's help, when `goalmem index` runs it."""
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without calling a model."""
+        """Return what `index` would do now, without calling a model.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         ...
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:

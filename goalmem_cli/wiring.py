@@ -277,8 +277,7 @@ def build_reasoner(
 ) -> Reasoner:
     """Return the reasoner of the settings over the store's backbone.
 
-    `gold` returns the evidence of a benchmark question; the reasoner `oracle` needs it. `begun` is an earlier proof
-    that `goal-mem` tries again.
+    `gold` gives a benchmark question's evidence, for `oracle`; `begun` is an earlier proof that `goal-mem` tries again.
 
     Raises:
         BackboneMissing: the backbone has no index yet.

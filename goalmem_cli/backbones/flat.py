@@ -55,19 +55,11 @@ class FlatBackbone:
         self._recipe = RECIPES[recipe]
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns under the conversations they name; known turns change nothing.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Store the turns under the conversations they name; known turns change nothing."""
         self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first, with each ranking's rank.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return at most k hits, best first, with each ranking's rank."""
         depth = max(k, POOL) if self._is_reranked else k
         with self._store.reading() as reader:
             hits = _ranked(reader, self._recipe, query, depth)

@@ -22,19 +22,11 @@ class WholeScope:
         self._store = store
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns under the conversations they name; known turns change nothing.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Store the turns under the conversations they name; known turns change nothing."""
         self._store.add_turns(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return the last k hits of the scope, in order, without scores.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the last k hits of the scope, in order, without scores."""
         is_within, speakers = within_time(query), query.speakers
         turns = [
             turn

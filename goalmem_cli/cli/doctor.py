@@ -9,18 +9,22 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from difflib import get_close_matches
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE
-from goalmem_cli.cli import doctor_plugins, options
+from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, begin, version_of
 from goalmem_cli.config import CONFIG_VARIABLE, KEYS, STORE_FILE, VARIABLE_PREFIX, user_file
 from goalmem_cli.errors import GoalmemError, StoreError, UsageError
 from goalmem_cli.store import health
 from goalmem_cli.store.health import Finding
+
+if TYPE_CHECKING:
+    from goalmem_cli.plugins import Plugin
+    from goalmem_cli.wiring import Factories
 
 SCHEMA_VERSION = 1
 LIBRARIES = (
@@ -105,7 +109,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
         yield _looked("indexes", lambda: _indexes(run))
     if is_full and not store.exit_code:
         yield _looked("rows", lambda: _rows(run))
-    yield from doctor_plugins.look_at_plugins(run.factories)
+    yield from _look_at_plugins(run.factories)
 
 
 def _looked(name: str, look: Callable[[], Finding]) -> Finding:
@@ -289,3 +293,64 @@ def _rows(run: Invocation) -> Finding:
 
 def _shown(finding: Finding) -> str:
     return f"{finding.text}; {finding.hint}" if finding.hint else finding.text
+
+
+# Plug-ins
+
+
+def _look_at_plugins(factories: Factories) -> Iterator[Finding]:
+    """Yield a finding for each installed plug-in, whose code is imported."""
+    from goalmem_cli.plugins import installed
+
+    for plugin in installed():
+        yield _plugin_found(plugin, factories)
+
+
+def _plugin_found(plugin: Plugin, factories: Factories) -> Finding:
+    """Return the finding about a plug-in, which is loaded."""
+    from goalmem_cli.plugins import find
+
+    name = f"{plugin.kind.word} {plugin.name}"
+    found = f"{plugin.package} {plugin.version} ({plugin.place})"
+    try:
+        _load(plugin)
+    except GoalmemError as error:
+        return Finding(name, error.message, error.hint, error.exit_code)
+    first = find(plugin.kind, plugin.name)
+    if _is_own(plugin, factories):
+        return Finding(name, f"{found}: not used, since goalmem has its own", "its maker can register another name")
+    if first is not None and first != plugin:
+        return Finding(name, f"{found}: not used, since {first.package} comes first", "uninstall one of the two")
+    return Finding(name, found)
+
+
+def _load(plugin: Plugin) -> None:
+    """Load the plug-in as a command would.
+
+    Raises:
+        PluginBroken: it cannot be imported, or is not of its registered kind.
+    """
+    from goalmem_cli.plugins import Kind
+
+    if plugin.kind is Kind.READER:
+        from goalmem_cli.transcripts.plugged import loaded_reader
+
+        loaded_reader(plugin)
+    elif plugin.kind is Kind.BACKBONE:
+        from goalmem_cli.backbones import plugged as backbones
+
+        backbones.loaded_entry(plugin)
+    else:
+        from goalmem_cli.reasoners import plugged as reasoners
+
+        reasoners.loaded_entry(plugin)
+
+
+def _is_own(plugin: Plugin, factories: Factories) -> bool:
+    """Return whether goalmem itself has something of this kind and name, which it then uses instead."""
+    from goalmem_cli.plugins import Kind
+    from goalmem_cli.transcripts import FORMATS
+    from goalmem_cli.wiring import backbone_names, reasoner_names
+
+    own = {Kind.READER: FORMATS, Kind.BACKBONE: backbone_names(factories), Kind.REASONER: reasoner_names()}
+    return plugin.name in own[plugin.kind]

@@ -197,9 +197,9 @@ def export(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write everything the store holds as JSONL.
+    """Write the store's turns, what was derived from them, notes on people, and goals as JSONL.
 
-    `goalmem ingest` reads it back into an equal store.
+    `goalmem ingest` reads it back. Traces, rules, settings and vectors are not in it.
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.library.people import clock_of, roster_of
 from goalmem_cli.memory_records import ConversationSummary, voice_of
+from goalmem_cli.store.changes.overlapping import under_two_names
 from goalmem_cli.store.roster import Roster, Somebody, digits_of, spelled
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
 
 _OWNERS = frozenset(("me", "you", "user", "assistant"))
-_FEWEST_TURNS, _FEWEST_WORDS = 2, 5
-"""Two names share enough if they have 2 identical turns, or one identical turn of 5 words."""
 _END_OF_NUMBER = 9
 """Two numbers are compared by their last 9 digits, as only one of them may have a country code."""
 _MOST_COMPARED = 20_000
@@ -112,20 +111,12 @@ def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None 
     `among` are the conversations to compare; None means all.
     """
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
-    said: dict[tuple[int, str], dict[str, Somebody]] = {}
-    for turn in memory.turns(among):
-        if turn.said is not None and (one := of_voice.get(voice_of(turn))) is not None:
-            said.setdefault((clock_of(turn.said), turn.text), {})[turn.conversation] = one
-    shared: dict[tuple[Somebody, Somebody], list[str]] = {}
-    rooms: dict[tuple[Somebody, Somebody], tuple[str, ...]] = {}
-    for (_, text), speakers in said.items():
-        room = {one: name for name, one in speakers.items()}
-        for one, other in combinations(sorted(room, key=_numbers_first), 2):
-            shared.setdefault((one, other), []).append(text)
-            rooms.setdefault((one, other), (room[one], room[other]))
-    for pair, texts in shared.items():
-        if len(texts) >= _FEWEST_TURNS or len(texts[0].split()) >= _FEWEST_WORDS:
-            yield *pair, f"the same {len(texts)} turns" if len(texts) > 1 else "the same turn", rooms[pair]
+    told = ((turn.conversation, of_voice.get(voice_of(turn)), turn) for turn in memory.turns(among))
+    for found in under_two_names((name, one, turn) for name, one, turn in told if one is not None):
+        reason = f"the same {len(found.texts)} turns" if len(found.texts) > 1 else "the same turn"
+        sides = zip((found.one, found.other), found.transcripts, strict=True)
+        (one, room), (other, there) = sorted(sides, key=lambda side: _numbers_first(side[0]))
+        yield one, other, reason, (room, there)
 
 
 def _numbers_first(one: Somebody) -> tuple[bool, str]:

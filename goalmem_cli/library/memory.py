@@ -151,12 +151,9 @@ class Memory:
         tools: bool = False,
         is_dry: bool = False,
     ) -> list[Ingested]:
-        """Read transcripts into the memory, and return a record for each file.
-
-        A file that cannot be read does not stop the others: its record has the error. Stored turns stay as they are.
+        """Read files, folders and zips of transcripts. A file that cannot be read does not stop the others.
 
         Args:
-            paths: files, folders and zips.
             format: the format of the files; None recognises it.
             sources: programs whose chats on this machine are read too.
             order: whether 05/03 is May or March; chats that leave it open are refused without it.
@@ -172,7 +169,7 @@ class Memory:
             is_dry: store nothing.
 
         Returns:
-            Records of the files that were read, then of the files and folders that could not be read.
+            Records of the files that were read, then of the files and folders that could not, each with the error.
 
         Raises:
             UsageError: a source, format, time zone or column is unknown.

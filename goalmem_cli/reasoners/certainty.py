@@ -39,12 +39,7 @@ class CertaintyGate:
         self._fitted = fitted
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, or unknown with a guess if the answer is not certain enough.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace, or unknown with a guess if the answer is not certain enough."""
         trace = self._reasoner.answer(question)
         sure = certainty_of(trace, self._fitted)
         if sure is None or sure >= self._least:

@@ -24,12 +24,7 @@ class Direct:
         self._tools = tools
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(self.name, question, self._tools)
         inquiry.retrieve([question.text], self._tools.budget.units)
         return inquiry.read(Stop.ONE_ROUND, step=self.step)

@@ -56,12 +56,7 @@ class FullContext:
         self._transcript = transcript
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         started = perf_counter()
         every = self._transcript.turns(question.conversations)
         turns = chronological(filter(within_time(scope_of(question)), every), lambda turn: turn)

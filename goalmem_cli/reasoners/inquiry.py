@@ -182,17 +182,14 @@ class Inquiry:
         }
         prompt = self._tools.prompts[step]
         declared = {name: value for name, value in common.items() if name in prompt.variables}
-        sent: list[Request] = []
-
-        def build(problem: str) -> list[Request]:
-            sent[:] = [prompt.request(declared | inputs | {"problem": problem}, choices)]
-            return sent
-
         said: list[Fields] = []
         likelihoods: list[float | None] = []
 
-        def parse(completions: list[Completion]) -> T:
-            said.append(read_fields(completions[0].text, sent[0]))
+        def build(problem: str) -> list[Request]:
+            return [prompt.request(declared | inputs | {"problem": problem}, choices)]
+
+        def parse(requests: list[Request], completions: list[Completion]) -> T:
+            said.append(read_fields(completions[0].text, requests[0]))
             likelihoods.append(completions[0].mean_likelihood)
             return read(said[-1])
 

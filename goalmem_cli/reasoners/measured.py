@@ -20,12 +20,7 @@ class Measured:
         self._keeps_prompts = keeps_prompts
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace with the seconds of each stage and the question's stretch of time.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace with the seconds of each stage and the question's stretch of time."""
         with watching(keeps_prompts=self._keeps_prompts) as watch:
             trace = self._reasoner.answer(question)
             return replace(
@@ -45,11 +40,7 @@ class MeasuredModel:
         self._is_private = is_private
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return the model's completions.
-
-        Raises:
-            ModelError: the model could not be used at all.
-        """
+        """Return the model's completions."""
         steps = ", ".join(dict.fromkeys(request.step for request in requests))
         with stage(f"{MODEL}{steps}"):
             completions = self._model.complete(requests)

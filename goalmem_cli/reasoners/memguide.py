@@ -71,12 +71,7 @@ class MemGuide:
         self._told = settings
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(NAME, question, self._tools)
         stopped, missing = self._gather(inquiry)
         return inquiry.read(stopped, self._selected(inquiry, missing))

@@ -32,12 +32,7 @@ class Oracle:
         self._gold = gold
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(NAME, in_words(question), self._tools)
         evidence = self._gold(question)  # a benchmark knows it by the very question that it made
         inquiry.take(chronological(evidence, lambda hit: hit.unit), brings=False)

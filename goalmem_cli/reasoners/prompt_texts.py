@@ -12,33 +12,13 @@ from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.dates import with_days_in_words
 from goalmem_cli.logic.forms import time_in
 from goalmem_cli.logic.questions import speaks_of_asker
-from goalmem_cli.model_replies import Reply, ask, ask_whole, in_one_line, parse_json
+from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Trace
 
 VERDICTS = ("yes", "no", "likely yes", "likely no")
 """The answers to a question of yes or no, as reasoners give them."""
-
-__all__ = [
-    "InItsLanguage",
-    "Reply",
-    "ask",
-    "ask_whole",
-    "asked_in",
-    "asker_in",
-    "fact_line",
-    "in_words",
-    "named_as",
-    "parse_json",
-    "said_line",
-    "say_clock",
-    "say_day",
-    "say_time",
-    "saying_to",
-    "told_line",
-    "told_words",
-]
 
 
 def asker_in(question: Question) -> str:
@@ -122,16 +102,10 @@ class DaysInWords:
     """
 
     def __init__(self, reasoner: Reasoner) -> None:
-        """Take the reasoner."""
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace with the question as it was asked.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace with the question as it was asked."""
         return replace(self._reasoner.answer(in_words(question)), question=question.text)
 
 
@@ -139,16 +113,10 @@ class InItsLanguage:
     """Wraps a reasoner and says yes, no and times in the language of the question, if the table has it."""
 
     def __init__(self, reasoner: Reasoner) -> None:
-        """Take the reasoner."""
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, with a verdict or a time in the question's language.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the reasoner's trace, with a verdict or a time in the question's language."""
         trace = self._reasoner.answer(question)
         told = words_of(question.text)
         if told is None:

@@ -54,12 +54,7 @@ class React:
         self._steps = steps
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(NAME, question, self._tools)
         per_query = max(1, self._tools.budget.units // max(1, self._steps))
         trajectory: list[Observed] = []

@@ -50,12 +50,7 @@ class Reflect:
         self._turns = settings.turns
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(NAME, question, self._tools)
         return inquiry.read(self._gather(inquiry))
 

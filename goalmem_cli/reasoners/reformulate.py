@@ -42,12 +42,7 @@ class Reformulate:
         self._rewrites = settings.rewrites
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(NAME, question, self._tools)
         queries = [question.text, *self._rewritten(inquiry)]
         inquiry.retrieve(queries, self._tools.budget.units)

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from goalmem_cli.model_replies import parse_json
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.goal_mem import Limits
-from goalmem_cli.reasoners.prompt_texts import parse_json
 from tests.reasoners.scripting import ask_together, chat, checked, claims, plan, proved, wants
 
 TURNS = chat("Alice: I ordered a Kyoto Latte at Momoco.", "Ben: My dog is called Biscuit.", "Alice: Rain again.")

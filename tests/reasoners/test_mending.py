@@ -20,8 +20,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers.mending import mended_json
 from goalmem_cli.reasoners.goal_mem.provers.mending_plans import mended_plan
-from goalmem_cli.reasoners.goal_mem.provers.together import PROVE, for_round
-from goalmem_cli.reasoners.goal_mem.provers.together_reading import read_proof
+from goalmem_cli.reasoners.goal_mem.provers.together import PROVE, for_round, read_proof
 from goalmem_cli.reasoners.goal_mem.records import Proposed, Round, Spending
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel

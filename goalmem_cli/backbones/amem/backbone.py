@@ -113,10 +113,6 @@ class AMem(WalkingBackbone):
         """Return at most k notes, those nearest to the keywords first, each followed by its linked notes.
 
         Each hit lists the versions of itself that it replaced.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be read.
         """
         notes = self._notes()
         if not notes.units:
@@ -133,19 +129,11 @@ class AMem(WalkingBackbone):
         return [saying_what_it_replaced(hit, notes.replaced.get(hit.unit.id, ())) for hit in hits]
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to a note, in order.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what happened to a note, in order."""
         return happenings(self._store.units_of(NAME, [NOTE, DECISION]), unit)
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         ledger = self._store.derived(NAME)
         pending = self._pending(ledger)
         unread = [reading for work in pending for reading in work.unread]
@@ -164,12 +152,7 @@ class AMem(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Describe new turns, and repeat each decision for which the model would see something else than before.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Describe new turns, and repeat each decision for which the model would see something else than before."""
         pending = self._pending(self._store.derived(NAME))
         done = self._describe(pending, report)
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]

@@ -104,9 +104,6 @@ class Graphiti(WalkingBackbone):
         """Return at most k facts with their dates, best first; depending on `finds`, also entities and communities.
 
         Each fact lists the facts that it ended.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         graph = self._graph()
         known = graph.at(query.until)
@@ -123,20 +120,13 @@ class Graphiti(WalkingBackbone):
         return [self._saying(hit, graph, known, ended.get(hit.unit.id, [])) for hit in hits]
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to a fact, in order: it was said, said again, contradicted and so ended.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what happened to a fact, in order: it was said, said again, contradicted and so ended."""
         return history(self._store.units_of(NAME, [FACT, DECISION]), unit)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
         It is an estimate: the number of facts, and what they are compared with, are not known before.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         ledger = self._store.derived(NAME)
         failed = sum(line.problem is not None for line in ledger)
@@ -172,12 +162,7 @@ class Graphiti(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the new episodes, and repeat each decision for which something else is compared than before.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Read the new episodes, and repeat each decision for which something else is compared than before."""
         pending = self._pending(self._store.derived(NAME))
         done = self._name(pending, report) + self._tell(pending, report) + self._walk(pending, report)
         kept = {line.name for line in lines_of(COMMUNITY, self._store.derived(NAME))}

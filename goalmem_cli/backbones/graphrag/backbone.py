@@ -79,9 +79,6 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         """Return at most k units, best first, of at most `read_tokens` tokens in all (no limit with `beside`).
 
         If no entity is found, they are chunks by similarity.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         settings = self._settings
         most = settings.entities * settings.oversampled
@@ -118,7 +115,6 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
 
         Raises:
             UsageError: the package that communities need is not installed.
-            StoreError: the store cannot be read.
         """
         turns = {turn.id: turn for turn in self._store.turns()}
         chunks = chunks_of(list(turns.values()), self._settings)
@@ -146,8 +142,6 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
 
         Raises:
             UsageError: the package that communities need is not installed.
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
         """
         turns = {turn.id: turn for turn in self._store.turns()}
         chunks = {_place(chunk.part): chunk for chunk in chunks_of(list(turns.values()), self._settings)}

@@ -68,12 +68,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         self._unnamed = 0
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k passages, best first, with their rank in the walk, or else by similarity.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be read.
-        """
+        """Return at most k passages, best first, with their rank in the walk, or else by similarity."""
         passages, network = self._network()
         with self._store.reading() as reader:
             alike = _scores(reader, query, PASSAGE, len(passages))
@@ -88,11 +83,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
             return own_hits(reader, query, k, lists, is_beside=self._settings.beside)
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         work = self._plan()
         if not work.pending:
             return work.outlook(0, 0)
@@ -104,12 +95,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         return work.outlook(2 * len(list(self._groups(work))), tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the sessions that are new, changed or failed before, and link all phrases.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Read the sessions that are new, changed or failed before, and link all phrases."""
         work = self._plan()
         self._unnamed = 0
         done = derive_all(self._store, NAME, work, self._groups(work), self._derive, report)

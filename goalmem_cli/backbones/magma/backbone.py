@@ -88,12 +88,7 @@ class Magma(WalkingBackbone):
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k events by score, each with the question's intent and its position in an answer.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be read.
-        """
+        """Return at most k events by score, each with the question's intent and its position in an answer."""
         graph = self._graph()
         if not graph.events:
             return []
@@ -112,11 +107,7 @@ class Magma(WalkingBackbone):
         return _ordered(hits, intent, graph, passes)
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         ledger = self._store.derived(NAME)
         pending = self._pending(ledger)
         new = [event for work in pending for part, event in work.events if part.name not in work.known]
@@ -132,12 +123,7 @@ class Magma(WalkingBackbone):
         return Outlook(parts, turns, failed, rounds(unread, kit.at_once), each * sum(unread))
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Make events of new turns, then ask for the causes and entities of each, and link all.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Make events of new turns, then ask for the causes and entities of each, and link all."""
         pending = self._pending(self._store.derived(NAME))
         done = [each for work in pending for each in self._remember(work, report)]
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]

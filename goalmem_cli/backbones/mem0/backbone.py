@@ -96,9 +96,6 @@ class Mem0(WalkingBackbone):
         """Return at most k memories, best first, that are current, or were at the end of the query's time.
 
         Each hit lists what it replaced.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         endings, replaced = self._decided()
 
@@ -126,20 +123,13 @@ class Mem0(WalkingBackbone):
         return told.pair, told.before, told.summary, told.similar, told.candidates, told.perspectives
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to a memory, its predecessors and its successors, in order.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what happened to a memory, its predecessors and its successors, in order."""
         return happenings(self._store.units_of(self.name, [*self._kinds, DECISION]), unit)
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
 
         It is an estimate: each decision depends on those before.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         ledger = self._store.derived(self.name)
         pending = self._pending(ledger)
@@ -163,12 +153,7 @@ class Mem0(WalkingBackbone):
         return Outlook(parts, turns, failed, calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read the new pairs, and repeat each decision for which the model would see something else than before.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Read the new pairs, and repeat each decision for which the model would see something else than before."""
         pending = self._pending(self._store.derived(self.name))
         done = self._sum_up(pending, report)
         for work in pending:

@@ -68,11 +68,7 @@ class Mem0Graph(Mem0):
         self._graph = Kept(store, self._read_graph)
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, as `Mem0` does; the graph's calls are an estimate too.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, as `Mem0` does; the graph's calls are an estimate too."""
         outlook, ledger = super().outlook(), self._store.derived(NAME)
         works = self._pending(ledger)
         unread, decisions = [], []
@@ -96,12 +92,7 @@ class Mem0Graph(Mem0):
         return replace(outlook, parts=parts, failed=failed, calls=outlook.calls + calls, tokens=outlook.tokens + tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Do as `Mem0` does, and repeat the graph's decisions for which the model would see something else.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Do as `Mem0` does, and repeat the graph's decisions for which the model would see something else."""
         done = super().index(report)
         self.link()
         return done

@@ -43,11 +43,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         self._later = Kept(store, self._read_later)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k nodes, best first, each in its last version before the end of the query's time.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return at most k nodes, best first, each in its last version before the end of the query's time."""
         settings = self._settings
         later = self._later()
         with self._store.reading() as reader:
@@ -56,11 +52,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_letters, len))
 
     def history(self, unit: str) -> list[Happening]:
-        """Return the versions of a node, from its first summary to its last, each with the messages it added.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the versions of a node, from its first summary to its last, each with the messages it added."""
         units = {each.id: each for each in self._store.units_of(NAME, [SUMMARY])}
         edges = [(edge.source, edge.target) for edge in self._store.edges_of(NAME, [SUPERSEDES])]
         before, later = dict(edges), {target: source for source, target in edges}
@@ -81,9 +73,6 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         """Return what `index` would do now, without asking the model.
 
         It is an estimate: the place of a message depends on summaries that are not written yet.
-
-        Raises:
-            StoreError: the store cannot be read.
         """
         talks, ledger = self._talks(), self._store.derived(NAME)
         pending = self._pending(talks, ledger)
@@ -105,10 +94,6 @@ class MemTree(StructuredBackbone[StructuredMemory]):
         """Rebuild the trees of the conversations that have changed, message by message, with their summaries.
 
         A known summary is asked for again only if other messages went into it.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
         """
         talks, ledger = self._talks(), self._store.derived(NAME)
         pending = self._pending(talks, ledger)

@@ -49,11 +49,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         self._known: dict[tuple[str, ...], list[list[Unit]]] = {}
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k nodes, best first, of at most `read_tokens` tokens in all (no limit with `beside`).
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return at most k nodes, best first, of at most `read_tokens` tokens in all (no limit with `beside`)."""
         settings = self._settings
         are_turns = settings.beside and settings.leaf is Leaf.TURN
         kinds = (SUMMARY,) if are_turns else (LEAF, SUMMARY)
@@ -70,7 +66,6 @@ class Raptor(StructuredBackbone[StructuredMemory]):
 
         Raises:
             UsageError: the packages that clusters need are not installed.
-            StoreError: the store cannot be read.
         """
         turns = self._store.turns()
         leaves = self._leaves(turns)
@@ -101,8 +96,6 @@ class Raptor(StructuredBackbone[StructuredMemory]):
 
         Raises:
             UsageError: the packages that clusters need are not installed.
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
         """
         turns = self._store.turns()
         leaves = self._leaves(turns)

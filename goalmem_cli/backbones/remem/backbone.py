@@ -53,11 +53,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         self._left_out = 0
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k hits, best first, with each ranking's rank.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return at most k hits, best first, with each ranking's rank."""
         with self._store.reading() as reader:
             own = {
                 f"{kind}-{name}": units
@@ -81,11 +77,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return tuple(tool for tool in Tool if getattr(self._settings, tool.value))
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         work = self._plan()
         groups = list(batches(work.pending, self._at_once(work.pending), self._count_requests))
         chunks = [chunk for part in work.pending for chunk in self._chunks(part)]
@@ -97,12 +89,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return work.outlook(len(groups) * len(steps), fixed * len(requests) + 2 * read)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Extract gists and facts of the sessions that are new, changed or failed before, and link them.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Extract gists and facts of the sessions that are new, changed or failed before, and link them."""
         work = self._plan()
         groups = batches(work.pending, self._at_once(work.pending), self._count_requests)
         self._left_out = 0

@@ -42,11 +42,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         self._settings = settings or SeComSettings()
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
-        """Return at most k segments, best first, with each ranking's rank.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return at most k segments, best first, with each ranking's rank."""
         kind = KEY if self._settings.rate < 1 else SEGMENT
         of = {key.id: str(key.attributes[OF]) for key in self._store.units_of(NAME, [KEY])} if kind == KEY else {}
         with self._store.reading() as reader:
@@ -57,11 +53,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
             return own_hits(reader, query, k, lists, is_beside=self._settings.beside)
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         work = self._plan()
         if not work.pending or self._settings.starts is Starts.TEXTTILING:
             return work.outlook(0, 0)
@@ -80,12 +72,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return work.outlook(groups, kit.fixed_tokens(SEGMENTS) * requests + lines)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Cut the sessions that are new, changed or failed before into segments.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Cut the sessions that are new, changed or failed before into segments."""
         work = self._plan()
         done = derive_all(self._store, NAME, work, self._groups(work), self._derive, report)
         self.link()

@@ -68,7 +68,6 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 
         Raises:
             ModelError: the model that chooses the labels cannot be used.
-            StoreError: the store cannot be read.
         """
         told, intents = self._settings, self._intents(query.conversations)
         counted = inventory_counts(intents.values())
@@ -81,11 +80,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return [_whole(hit, intents) for hit in hits] if told.whole else hits
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now, without asking the model.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return what `index` would do now, without asking the model."""
         work = self._plan(self._store.turns())
         turns = [turn for part in work.pending for turn in part.turns]
         if not turns:
@@ -98,12 +93,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return work.outlook(calls, tokens)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Read windows that are new, changed or failed before, in order, and link all snippets by their labels.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the store cannot be used.
-        """
+        """Read windows that are new, changed or failed before, in order, and link all snippets by their labels."""
         turns = self._store.turns()
         work = self._plan(turns)
         groups = self._groups(work) if work.pending else ()

@@ -50,11 +50,7 @@ class StructuredBackbone(Generic[M]):
         self._kit = kit
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns; the next `index` derives from them.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Store the turns; the next `index` derives from them."""
         self._store.add_turns(turns)
 
     def _at_once(self, asked: Sequence[object]) -> int:

@@ -85,18 +85,15 @@ class LlamaModel:
             context: the most tokens of prompt and reply together (default: the model's own context, at most 8192).
             threads: the number of threads (default and maximum: the cores that this process may use).
             parallel: the most requests decoded at a time.
-            states: keeps evaluated prompts for other processes (default: none are kept).
-            name: the model's name in those states.
-            adapter: the GGUF file of a LoRA adapter.
-            scale: the factor of the adapter's change to the weights.
+            states: keeps evaluated prompts for other processes (default: none are kept), under the model's `name`.
+            adapter: the GGUF file of a LoRA adapter; `scale` is the factor of its change to the weights.
             adapted: the steps that use the adapter (None: all).
-            flash_attention: whether to use flash attention.
             batch: the most tokens evaluated at a time.
 
         Raises:
             ModelMissing: there is no file.
             ModelUnreadable: it is not a complete GGUF file of a chat model that this llama.cpp knows.
-            AdapterUnreadable: the same for the adapter, or it was made for another model.
+            AdapterUnreadable: nor is the adapter, or it was made for another model.
             ModelError: the context does not fit into memory.
         """
         template, size = _template_and_context(path, context)
@@ -112,12 +109,11 @@ class LlamaModel:
             if lora:
                 apply(native, cache.context, applied, lora.scale)
             common = {"context": size, "flash_attention": flash_attention}
-            kept, plain = (
-                PromptStates(cache, _setup(path, each) | common, states, name or path.stem) for each in (lora, None)
-            )
+            setups = [_setup(path, each) | common for each in (lora, None)]
+            kept, plain = (PromptStates(cache, setup, states, name or path.stem) for setup in setups)
             adaptation = Adaptation(applied, lora.scale, adapted, plain) if lora else None
             loaded = cls(model, cache, template, kept, size, parallel, adaptation)
-            undo.pop_all()
+            undo.pop_all()  # nothing failed
         return loaded
 
     def close(self) -> None:

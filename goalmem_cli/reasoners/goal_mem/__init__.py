@@ -2,8 +2,7 @@
 
 from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.engine import GoalMem
-from goalmem_cli.reasoners.goal_mem.provers import OLD_NAMES, PLANNINGS, calls_of, chosen_planning, steps_of
-from goalmem_cli.reasoners.goal_mem.provers.planner import planner
+from goalmem_cli.reasoners.goal_mem.provers import OLD_NAMES, PLANNINGS, calls_of, chosen_planning, planner, steps_of
 from goalmem_cli.reasoners.goal_mem.records import NAME, GoalMemSettings, Limits, Planning
 
 __all__ = [

@@ -31,10 +31,12 @@ def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], 
     refused += [_refused(item, _YES) for item in standing if item.subgoal in torn]
     refused += [Rejected(item.subgoal, item.facts, _NO) for item in contradicted if item.subgoal in torn]
     standing = [item for item in standing if item.subgoal not in torn]
-    for judge in (_against_each_other, _without_inferred if bench.is_strict else _all):
-        standing, out, pairs = judge(standing, bench)
+    standing, out, pairs = _against_each_other(standing, bench)
+    refused += out
+    undecided += pairs
+    if bench.is_strict:
+        standing, out = _without_inferred(standing, bench)
         refused += out
-        undecided += pairs
     standing, out, substitution = _combined(standing, bench)
     denied = tuple(item for item in contradicted if item.subgoal not in torn)
     return Ruling(tuple(standing), (*refused, *out), denied, substitution, tuple(undecided))
@@ -169,10 +171,6 @@ def _noted(item: Grounded, notes: Iterable[str]) -> Grounded:
     return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
 
 
-def _all(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:  # noqa: ARG001 - a judge that lets all stand
-    return list(candidates), [], []
-
-
 def _against_known(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
     """Refuse candidates that differ from the substitution so far."""
     standing: list[Grounded] = []
@@ -265,7 +263,7 @@ def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, 
     return best
 
 
-def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected]]:
     """Refuse groundings with values that no other states or derives. Starred variables lose only those values."""
     standing, refused = list(candidates), list[Rejected]()
     while True:
@@ -273,7 +271,7 @@ def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts
         weak = {key for key, support in best.items() if support is Support.INFERRED}
         trimmed = [(item, _trimmed(item, weak, bench)) for item in standing]
         if all(item == left for item, left in trimmed):
-            return [replace(item, support=supports(item, bench)) for item in standing], refused, []
+            return [replace(item, support=supports(item, bench)) for item in standing], refused
         for item, left in trimmed:
             lost = {
                 name: tuple(v for v in values if (name, normalise(v)) in weak) for name, values in item.bindings.items()

@@ -66,12 +66,7 @@ class GoalMem:
         self._begun = begun
 
     def answer(self, question: Question) -> Trace:
-        """Return the question's trace: answered, unknown, or failed if the model gave no usable reply.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the question's trace: answered, unknown, or failed if the model gave no usable reply."""
         started = perf_counter()
         blank = Trace(
             Status.UNKNOWN,
@@ -96,29 +91,15 @@ class SearchRun:
     """The search for one question: it runs the prover's attempts, then turns the proof into an answer."""
 
     def __init__(self, terms: Terms, pool: Pool, blank: Trace) -> None:
+        """Take the question's terms, its facts (none is in view yet), and its trace so far."""
+        self.question, self.limits, self.pool = terms.question, terms.limits, pool
         self._terms = terms
-        self._pool = pool
         self._trace = blank
-
-    @property
-    def question(self) -> Question:
-        """The question."""
-        return self._terms.question
-
-    @property
-    def limits(self) -> Limits:
-        """The bounds of the search."""
-        return self._terms.limits
-
-    @property
-    def pool(self) -> Pool:
-        """The question's facts; none is in view at the start."""
-        return self._pool
 
     def run(self, prover: Prover, begun: Begun | None = None) -> Trace:
         """Let the prover search, or try again what was begun, and return the question's trace."""
-        kept = None if begun is None else taken_up(begun, self.question)
-        ended = prover.search(self) if kept is None else prover.resume(self, kept)
+        plan = None if begun is None else taken_up(begun, self.question)
+        ended = prover.search(self) if begun is None or plan is None else prover.resume(self, plan, begun)
         if ended is None or ended.state is None:
             return unproved(self._trace)
         return self._conclude(ended, ended.state, prover)
@@ -148,7 +129,7 @@ class SearchRun:
 
     def _conclude(self, ended: Ended, state: ProofState, prover: Prover) -> Trace:
         """Return the trace of a proved plan: word the answer, and check it once more if there are reasons to."""
-        proof, cited = _proof(self.question, state, self._pool)
+        proof, cited = _proof(self.question, state, self.pool)
         trace = self._trace
         others = (attempt for attempt in trace.attempts if attempt is not ended.record)
         trace = self._trace = replace(
@@ -184,7 +165,7 @@ class SearchRun:
         """Return the computed or worded answer of a proved plan, or None if it stays open. Add notes to the trace."""
         plan, trace = state.plan, self._trace
         if plan.is_computed:
-            found = calculations(plan, state.groundings, self._pool.every_fact, self.question, state.judged)
+            found = calculations(plan, state.groundings, self.pool.every_fact, self.question, state.judged)
             trace = concluded(found, trace)
             self._trace = replace(trace, status=Status.UNKNOWN, answer=None)
             return trace.answer

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from goalmem_cli.logic import Atom, Constant
@@ -30,7 +30,7 @@ from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_propose
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
 from goalmem_cli.reasoners.goal_mem.replacing import outdated, superseded_by
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
-from goalmem_cli.trace import Contradicted, Denied, Grounded, Rejected, Verdict
+from goalmem_cli.trace import Contradicted, Grounded, Rejected, Verdict
 
 BRIDGED = "bridged: "
 """The beginning of the note on a grounding if no cited fact names a constant of its subgoal."""
@@ -41,18 +41,6 @@ UNCHECKED = "unchecked: the model's word alone"
 
 LEFT_OUT = "left out: it is part of another value, or not quite what is asked for"
 """The reason for refusing a value that the model itself calls minor."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """The outcome of judging one reply: accepted, refused, contradicted (closed questions) and denied claims."""
-
-    grounded: tuple[Grounded, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
-    contradicted: tuple[Contradicted, ...] = ()
-    denied: tuple[Denied, ...] = ()
-    several: tuple[str, ...] = ()
-    dropped: tuple[int, ...] = ()
 
 
 def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:

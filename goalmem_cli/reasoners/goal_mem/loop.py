@@ -10,20 +10,9 @@ from dataclasses import dataclass, replace
 
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
-from goalmem_cli.reasoners.goal_mem.judge import Taken
 from goalmem_cli.reasoners.goal_mem.pool import Looked
 from goalmem_cli.reasoners.goal_mem.queries import is_whole, open_queries
-from goalmem_cli.reasoners.goal_mem.records import (
-    Ended,
-    Limits,
-    Plan,
-    Proposed,
-    Refiner,
-    Round,
-    Status,
-    Task,
-    Wish,
-)
+from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, Refiner, Round, Status, Task, Wish
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
@@ -65,12 +54,7 @@ class AttemptRun:
         self._taken_up: tuple[tuple[str, ...], tuple[Grounded, ...]] = ((), ())
 
     def run(self) -> Ended:
-        """Run at most 1 + max_depth rounds, and return how the attempt ended.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Run at most 1 + max_depth rounds, and return how the attempt ended."""
         if self._task.plan is not None:
             self._take_up(self._begin(self._task.plan))
         looked, ending, most = self._first_look(), None, self._task.max_depth
@@ -111,7 +95,7 @@ class AttemptRun:
             for claim in begun.claims
             if all(unit in numbers for unit in claim.facts)
         )
-        self._taken_up = (shown, state.take(Proposed(state.plan, claims), self._pool.facts).grounded)
+        self._taken_up = (shown, state.take(Proposed(state.plan, claims), self._pool.facts, Step(0)).grounded)
 
     # Looking
 
@@ -218,22 +202,11 @@ class AttemptRun:
         if state is None:
             state = self._begin(proposed.plan)
         self._last_asked, self._last, self._wishes = self._open_texts(state), proposed, proposed.wishes
-        taken = state.take(proposed, self._pool.facts)
+        step = state.take(proposed, self._pool.facts, step)
         refined = state.add(proposed.wishes) if proposed.status is not Status.STOP else ()
-        step = replace(
-            step,
-            grounded=taken.grounded,
-            rejected=taken.rejected,
-            contradicted=taken.contradicted,
-            denied=(*step.denied, *taken.denied),
-            several=taken.several,
-            dropped=taken.dropped,
-            provisional=state.perhaps,
-            refined=refined,
-            repairs=proposed.repairs,
-            opened=tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes),
-            unresolved=self._unresolved(state, taken),
-        )
+        opened = tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes)
+        step = replace(step, refined=refined, repairs=proposed.repairs, opened=opened)
+        step = replace(step, unresolved=self._unresolved(state, step))
         self._is_void = self._has_void_verdict(state, proposed, step)
         return step, self._ending(state, proposed)
 
@@ -313,7 +286,7 @@ class AttemptRun:
         If the first look found nothing at all, a prover that refines may still say what else to retrieve.
         """
         if self._state is not None:
-            step = replace(step, unresolved=self._unresolved(self._state, Taken()))
+            step = replace(step, unresolved=self._unresolved(self._state, step))
         if self._is_proved:
             return step, Ending.GROUNDED
         if not step.depth and self._refiner is not None:
@@ -359,9 +332,9 @@ class AttemptRun:
             usage=usage,
         )  # fmt: skip
 
-    def _unresolved(self, state: ProofState, taken: Taken) -> tuple[Unresolved, ...]:
+    def _unresolved(self, state: ProofState, step: Step) -> tuple[Unresolved, ...]:
         """Return the open subgoals, each with the engine's reason, or else the model's."""
-        refused = {item.subgoal: item.why for item in taken.rejected}
+        refused = {item.subgoal: item.why for item in step.rejected}
         told = {wish.subgoal: wish.why for wish in self._wishes if wish.why}
         told |= self._last.reasons if self._last is not None else {}
         nothing = "no fact entails it" if self._pool.facts else "nothing was retrieved"

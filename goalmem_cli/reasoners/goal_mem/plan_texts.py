@@ -1,27 +1,53 @@
-"""Writes bindings and settled subgoals for prompts, and reads plans from replies."""
+"""Writes bindings and settled subgoals for prompts, asks for JSON replies, and reads plans from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, NotationError, parse_atom
 from goalmem_cli.logic.computing.expressions import Call, variables_of
 from goalmem_cli.logic.questions import asks_for_something
+from goalmem_cli.model_replies import Reply, ask_whole, read_json
+from goalmem_cli.ports import LanguageModel, Request
+from goalmem_cli.prompts import Prompt
 from goalmem_cli.reasoners.goal_mem.computing import read_answers, starred_for
-from goalmem_cli.reasoners.goal_mem.records import Begun, Kept, Plan
+from goalmem_cli.reasoners.goal_mem.records import Begun, Plan, Proof
 from goalmem_cli.reasoners.prompt_texts import asked_in, asker_in, say_day
+from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question
 
 if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.state import ProofState
 
+T = TypeVar("T")
+
 
 def say_question(question: Question) -> dict[str, object]:
     """Return a question's inputs to the prompts: its text, who asks, and the day."""
     return {"question": asked_in(question.text), "asker": asker_in(question), "asked": say_day(question.asked)}
+
+
+def say_proof(proof: Proof) -> dict[str, object]:
+    """Return a proof's inputs to the prompts: its question, the facts that it cites, and the goal with its values."""
+    return say_question(proof.question) | {"facts": list(block_of(proof.facts).lines), "goal": str(proof.goal)}
+
+
+def ask_json(
+    model: LanguageModel,
+    prompt: Prompt,
+    inputs: Mapping[str, object],
+    read: Callable[[Any], T],
+    choices: Mapping[str, Sequence[str]] | None = None,
+) -> Reply[T]:
+    """Ask for one JSON reply. It is checked against its schema, since a server may ignore that, and then `read`."""
+
+    def build(trouble: str) -> list[Request]:
+        return [prompt.request({**inputs, "problem": trouble or inputs.get("problem", "")}, choices)]
+
+    return ask_whole(model, build, lambda requests, replies: read(read_json(replies[0].text, requests[0])))
 
 
 def say_bindings(bindings: Mapping[str, Sequence[str]]) -> str:
@@ -91,13 +117,13 @@ def parse_plan(
     )
 
 
-def taken_up(begun: Begun, question: Question) -> Kept | None:
-    """Return an earlier proof with its plan read again, or None if this version cannot read the plan."""
+def taken_up(begun: Begun, question: Question) -> Plan | None:
+    """Return the plan of an earlier proof, or None if this version cannot read it."""
     try:
         plan = parse_plan(question, begun.goal, begun.subgoals, begun.answers, {}, begun.is_current)
     except ReplyUnusable:
         return None
-    return Kept(plan, begun) if len(plan.subgoals) == len(begun.subgoals) else None
+    return plan if len(plan.subgoals) == len(begun.subgoals) else None
 
 
 def answered_anew(plan: Plan, answer: Sequence[str], question: Question) -> Plan:

@@ -157,11 +157,9 @@ class Pool:
     ) -> Looked:
         """Retrieve for the queries that are new, and show the turns next to the facts `cited`.
 
-        The look may show a share of the remaining budget. For `together` this is all of it: of 127 training questions
-        whose evidence is not among the first facts, 98 are proved so, and 81 with half of it each round. A query sees
-        past the facts in view, but only within a window of its best hits, so a look can find nothing new. `is_deep`
-        (for further values of a list) repeats earlier queries and widens the window beyond the facts in view.
-        `is_picky` leaves out hits that are unlikely evidence.
+        The look may show a share of the remaining budget (`Spending.later`). A query sees past the facts in view, but
+        only within a window of its best hits, so a look can find nothing new. `is_deep` (for further values of a list)
+        repeats earlier queries and widens the window. `is_picky` leaves out hits that are unlikely evidence.
 
         Raises:
             StoreError: the memory could not be read.

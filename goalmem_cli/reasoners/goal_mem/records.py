@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkabl
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
 from goalmem_cli.logic.normal import Pair, normalise
-from goalmem_cli.reasoners.prompt_texts import Reply
+from goalmem_cli.model_replies import Reply
 from goalmem_cli.records import Hit, Question, Usage
 from goalmem_cli.trace import Attempt, Contradicted, Fact, Grounded, Rejected, Verdict
 
 if TYPE_CHECKING:
+    from goalmem_cli.reasoners.goal_mem.engine import SearchRun
     from goalmem_cli.reasoners.goal_mem.pool import Pool
     from goalmem_cli.reasoners.goal_mem.state import ProofState
 
@@ -300,14 +301,6 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An earlier proof whose plan was read again."""
-
-    plan: Plan
-    begun: Begun
-
-
-@dataclass(frozen=True, slots=True)
 class Task:
     """One attempt: who proposes, over which pool, and how many rounds may follow the first (`max_depth`).
 
@@ -348,33 +341,6 @@ class Ended:
     usage: Usage = field(default_factory=Usage)
 
 
-class Search(Protocol):
-    """The search for one question, as a prover sees it. Everything it tries is recorded in the trace."""
-
-    @property
-    def question(self) -> Question:
-        """The question."""
-        ...
-
-    @property
-    def limits(self) -> Limits:
-        """The bounds of the search."""
-        ...
-
-    @property
-    def pool(self) -> Pool:
-        """The question's facts; none is in view at the start."""
-        ...
-
-    def attempt(self, task: Task) -> Ended:
-        """Run an attempt."""
-        ...
-
-    def count(self, usage: Usage, note: str = "", failed: Attempt | None = None) -> None:
-        """Record a call outside of attempts: its cost, a note, and the attempt if it failed before it began."""
-        ...
-
-
 class Prover(Protocol):
     """Plans and proves in the way that suits models of one size: makes attempts, words the proof, checks the answer."""
 
@@ -383,11 +349,11 @@ class Prover(Protocol):
         """How much of a question's budget each look may show."""
         ...
 
-    def search(self, search: Search) -> Ended | None:
+    def search(self, search: SearchRun) -> Ended | None:
         """Try one plan after another. Return the attempt that found the answer, or None."""
         ...
 
-    def resume(self, search: Search, kept: Kept) -> Ended | None:
+    def resume(self, search: SearchRun, plan: Plan, begun: Begun) -> Ended | None:
         """Try the plan of an earlier proof again: only what is open. Return the attempt if it found the answer."""
         ...
 

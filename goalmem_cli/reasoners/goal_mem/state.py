@@ -13,14 +13,13 @@ from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.checks import has_one_value
 from goalmem_cli.logic.normal import Pair, as_pair, normalise
 from goalmem_cli.reasoners.goal_mem.agreement import are_same, shares
-from goalmem_cli.reasoners.goal_mem.denials import Denials
-from goalmem_cli.reasoners.goal_mem.judge import Taken, rule
+from goalmem_cli.reasoners.goal_mem.judge import rule
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Wish, starred_in
 from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
-from goalmem_cli.reasoners.goal_mem.sorting import Cited, marked, sort_claims
+from goalmem_cli.reasoners.goal_mem.sorting import Cited, Denials, marked, sort_claims
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
-from goalmem_cli.trace import Contradicted, Fact, Grounded, Refined, Rejected
+from goalmem_cli.trace import Contradicted, Fact, Grounded, Refined, Rejected, Step
 
 Bindings = Mapping[str, tuple[str, ...]]
 
@@ -191,8 +190,8 @@ class ProofState:
 
     # What a reply changes
 
-    def take(self, reply: Proposed, facts: Mapping[str, Fact]) -> Taken:
-        """Judge a reply's claims, keep those that hold, and return what happened to each."""
+    def take(self, reply: Proposed, facts: Mapping[str, Fact], step: Step) -> Step:
+        """Judge a reply's claims, keep those that hold, and return the step with what happened to each."""
         if reply.plan is not None and reply.plan != self.plan:  # its answer is another, over the same subgoals
             self.plan = reply.plan
             self._several |= starred_in(reply.plan.subgoals)
@@ -219,13 +218,15 @@ class ProofState:
         self.undecided = tuple(pair for key, pair in pairs.items() if key not in self._asked)
         self.rejected = (*found.refused, *released, *(entry for ruling in rulings for entry in ruling.rejected))
         judged = self.denials.take(found.denied, {number: self.atoms[number] for number in self.open_roots()}, facts)
-        return Taken(
-            tuple(item for ruling in rulings for item in ruling.grounded),
-            self.rejected,
-            tuple(item for ruling in taken for item in ruling.contradicted),
-            judged,
-            starred,
-            dropped,
+        return replace(
+            step,
+            grounded=tuple(item for ruling in rulings for item in ruling.grounded),
+            rejected=self.rejected,
+            contradicted=tuple(item for ruling in taken for item in ruling.contradicted),
+            denied=(*step.denied, *judged),
+            several=starred,
+            dropped=dropped,
+            provisional=self.perhaps,
         )
 
     def add(self, wishes: Iterable[Wish]) -> tuple[Refined, ...]:

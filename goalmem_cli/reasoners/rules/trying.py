@@ -24,12 +24,7 @@ class RuleFirst:
         self._make = make
 
     def answer(self, question: Question) -> Trace:
-        """Return the question's trace, with the rule that was tried; what a rule cost in vain is counted.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the question's trace, with the rule that was tried; what a rule cost in vain is counted."""
         found = self._found(question)
         if found is None:
             return self._learned(self._make(None).answer(question), question)

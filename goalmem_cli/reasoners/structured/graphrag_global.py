@@ -65,12 +65,7 @@ class GraphRAGGlobal:
         self._batches = batches
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         room = replace(self._tools.budget, units=sys.maxsize, tokens=sys.maxsize)
         inquiry = Inquiry(NAME, question, replace(self._tools, budget=room))
         reports = self._memory.reports(scope_of(question, question.text))

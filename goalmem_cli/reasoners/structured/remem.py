@@ -210,12 +210,7 @@ class Remem:
         self._steps = steps
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(self.name, question, self._tools)
         gists: dict[str, str] = {}
         history: list[Observed] = []
@@ -276,12 +271,7 @@ class RememSingle:
         self._memory = memory
 
     def answer(self, question: Question) -> Trace:
-        """Return the trace of the question.
-
-        Raises:
-            ModelError: the model could not be used at all.
-            StoreError: the memory could not be read.
-        """
+        """Return the trace of the question."""
         inquiry = Inquiry(SINGLE, question, self._tools)
         call = Call(Tool.SEMANTIC_RETRIEVE, question.text)
         found = self._memory.explore(scope_of(question), call)

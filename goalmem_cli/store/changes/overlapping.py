@@ -12,13 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import date, time
+from itertools import combinations
 from pathlib import PurePath
+from typing import Generic, TypeVar
 
 from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
 from goalmem_cli.store.changes.clocks import told_as
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
+
+Who = TypeVar("Who")
 
 LEAST_TURNS, LEAST_WORDS = 8, 200
 """The fewest shared turns and words that make two transcripts one conversation."""
@@ -148,13 +152,8 @@ def paired(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]
 
 
 def as_called(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
-    """Return the incoming turns with the speakers' names of the stored ones: a contact may have got another name.
-
-    Two names are one person's if each is in one of the two only, and both said the same texts at the same times of day:
-    eight words or more. Short replies of one minute show nothing, and neither do turns that have a day only.
-    """
-    names, known = {turn.speaker for turn in incoming}, {turn.speaker for turn in stored}
-    called = _called(stored, [turn for turn in incoming if turn.speaker not in known], names)
+    """Return the incoming turns with the speakers' names of the stored ones: a contact may have got another name."""
+    called = _called(stored, incoming)
     return [replace(turn, speaker=called.get(turn.speaker, turn.speaker)) for turn in incoming]
 
 
@@ -163,10 +162,10 @@ def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], 
 
     Own ids that contain a speaker's name do not recognise such turns. Also returns new name -> stored name.
     """
-    here, there = set(map(place_of, incoming)), set(map(place_of, stored))
-    left = [turn for turn in stored if place_of(turn) not in here]
+    here, there, names = set(map(place_of, incoming)), set(map(place_of, stored)), {turn.speaker for turn in incoming}
+    left = [turn for turn in stored if place_of(turn) not in here and turn.speaker not in names]
     strange = [turn for turn in incoming if turn.own_id is not None and place_of(turn) not in there]
-    called = _called(left, strange, {turn.speaker for turn in incoming})
+    called = _called(left, strange)
     same: dict[tuple[str, str | None, str], list[Turn]] = {}
     for turn in left if called else ():
         same.setdefault(told_as(turn)[:3], []).append(turn)
@@ -178,27 +177,51 @@ def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], 
     return found, called
 
 
-def _called(stored: Iterable[Turn], incoming: Iterable[Turn], names: Set[str]) -> dict[str, str]:
-    """Return new name -> stored name of the speakers who said the same; `names` are all of the transcript."""
-    theirs: dict[tuple[str | None, str], set[str]] = {}
-    for turn in stored:
-        if _has_clock(turn):
-            theirs.setdefault((told_as(turn)[1], turn.text), set()).add(turn.speaker)
-    shared: Counter[tuple[str, str]] = Counter()
-    for turn in incoming:
-        there = theirs.get((told_as(turn)[1], turn.text), set())
-        if len(there) == 1 and there.isdisjoint(names):
-            shared[turn.speaker, min(there)] += len(turn.text.split())
+def _called(stored: Iterable[Turn], incoming: Iterable[Turn]) -> dict[str, str]:
+    """Return new name -> stored name of the speakers who are one person under two names."""
+    sides = (("stored", stored), ("incoming", incoming))
     called: dict[str, str] = {}
-    for (name, other), count in shared.most_common():
-        if count >= _WORDS_OF_ONE and other not in called.values():
-            called.setdefault(name, other)
+    for found in under_two_names((side, turn.speaker, turn) for side, turns in sides for turn in turns):
+        if found.one not in called.values():
+            called.setdefault(found.other, found.one)
     return called
 
 
-def _has_clock(turn: Turn) -> bool:
-    """Say whether the turn has a time of day; a day alone is kept as its midnight."""
-    return turn.said is not None and turn.said.time() != time()
+@dataclass(frozen=True, slots=True)
+class TwoNames(Generic[Who]):
+    """Two speakers who are one person by what both said: the texts, and the transcript of each."""
+
+    one: Who
+    other: Who
+    transcripts: tuple[str, str]
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def words(self) -> int:
+        """The number of words of the texts."""
+        return sum(len(text.split()) for text in self.texts)
+
+
+def under_two_names(said: Iterable[tuple[str, Who, Turn]]) -> list[TwoNames[Who]]:
+    """Return the pairs of speakers who are one person under two names, those with most words first.
+
+    `said` has transcript, speaker and turn. Both said the same texts at the same times of day in two transcripts, eight
+    words or more, and each speaks in one of the two only. Short replies of one minute show nothing, and neither do
+    turns that have a day only, or that several say in one transcript.
+    """
+    speakers: dict[str, set[Who]] = {}
+    by_text: dict[tuple[str | None, str], dict[str, set[Who]]] = {}
+    for transcript, who, turn in said:
+        speakers.setdefault(transcript, set()).add(who)
+        if turn.said is not None and turn.said.time() != time():  # a day alone is kept as its midnight
+            by_text.setdefault((told_as(turn)[1], turn.text), {}).setdefault(transcript, set()).add(who)
+    found: dict[tuple[Who, Who], TwoNames[Who]] = {}
+    for (_, text), tellers in by_text.items():
+        alone = [(transcript, who) for transcript, (who, *others) in tellers.items() if not others]
+        for (here, one), (there, other) in combinations(alone, 2):
+            if one not in speakers[there] and other not in speakers[here]:
+                found.setdefault((one, other), TwoNames(one, other, (here, there))).texts.append(text)
+    return sorted((each for each in found.values() if each.words >= _WORDS_OF_ONE), key=lambda each: -each.words)
 
 
 def run_of(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[int | None]:

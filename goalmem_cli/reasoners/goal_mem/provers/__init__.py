@@ -1,12 +1,15 @@
 """The provers, which plan and prove: one for each size of model, and one in the paper's order."""
 
+from collections.abc import Callable, Sequence
+
 from goalmem_cli.errors import UsageError
-from goalmem_cli.fitted import Fitted
+from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem.background import STEP, Background
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
+from goalmem_cli.records import Question
 
 STEPWISE = stepwise.NAME
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
@@ -77,3 +80,15 @@ def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
     if planning == paper.NAME:
         return 2, 1 + breadth * (2 + 2 * depth)
     return 1, stepwise.most_calls(depth)
+
+
+def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
+    """Return a function that gives a question's first subgoals in plain words, or none if the plan is unusable."""
+    small = prompts.profile == "compact"
+    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else paper.Paper(model, prompts)
+
+    def plan(question: Question) -> Sequence[str]:
+        made = prover.decompose(question).value
+        return [] if made is None else [atom.phrase for atom in made.subgoals]
+
+    return plan

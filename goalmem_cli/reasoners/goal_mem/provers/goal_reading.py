@@ -7,23 +7,20 @@ first, and more if it is unsure. Of the answers that pass the checks, the one wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from goalmem_cli.fitted import Fitted
+from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.languages.words import verdict_in_any
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
-from goalmem_cli.ports import LanguageModel
-from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.provers.readings import (
-    UNREAD,
-    Read,
-    fitting,
-    read_each,
-    stated_by,
-    told_of_another,
-)
+from goalmem_cli.model_replies import Reply, ask_whole, read_fields
+from goalmem_cli.ports import Completion, LanguageModel, Request
+from goalmem_cli.prompts import Prompt, PromptBook
+from goalmem_cli.reasoners.goal_mem.plan_texts import say_question
+from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, Read, fitting, read_each, stated_by, told_of_another
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manner, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.reasoners.prompt_texts import Reply
+from goalmem_cli.reasoners.goal_mem.wording import verdict_in
+from goalmem_cli.reasoners.inquiry import reading_choices, reading_of
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Fact, Verdict
@@ -63,6 +60,37 @@ class GoalReading:
         if refused and not any((claim.grounding_certainty or 0.0) >= self._fitted.trusted for claim in read.claims):
             read = Proposed(state.plan, reasons=refused)
         return Reply(read, usage)
+
+
+class Floor:
+    """Proposes an answer read from the facts in view, as `direct` reads: the floor under replies without a proof."""
+
+    manner = Manner(rereads=False)
+
+    def __init__(self, model: LanguageModel, prompt: Prompt) -> None:
+        self._model = model
+        self._prompt = prompt
+
+    def propose(self, standing: Round) -> Reply[Proposed]:
+        """Return what was read as a claim with the facts that state it."""
+        state, numbers = standing.begun, list(standing.pool.facts)
+
+        def build(trouble: str) -> list[Request]:
+            inputs = say_question(standing.question) | {"facts": list(standing.pool.shown.lines), "problem": trouble}
+            return [self._prompt.request(inputs, reading_choices(numbers))]
+
+        def parse(requests: Sequence[Request], replies: Sequence[Completion]) -> Read:
+            reading = reading_of(read_fields(replies[0].text, requests[0]), numbers)
+            return Read(reading, replies[0].mean_likelihood)
+
+        reply = ask_whole(self._model, build, parse)
+        if reply.value is None:
+            return Reply(None, reply.usage, reply.problem)
+        read, said = reply.value, reply.value.reading.answer or ""
+        if state.plan.is_closed and (verdict := verdict_in(said)) is not None:
+            read = replace(read, reading=replace(read.reading, answer=verdict))
+        proposed = claimed_of(read, standing, state, UNFITTED.trusted)
+        return Reply(proposed if state.plan.is_closed else replace(proposed, wording=said), reply.usage)
 
 
 def plan_asked(question: Question) -> Plan:

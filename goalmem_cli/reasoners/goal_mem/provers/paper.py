@@ -6,35 +6,43 @@ The model plans before it sees any fact, and each plan starts with no fact in vi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.normal import as_pair, words
-from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.model_replies import Reply
+from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom, say_bindings, say_question
+from goalmem_cli.reasoners.goal_mem.plan_texts import (
+    ask_json,
+    parse_plan,
+    parse_reply_atom,
+    say_bindings,
+    say_proof,
+    say_question,
+)
 from goalmem_cli.reasoners.goal_mem.records import (
+    Begun,
     Claim,
     Ended,
-    Kept,
     Manner,
     Need,
     Plan,
     Proof,
     Proposed,
     Round,
-    Search,
     Spending,
     Task,
     Wish,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.reasoners.prompt_texts import Reply, ask, parse_json
-from goalmem_cli.reasoners.showing import block_of
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Ending, Verdict
+
+if TYPE_CHECKING:
+    from goalmem_cli.reasoners.goal_mem.engine import SearchRun
 
 NAME: Final = "paper"
 STEPS = ("decompose", "unify", "refine", "answer", "verdict")
@@ -59,7 +67,7 @@ class Paper:
         self._prompts = prompts
         self._background = background
 
-    def search(self, search: Search) -> Ended | None:
+    def search(self, search: SearchRun) -> Ended | None:
         """Try one plan after another, each different from those that failed, until the question's budget is spent."""
         failed: dict[frozenset[str], str] = {}
         known: list[str] = []
@@ -82,14 +90,14 @@ class Paper:
             known += [line for line in _known(ended.state) if line not in known]
         return None
 
-    def resume(self, search: Search, kept: Kept) -> Ended | None:
+    def resume(self, search: SearchRun, plan: Plan, begun: Begun) -> Ended | None:
         """Try the plan of an earlier proof again, for its open subgoals."""
         depth = search.limits.max_depth
         pool = search.pool.emptied(search.limits.budget, self.spending.within(depth))
-        ended = search.attempt(Task(1, self, pool, depth, kept.plan, begun=kept.begun))
+        ended = search.attempt(Task(1, self, pool, depth, plan, begun=begun))
         return ended if ended.is_proved else None
 
-    def _summaries(self, search: Search) -> list[str]:
+    def _summaries(self, search: SearchRun) -> list[str]:
         if self._background is None:
             return []
         lines, usage = self._background.of(search.question)
@@ -97,7 +105,7 @@ class Paper:
         return lines
 
     def _new_plan(
-        self, search: Search, failed: Mapping[frozenset[str], str], breadth: int, told: Mapping[str, Sequence[str]]
+        self, search: SearchRun, failed: Mapping[frozenset[str], str], breadth: int, told: Mapping[str, Sequence[str]]
     ) -> Plan | None:
         """Return a plan that differs from the failed ones, or None. A repeated plan is refused once."""
         most, problem, note = search.limits.max_subgoals, "", ""
@@ -132,13 +140,8 @@ class Paper:
 
         `background` tells of each speaker in a line, `known` is what earlier attempts proved (Appendix I.1).
         """
-
-        def build(trouble: str) -> Request:
-            told = {"background": list(background), "known": list(known), "failed": list(failed)}
-            inputs = say_question(question) | told | {"problem": trouble or problem}
-            return self._prompts["decompose"].request(inputs)
-
-        return self._ask(build, lambda reply: _read_plan(reply, question))
+        told = {"background": list(background), "known": list(known), "failed": list(failed), "problem": problem}
+        return self._ask("decompose", say_question(question) | told, lambda reply: _read_plan(reply, question))
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Ask in one call for claims on all active subgoals over all facts in view (GOAL-MEM 4.2)."""
@@ -146,62 +149,44 @@ class Paper:
         active = {number: state.applied(number) for number in state.active_numbers()}
         labels = {f"S{number + 1}": number for number in active}
         variables = sorted({variable.name for atom in active.values() for variable in atom.variables})
+        inputs = _facing(standing, state) | {
+            "subgoals": [f"{label}. {active[number]}" for label, number in labels.items()],
+            "variables": [f"{name}: {state.plan.meanings.get(name, 'to be found')}" for name in variables],
+            "undecided": [f"{left} / {right}" for left, right in state.undecided],
+        }
         choices = {
             "subgoals": list(labels),
             "facts": list(standing.pool.facts),
             # A schema needs a value to enumerate even where nothing is left to bind; the engine ignores it.
             "variables": sorted({*variables, *state.substitution.bindings}) or ["none"],
         }
-
-        def build(trouble: str) -> Request:
-            inputs = _facing(standing, state) | {
-                "subgoals": [f"{label}. {active[number]}" for label, number in labels.items()],
-                "variables": [f"{name}: {state.plan.meanings.get(name, 'to be found')}" for name in variables],
-                "undecided": [f"{left} / {right}" for left, right in state.undecided],
-                "problem": trouble,
-            }
-            return self._prompts["unify"].request(inputs, choices)
-
-        return self._ask(build, lambda reply: _read_claims(reply, labels, state.plan))
+        return self._ask("unify", inputs, lambda reply: _read_claims(reply, labels, state.plan), choices)
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
         """Ask in one call for antecedents of the unresolved subgoals. None means stop (GOAL-MEM 4.3)."""
         state = standing.begun
         labels = {f"S{number + 1}": number for number in unresolved}
-
-        def build(trouble: str) -> Request:
-            lines = [f"{label}. {state.applied(number)} -- {unresolved[number]}" for label, number in labels.items()]
-            tried = list(map(str, state.antecedents))
-            inputs = _facing(standing, state) | {"unresolved": lines, "tried": tried, "problem": trouble}
-            return self._prompts["refine"].request(inputs, {"subgoals": list(labels)})
-
-        return self._ask(build, lambda reply: _read_antecedents(reply, labels))
+        lines = [f"{label}. {state.applied(number)} -- {unresolved[number]}" for label, number in labels.items()]
+        inputs = _facing(standing, state) | {"unresolved": lines, "tried": list(map(str, state.antecedents))}
+        return self._ask("refine", inputs, lambda reply: _read_antecedents(reply, labels), {"subgoals": list(labels)})
 
     def word(self, proof: Proof) -> Reply[str]:
         """Ask for the wording of the answer, or the verdict of a closed question (GOAL-MEM 4.4)."""
         step = "verdict" if proof.is_closed else "answer"
         told = {"settled": list(proof.settled)} if proof.is_closed else {"found": ", ".join(proof.found)}
-
-        def build(trouble: str) -> Request:
-            facts = list(block_of(proof.facts).lines)
-            inputs = say_question(proof.question) | {"facts": facts, "goal": str(proof.goal), "problem": trouble}
-            return self._prompts[step].request(inputs | told)
-
-        return self._ask(build, lambda reply: str(reply["answer"]))
+        return self._ask(step, say_proof(proof) | told, lambda reply: str(reply["answer"]))
 
     def check(self, proof: Proof, answer: str) -> None:
         """Return None: Algorithm 1 has no last check."""
 
-    def _ask(self, build: Callable[[str], Request], read: Callable[[Any], T]) -> Reply[T]:
-        """Ask for one JSON reply, and validate it, since a server may ignore the schema."""
-        shapes: list[JsonShape] = []
-
-        def recorded(trouble: str) -> list[Request]:
-            request = build(trouble)
-            shapes[:] = [request.shape] if isinstance(request.shape, JsonShape) else []
-            return [request]
-
-        return ask(self._model, recorded, lambda texts: read(parse_json(texts[0], shapes[0].schema)))
+    def _ask(
+        self,
+        step: str,
+        inputs: Mapping[str, object],
+        read: Callable[[Any], T],
+        choices: Mapping[str, Sequence[str]] | None = None,
+    ) -> Reply[T]:
+        return ask_json(self._model, self._prompts[step], inputs, read, choices)
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:

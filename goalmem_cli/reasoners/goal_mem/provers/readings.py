@@ -12,14 +12,14 @@ from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person, asks_for_time
 from goalmem_cli.logic.support import Support, support_of, telling_stems
-from goalmem_cli.model_replies import read_fields
+from goalmem_cli.model_replies import Reply, ask_whole, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt
 from goalmem_cli.reasoners.goal_mem.records import Claim, Plan, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
 from goalmem_cli.reasoners.inquiry import Reading, reading_choices, reading_of
-from goalmem_cli.reasoners.prompt_texts import Reply, ask_whole, asked_in, asker_in, fact_line
+from goalmem_cli.reasoners.prompt_texts import asked_in, asker_in, fact_line
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact
@@ -62,19 +62,18 @@ def read_each(
     model: LanguageModel, prompt: Prompt, standing: Round, questions: Sequence[tuple[str, Sequence[Fact]]]
 ) -> Reply[list[Read]]:
     """Read each question from its own facts, all in one call."""
-    sent: list[Request] = []
 
     def build(trouble: str) -> list[Request]:
-        sent[:] = []
+        requests = []
         for text, facts in questions:
             choices = reading_choices([fact.number for fact in facts])
             asked, shown = replace(standing.question, text=text), as_shown(standing.pool.shown, facts)
-            sent.append(reading_request(prompt, asked, shown, choices, trouble))
-        return sent
+            requests.append(reading_request(prompt, asked, shown, choices, trouble))
+        return requests
 
-    def parse(replies: Sequence[Completion]) -> list[Read]:
+    def parse(requests: Sequence[Request], replies: Sequence[Completion]) -> list[Read]:
         found = []
-        for request, (text, facts), said in zip(sent, questions, replies, strict=True):
+        for request, (text, facts), said in zip(requests, questions, replies, strict=True):
             reading = reading_of(read_fields(said.text, request), [fact.number for fact in facts], text)
             found.append(Read(reading, said.mean_likelihood))
         return found

@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.fitted import Fitted
-from goalmem_cli.logic import Atom, Variable
+from goalmem_cli.logic import Atom, Constant, Variable
 from goalmem_cli.logic.substitution import values_of
+from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, Read, fitting, read_each, stated_by
-from goalmem_cli.reasoners.goal_mem.provers.step_questions import step_question
 from goalmem_cli.reasoners.goal_mem.records import Claim, Manner, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.inquiry import Reading
-from goalmem_cli.reasoners.prompt_texts import Reply
 from goalmem_cli.reasoners.showing import Shown
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Fact
@@ -129,3 +128,18 @@ def _value(asked: _Asked, reading: Reading, standing: Round) -> tuple[str, tuple
         is_so = reading.answer.lower() in _YES
         return ("", reading.cited) if is_so else f"what was read is {reading.answer}"
     return stated_by(reading.answer, reading.cited, asked.atom, asked.facts, standing.pool.shown.facts)
+
+
+def step_question(atom: Atom, wanted: str) -> str:
+    """Return the subgoal as a question for the variable of that name: ``Alice ordered which drink at Momoco?``.
+
+    Other variables become "some" and their type. Without `wanted` it is a yes-or-no question.
+    """
+    text = " ".join("".join(_said(part, wanted) for part in atom.parts).split())
+    return f"{text[:1].upper()}{text[1:]}?"
+
+
+def _said(part: str | Variable | Constant, wanted: str) -> str:
+    if isinstance(part, Variable):
+        return f"{'which' if part.name == wanted else 'some'} {part.type}"
+    return part.value if isinstance(part, Constant) else part

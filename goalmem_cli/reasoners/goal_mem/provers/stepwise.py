@@ -8,19 +8,23 @@ only what is new.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.logic import Substitution
+from goalmem_cli.model_replies import Reply, ask
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
-from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Kept, Plan, Proof, Search, Spending, Task
-from goalmem_cli.reasoners.prompt_texts import Reply, ask, asker_in
+from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Plan, Proof, Spending, Task
+from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question, Usage
+
+if TYPE_CHECKING:
+    from goalmem_cli.reasoners.goal_mem.engine import SearchRun
 
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
@@ -43,26 +47,26 @@ class Stepwise:
         self._prompts = prompts
         self._fitted = fitted
 
-    def search(self, search: Search) -> Ended | None:
+    def search(self, search: SearchRun) -> Ended | None:
         """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
 
         The last readings use the facts that the steps found, or more of the question's own.
         """
-        return self._search(search, None)
+        return self._search(search)
 
-    def resume(self, search: Search, kept: Kept) -> Ended | None:
+    def resume(self, search: SearchRun, plan: Plan, begun: Begun) -> Ended | None:
         """Read the question; if that is unsure, read the open steps of an earlier proof's plan. See `search`."""
-        return self._search(search, kept if len(kept.plan.subgoals) > 1 else None)
+        return self._search(search, plan, begun) if len(plan.subgoals) > 1 else self._search(search)
 
-    def _search(self, search: Search, kept: Kept | None) -> Ended | None:
+    def _search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
-        plan = self._planned(search) if kept is None else kept.plan
+        plan = plan or self._planned(search)
         steps, last = None, first
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
-            steps = search.attempt(self._steps(search, plan, first, None if kept is None else kept.begun))
+            steps = search.attempt(self._steps(search, plan, first, begun))
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found))))
@@ -76,7 +80,7 @@ class Stepwise:
                 return again
         return first if first.is_proved else None
 
-    def _planned(self, search: Search) -> Plan | None:
+    def _planned(self, search: SearchRun) -> Plan | None:
         """Return a plan for the question, or None if none could be read, or the question is not in English.
 
         Small models learned to plan English questions; of others they make yes-or-no questions.
@@ -87,7 +91,9 @@ class Stepwise:
         search.count(reply.usage, f"no plan could be read: {reply.problem}" if reply.value is None else "")
         return reply.value
 
-    def _reading(self, search: Search, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()) -> Task:
+    def _reading(
+        self, search: SearchRun, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()
+    ) -> Task:
         """Return the task of reading the question from its best facts.
 
         `after` an earlier reading it shows that reading's facts and more: hits of the queries `beside`, or else further
@@ -110,7 +116,7 @@ class Stepwise:
         own = pool.within(units, tokens, self.spending.within(0))
         return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
 
-    def _steps(self, search: Search, plan: Plan, first: Ended, begun: Begun | None) -> Task:
+    def _steps(self, search: SearchRun, plan: Plan, first: Ended, begun: Begun | None) -> Task:
         shown = first.task.pool.shown
         proposer = StepReading(self._model, self._prompts, self._fitted, shown, search.limits.max_fact_tokens)
         queries = [atom.phrase for atom in plan.subgoals]
