@@ -85,8 +85,8 @@ class Case:
 class Dataset:
     """Questions and their conversations.
 
-    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
-      ``complex-tr``.
+    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot``,
+      ``complex-tr``, ``musique``, ``2wiki`` or ``hotpotqa``.
     - `digest`: a hash of the files.
     - `categories`: code to name, in table order; question types unknown to the format come last.
     - `repairs`: what was corrected in the files, with counts.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Reported
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
 from goalmem_cli.lab.render.cells import Figures, Section, heading, label
 
@@ -95,14 +96,20 @@ def _measured(row: Row) -> Values:
 def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
     for what, metrics in _GROUPS.items():
         columns = {metric: (metric, "") for metric in metrics}
-        yield from _table(f"{TITLE}: {what}", rows, columns, label)
+        yield from _table(f"{TITLE}: {what}", rows, columns, _called)
 
 
 def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
     codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
     for metric in QUALITY:
         columns = {code: (metric, code) for code in codes}
-        yield from _table(f"{TITLE}: {heading(metric)} by category", rows, columns, lambda code: names.get(code, code))
+        title = heading(metric) + _called(metric).removeprefix(label(metric))
+        yield from _table(f"{TITLE}: {title} by category", rows, columns, lambda code: names.get(code, code))
+
+
+def _called(metric: str) -> str:
+    """Return what a metric is called, where those of all questions stand beside those of the answerable ones."""
+    return f"{label(metric)}{', refusals counted' if metric in OVER_ALL else ''}"
 
 
 def _table(
