@@ -17,6 +17,7 @@ from tests.conftest import CHECKOUT
 from tests.invoking import Goalmem, seeing
 from tests.lab.evaluation import test_came, test_realtalk
 from tests.lab.evaluation.tables_page import PAGE, page
+from tests.lab.evaluation.test_passages import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
 PAPERS = CHECKOUT.parent / "shared" / "papers"
@@ -122,6 +123,8 @@ def small(folder: Path) -> dict[str, Path]:
         "realtalk": test_realtalk.written(folder / "realtalk", ("When did Mia see Theodor?", "2023")),
         "complex-tr": written(folder, complex_tr("a", ["Acme"]), name="complex_tr.jsonl"),
         "tot": written(folder, semantic("Who was the R3 of E40 in 1984?", "E12"), name="tot.jsonl"),
+        "musique": written(folder, musique("2hop__1_2", "Hull"), name="musique.jsonl"),
+        "2wiki": written(folder, pairs("a", "Hull", evidences=[]), name="2wiki.jsonl"),
         "came": test_came.trajectory(folder / "came", test_came.question()),
     }
 

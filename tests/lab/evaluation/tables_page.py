@@ -39,14 +39,16 @@ def page() -> str:
     for paper, told in papers.papers.items():
         parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
-        cannot = list[str]()
+        cannot, known = list[str](), dict[tuple[str, ...], str]()
         for each in reproduced(paper):
             name, *lines = [line for line in lines_of(each, papers.data) if line]
             own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
             said = "; ".join(line for line in own if not line.startswith("    "))
             commands = [line for line in own if line.startswith("    ")]
             called = f"Table {name.partition(', table ')[2]}"
-            if commands:
+            if (first := known.setdefault(tuple(commands), called)) != called and commands:
+                parts += [f"**{called}**{f' ({said})' if said else ''}: the commands of {first.partition(':')[0]}.", ""]
+            elif commands:
                 parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
             else:
                 cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")

@@ -78,7 +78,7 @@ def test_what_it_names_is_what_goalmem_has() -> None:
     """Backbones and reasoners of the file go by goalmem's names."""
     figures = load()
     assert {one.backbone for one in figures} - {None} <= {*backbone_names(Factories()), "none"}
-    assert {one.reasoner for one in figures} - {None} <= {*get_args(ReasonerName), "oracle"}
+    assert {one.reasoner for one in figures} - {None} <= {*get_args(ReasonerName), "oracle", "own-prompt"}
     assert {one.benchmark for one in figures} == {
         "locomo",
         "longmemeval",

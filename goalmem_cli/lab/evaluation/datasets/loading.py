@@ -27,13 +27,14 @@ class Layout:
     """How one benchmark writes its questions; the transcript format of the same name reads its conversations.
 
     `files` are the conversation's file and the questions' file, if they are separate. With `skips`, unreadable rows are
-    left out and reported instead of ending the reading.
+    left out and reported instead of ending the reading. `prompts` reads the benchmark's own prompt of each question.
     """
 
     categories: Mapping[str, str]
     read: Callable[[Source, Counter[str]], Iterator[Case]]
     skips: bool = False
     files: tuple[str, str] | None = None
+    prompts: Callable[[Source], Iterator[tuple[str, str]]] | None = None
 
 
 LAYOUTS: Mapping[str, Layout] = {
@@ -42,7 +43,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "realtalk": Layout(realtalk.CATEGORIES, realtalk.read_cases),
     "beam": Layout(beam.CATEGORIES, beam.read_cases, files=(beam_files.CHAT, beam_files.QUESTIONS)),
     "came": Layout(came.CATEGORIES, came.read_cases, files=(came_files.TURNS, came_files.QUESTIONS)),
-    "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True),
+    "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True, prompts=tot.read_prompts),
     "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
     **{
         each.name: Layout(passages.CATEGORIES[each.name], partial(passages.read_cases, each), skips=True)
@@ -114,7 +115,16 @@ def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  
         repairs=ordered(repairs),
         conversations=_Conversations(kept[0].format, _holders(cases)),
         skipped=tuple(skipped),
+        prompts=None if (read := LAYOUTS[kept[0].format].prompts) is None else partial(_prompts, read, list(cases)),
     )
+
+
+def _prompts(
+    read: Callable[[Source], Iterator[tuple[str, str]]], paths: Sequence[Path], ids: Collection[str]
+) -> dict[str, str]:
+    """Return the prompts of the cases with these ids, from the files."""
+    sources = (Source.from_path(path, skip=_passed_over) for path in paths)
+    return {name: prompt for source in sources for name, prompt in read(source) if name in ids}
 
 
 @dataclass(frozen=True, slots=True)
