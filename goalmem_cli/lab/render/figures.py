@@ -106,6 +106,7 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
         _recall,
         _usage,
         _indexing,
+        _graphs,
         _distributions,
         _reasoning,
         _paired,
@@ -204,14 +205,38 @@ def _spent(row: Row) -> str:
 
 def _indexing(members: Sequence[Member]) -> Iterator[Figures]:
     """Yield what building the backbones took, each once."""
-    columns = ("calls", "tokens read", "of them cached", "written", "tokens a question")
+    columns = ("calls", "tokens read", "of them cached", "written", "tokens a question", "seconds", "peak memory")
     rows: dict[tuple[str, ...], tuple[str, ...]] = {}
     for (_, *name), (summary, row) in zip(names_of(members), members, strict=True):
         if (used := row.indexing).calls:
             tokens = (used.prompt_tokens, used.cached_tokens, used.completion_tokens)
             share_of_one = (used.prompt_tokens + used.completion_tokens) / max(1, summary.cases)
-            rows[tuple(name)] = (f"{used.calls:,}", *(f"{each:,}" for each in tokens), f"{share_of_one:,.0f}")
-    yield Figures("Cost of indexing", _keys_of(members)[1:], columns, tuple(rows.items()), "all conversations, once")
+            cells = (f"{used.calls:,}", *(f"{each:,}" for each in tokens), f"{share_of_one:,.0f}")
+            rows[tuple(name)] = (*cells, f"{used.seconds:,.1f}", _gigabytes(row))
+    note = "all conversations, once; the memory is that of the process, with a model that runs in it"
+    yield Figures("Cost of indexing", _keys_of(members)[1:], columns, tuple(rows.items()), note)
+
+
+def _gigabytes(row: Row) -> str:
+    return f"{row.grown.peak / 1e9:.1f} GB" if row.grown is not None and row.grown.peak else ""
+
+
+def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield how large the graphs of structured backbones are, each once (REMem, Table 22)."""
+    rows: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for (_, *name), (_, row) in zip(names_of(members), members, strict=True):
+        if (grown := row.grown) is None:
+            continue
+        for kind, n in grown.counts.units.items():
+            ends = grown.counts.ends.get(kind, {})
+            by_edge = ", ".join(f"{edge} {count / n:,.1f}" for edge, count in ends.items()) if n else ""
+            degree = f"{grown.counts.degrees.get(kind, 0):,.1f}"
+            rows[(*name, f"{kind}, nodes")] = (f"{n / grown.graphs:,.1f}", f"{degree} ({by_edge})" if by_edge else degree)
+        for kind, n in grown.counts.edges.items():
+            rows[(*name, f"{kind}, edges")] = (f"{n / grown.graphs:,.1f}", "")
+    keys = (*_keys_of(members)[1:], "kind")
+    note = "a graph is what one question may see; mean degrees count the ends of edges, by kind of edge in brackets"
+    yield Figures("Size of the graphs", keys, ("in a graph", "mean degree"), tuple(rows.items()), note)
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:

@@ -22,6 +22,7 @@ from goalmem_cli.lab.evaluation.runs.run import (
     FACT_TOKENS,
     Answered,
     Built,
+    Grown,
     Manifest,
     Placed,
     Retrieved,
@@ -38,6 +39,7 @@ STAGES: dict[type, str] = {
     Answered: "answered.jsonl",
     Verdict: "verdicts.jsonl",
     Built: "built.jsonl",
+    Grown: "grown.jsonl",
 }
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
@@ -45,7 +47,7 @@ _ADDABLE = ("reasoners", "backbones")
 _FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # before it was a setting
 _NO_MATTER = ("sources", "repairs")  # the digest covers the files' content
 
-Result: TypeAlias = Retrieved | Answered | Verdict | Built
+Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown
 Key: TypeAlias = tuple[object, ...]
 T = TypeVar("T")
 
@@ -58,6 +60,8 @@ def key_of(result: Result) -> Key:
         return (result.case, result.reasoner, result.backbone)
     if isinstance(result, Built):
         return (result.backbone, result.conversation, result.part)
+    if isinstance(result, Grown):
+        return (result.backbone,)
     return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
 
 
@@ -184,6 +188,7 @@ def read_run(path: Path) -> Run:
         tuple(_results(path, Answered)),
         tuple(_results(path, Verdict)),
         tuple({key_of(built): built for built in _results(path, Built)}.values()),
+        grown=tuple({key_of(grown): grown for grown in _results(path, Grown)}.values()),
     )
 
 
@@ -231,6 +236,7 @@ def write_run(path: Path, run: Run) -> None:
         (Answered, run.answered),
         (Verdict, run.verdicts),
         (Built, run.built),
+        (Grown, run.grown),
     )
     _replace(path / CASES, "".join(_line(placed) for placed in run.cases))
     for kind, members in results:

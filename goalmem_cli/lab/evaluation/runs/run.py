@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Counts, Usage
 from goalmem_cli.trace import Trace
 
 AT_ONCE = "parallel"
@@ -129,6 +129,19 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """What a backbone had after it was indexed for the run: in how many graphs, that is scopes, and how much in all.
+
+    `peak` is the most memory, in bytes, that the process had until then, a model in it included; 0 if unknown.
+    """
+
+    backbone: str
+    graphs: int
+    counts: Counts
+    peak: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 
@@ -143,3 +156,4 @@ class Run:
     built: tuple[Built, ...] = ()
     absent: frozenset[tuple[str, str]] = frozenset()
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+    grown: tuple[Grown, ...] = ()

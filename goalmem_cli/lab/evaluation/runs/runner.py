@@ -90,6 +90,11 @@ class Memory:
         """Return the conversations that the case may see: its own, or those of its domain."""
         return self._scopes[self._group(case)]
 
+    @property
+    def scopes(self) -> int:
+        """The number of scopes; no case sees two."""
+        return len(self._scopes)
+
     def asked(self, case: Case) -> datetime:
         """Return the case's time: its own, else that of its conversation's last turn."""
         return case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))

@@ -14,7 +14,7 @@ from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_readin
 from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
-from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Grown, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
 from goalmem_cli.records import Usage
@@ -77,7 +77,7 @@ class Row:
     both answered. `scores` are the scores by case. For a row that only retrieves, `queries` is the kind of query,
     `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
     because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
-    total cost of building the backbone. `unranked` answers give no `recall`, because the order of their facts is
+    total cost of building the backbone, and `grown` its size afterwards. `unranked` answers give no `recall`, because the order of their facts is
     unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
     """
 
@@ -104,6 +104,7 @@ class Row:
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
     indexing: Usage = field(default_factory=Usage)
     by_part: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
+    grown: Grown | None = None
 
     @property
     def name(self) -> str:
@@ -162,7 +163,10 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     ]
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
     indexing = _indexing(run)
-    rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
+    grown = {each.backbone: each for each in run.grown}
+    rows = [
+        replace(row, indexing=indexing.get(row.backbone, Usage()), grown=grown.get(row.backbone)) for row in rows
+    ]
     return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge, run.variants)
 
 
