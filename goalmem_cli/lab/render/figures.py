@@ -9,6 +9,7 @@ from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
     ANSWERS,
@@ -104,6 +105,7 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
         _parts,
         _refusals,
         _recall,
+        _chosen_labels,
         _usage,
         _indexing,
         _graphs,
@@ -299,6 +301,16 @@ def _recall(members: Sequence[Member]) -> Iterator[Figures]:
     columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in depths}
     note = "share of the evidence among the first k units; answerable questions with evidence"
     yield _intervals("Evidence recall", members, columns, share, note)
+
+
+def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield how the labels chosen for questions agree with those of the evidence (STITCH, Table 6)."""
+    rows = [
+        (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
+        for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels
+    ]  # fmt: skip
+    note = "mean and standard deviation over conversations; shares of questions, or of the evidence or the labels chosen"
+    yield _table("Labels chosen for questions", members, tuple(DIAGNOSTICS.values()), rows, note)
 
 
 def _usage(members: Sequence[Member]) -> Iterator[Figures]:

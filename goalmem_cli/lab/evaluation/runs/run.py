@@ -64,7 +64,8 @@ class Retrieved:
     """What one backbone retrieved for one case: labels of turns, best unit first.
 
     Turns of other conversations have their conversation's name and a blank before the label. `queries` are the queries
-    used, `kind` is their kind.
+    used, `kind` is their kind. `chosen` are the labels that the backbone chose for the question, if it has labels, and
+    `labels` says how they agree with those of the evidence (`metrics.label_agreement`).
     """
 
     case: str
@@ -72,6 +73,8 @@ class Retrieved:
     kind: str
     queries: tuple[str, ...]
     units: tuple[tuple[str, ...], ...]
+    chosen: tuple[str, ...] = ()
+    labels: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

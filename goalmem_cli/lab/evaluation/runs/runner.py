@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import count
+from typing import Protocol, runtime_checkable
 
+from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
+from goalmem_cli.lab.evaluation.metrics.label_agreement import label_agreement
 from goalmem_cli.lab.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.lab.evaluation.runs.folder import Key, Result, RunFolder, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Placed, Retrieved
@@ -26,6 +29,15 @@ BuildReasoner = Callable[[str, str], Reasoner]
 
 Progress = Callable[[str, int, int], None]
 """Called before a row's first result and after each, with its name, the results done and the total."""
+
+
+@runtime_checkable
+class ChoosesLabels(Protocol):
+    """A backbone that labels turns and chooses labels for a query, as STITCH does."""
+
+    def labelled(self, query: Query) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[str]]]:
+        """Return the labels chosen for the query, and those of each labelled turn by its conversation and label."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +186,8 @@ def retrieve(
         scope = Query("", memory.scope(case), until=case.asked, asked=memory.asked(case))
         hits = retrieve_fused(backbones[name], queries, scope, k)
         units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
-        return Retrieved(case.id, name, kind.value, queries, units)
+        chosen, labels = _labelled(backbones[name], replace(scope, text=case.question), case, kind)
+        return Retrieved(case.id, name, kind.value, queries, units, chosen, labels)
 
     for kind in kinds:
         pace = each if kind is QueryKind.MODEL else one_by_one
@@ -260,6 +273,18 @@ def _queries(
             planned = ()
         plans[case.id] = tuple(dict.fromkeys(planned)) or (case.question,)
     return plans[case.id]
+
+
+def _labelled(
+    backbone: Backbone, query: Query, case: Case, kind: QueryKind
+) -> tuple[tuple[str, ...], Mapping[str, float]]:
+    """Return the labels that a backbone with labels chose for a question, and how they agree with the evidence's."""
+    own = found_by(backbone)
+    if kind is not QueryKind.QUESTION or not isinstance(own, ChoosesLabels):
+        return (), {}
+    chosen, turns = own.labelled(query)
+    evidence = [] if case.is_unanswerable else [(case.conversation, label) for label in case.evidence]
+    return tuple(chosen), label_agreement(chosen, turns, evidence)
 
 
 def _labels(conversation: str, labels: Sequence[str], case: Case) -> tuple[str, ...]:

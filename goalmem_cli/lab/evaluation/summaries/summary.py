@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from statistics import fmean, pstdev
 
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.datasets.locomo import MEM0_CATEGORIES
@@ -68,6 +69,15 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A mean over conversations of each one's mean, and the standard deviation of these."""
+
+    mean: float
+    deviation: float
+    conversations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One reasoner over one backbone, or one kind of query over one backbone if nothing is answered.
 
@@ -77,7 +87,8 @@ class Row:
     both answered. `scores` are the scores by case. For a row that only retrieves, `queries` is the kind of query,
     `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
     because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
-    total cost of building the backbone, and `grown` its size afterwards. `unranked` answers give no `recall`, because the order of their facts is
+    total cost of building the backbone, and `grown` its size afterwards. `labels` has the
+    diagnostics of the labels chosen for questions. `unranked` answers give no `recall`, because the order of their facts is
     unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
     """
 
@@ -105,6 +116,7 @@ class Row:
     indexing: Usage = field(default_factory=Usage)
     by_part: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
     grown: Grown | None = None
+    labels: Mapping[str, Spread] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -327,7 +339,18 @@ def _retrieving_row(
         unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),
         scores=scores,
         by_part=by_part(cases, scores),
+        labels=_spreads(retrieved, cases),
     )
+
+
+def _spreads(retrieved: Sequence[Retrieved], cases: Mapping[str, Case]) -> dict[str, Spread]:
+    """Return the diagnostics of labels, first of each conversation and then of all (STITCH, Table 6)."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for each in retrieved:
+        for name, value in each.labels.items() if each.case in cases else ():
+            values.setdefault(name, {}).setdefault(cases[each.case].conversation, []).append(value)
+    means = {name: [fmean(members) for members in of.values()] for name, of in values.items()}
+    return {name: Spread(fmean(own), pstdev(own), len(own)) for name, own in means.items()}
 
 
 def _has_evidence(case: Case) -> bool:

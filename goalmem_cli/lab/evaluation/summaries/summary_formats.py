@@ -82,6 +82,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "usage": _with_bounds(row.usage),
         "indexing": {name: getattr(row.indexing, name) for name in (*_TOKENS, "seconds")},
         **({} if row.grown is None else {"graph": {**plain(row.grown), "degrees": row.grown.counts.degrees}}),
+        **({"labels": plain(row.labels)} if row.labels else {}),
         "queries": row.queries or None,
         "without_queries": row.without_queries,
         "unplanned": row.unplanned,
