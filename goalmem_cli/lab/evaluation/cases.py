@@ -59,6 +59,7 @@ class Case:
     - `asked`: None means the time of the last turn.
     - `language`, `asked_in`, `kind`: the codes of the conversation's and the question's languages, and the question's
       type; "" if the dataset does not say.
+    - `temporal`: what the question needs to know about time, if a model sorted the questions.
     """
 
     id: str
@@ -79,6 +80,7 @@ class Case:
     language: str = ""
     asked_in: str = ""
     kind: str = ""
+    temporal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,10 @@ def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
             ends = grown.counts.ends.get(kind, {})
             by_edge = ", ".join(f"{edge} {count / n:,.1f}" for edge, count in ends.items()) if n else ""
             degree = f"{grown.counts.degrees.get(kind, 0):,.1f}"
-            rows[(*name, f"{kind}, nodes")] = (f"{n / grown.graphs:,.1f}", f"{degree} ({by_edge})" if by_edge else degree)
+            rows[(*name, f"{kind}, nodes")] = (
+                f"{n / grown.graphs:,.1f}",
+                f"{degree} ({by_edge})" if by_edge else degree,
+            )
         for kind, n in grown.counts.edges.items():
             rows[(*name, f"{kind}, edges")] = (f"{n / grown.graphs:,.1f}", "")
     keys = (*_keys_of(members)[1:], "kind")
@@ -309,7 +312,9 @@ def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
         (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
         for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels
     ]  # fmt: skip
-    note = "mean and standard deviation over conversations; shares of questions, or of the evidence or the labels chosen"
+    note = (
+        "mean and standard deviation over conversations; shares of questions, or of the evidence or the labels chosen"
+    )
     yield _table("Labels chosen for questions", members, tuple(DIAGNOSTICS.values()), rows, note)
 
 

@@ -27,6 +27,7 @@ from goalmem_cli.lab.evaluation.runs.run import (
     Placed,
     Retrieved,
     Run,
+    Sorted,
     Verdict,
 )
 from goalmem_cli.records import encodable
@@ -40,6 +41,7 @@ STAGES: dict[type, str] = {
     Verdict: "verdicts.jsonl",
     Built: "built.jsonl",
     Grown: "grown.jsonl",
+    Sorted: "sorted.jsonl",
 }
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
@@ -47,7 +49,7 @@ _ADDABLE = ("reasoners", "backbones")
 _FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # before it was a setting
 _NO_MATTER = ("sources", "repairs")  # the digest covers the files' content
 
-Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown
+Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown | Sorted
 Key: TypeAlias = tuple[object, ...]
 T = TypeVar("T")
 
@@ -62,6 +64,8 @@ def key_of(result: Result) -> Key:
         return (result.backbone, result.conversation, result.part)
     if isinstance(result, Grown):
         return (result.backbone,)
+    if isinstance(result, Sorted):
+        return (result.case,)
     return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
 
 
@@ -181,9 +185,15 @@ def read_run(path: Path) -> Run:
         UsageError: there is none.
         InputError: a file is damaged; the place is the line.
     """
+    kinds = {each.case: each.kind for each in _results(path, Sorted)}
+    cases = (
+        replace(placed, case=replace(case, temporal=kinds.get(case.id, case.temporal)))
+        for placed in _read(path / CASES, Placed)
+        for case in (placed.case,)
+    )
     return Run(
         read_manifest(path),
-        tuple(sorted(_read(path / CASES, Placed), key=lambda placed: placed.place)),
+        tuple(sorted(cases, key=lambda placed: placed.place)),
         tuple(_results(path, Retrieved)),
         tuple(_results(path, Answered)),
         tuple(_results(path, Verdict)),

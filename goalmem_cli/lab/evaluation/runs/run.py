@@ -145,6 +145,14 @@ class Grown:
 
 
 @dataclass(frozen=True, slots=True)
+class Sorted:
+    """The temporal category that a model gave to a question."""
+
+    case: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 

@@ -176,9 +176,7 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
     indexing = _indexing(run)
     grown = {each.backbone: each for each in run.grown}
-    rows = [
-        replace(row, indexing=indexing.get(row.backbone, Usage()), grown=grown.get(row.backbone)) for row in rows
-    ]
+    rows = [replace(row, indexing=indexing.get(row.backbone, Usage()), grown=grown.get(row.backbone)) for row in rows]
     return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge, run.variants)
 
 
