@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from goalmem_cli.lab.cli.tables import lines_of
+from goalmem_cli.lab.cli.tables import figure_line, lines_of
 from goalmem_cli.lab.evaluation.summaries.published import read_tables
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
 
@@ -39,7 +39,7 @@ def page() -> str:
     for paper, told in papers.papers.items():
         parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
-        cannot = list[str]()
+        cannot, made = list[str](), dict[int, list[str]]()
         for each in reproduced(paper):
             name, *lines = [line for line in lines_of(each, papers.data) if line]
             own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
@@ -47,9 +47,16 @@ def page() -> str:
             commands = [line for line in own if line.startswith("    ")]
             called = f"Table {name.partition(', table ')[2]}"
             if commands:
-                parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
+                of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
+                shown = commands if of is None else [f"Its commands are among those of table {of}."]
+                made[each.listed.table] = commands
+                parts += [f"**{called}**{f' ({said})' if said else ''}", "", *shown, ""]
             else:
                 cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")
+        figures = [one for one in papers.figures if one.paper == paper]
+        cannot += [f"Figure {one.figure}: {one.what} ({one.missing})" for one in figures if one.missing]
+        shown = [figure_line(one).partition(", figure ")[2] for one in figures if not one.missing]
+        parts += ["\n".join(f"- **Figure {line.partition(' (')[0]}** ({line.partition(' (')[2]}" for line in shown), ""]
         parts += [f"These cannot be made: {'; '.join(cannot)}.", ""] if cannot else []
     return "\n".join(parts).rstrip("\n") + "\n"
 

@@ -82,8 +82,8 @@ class Row:
     `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
     because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
     total cost of building the backbone. `unranked` answers give no `recall`, because the order of their facts is
-    unknown. `left_out` counts hits per question that did not fit into the tokens of facts. `errors` count the classes of
-    wrong answers. `within` has for ``depth`` and ``breadth`` the share of right answers had the search ended there.
+    unknown. `left_out` counts hits per question that did not fit into the tokens of facts. `errors` count the classes
+    of wrong answers. `within` has for each of `LIMITS` the share of right answers if the search had ended there.
     """
 
     reasoner: str
