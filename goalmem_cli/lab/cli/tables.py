@@ -127,7 +127,8 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
         "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
         "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
         "questions": each.questions, "models": each.models, "tokens": each.told.tokens if made else "",
-        "lacking": each.lacking, "besides": told.besides, "differs": (*told.differs, *(each.told.differs if made else ())),
+        "lacking": each.lacking, "besides": told.besides,
+        "differs": (*told.differs, *(each.told.differs if made else ())),
     }  # fmt: skip
 
 
