@@ -22,9 +22,16 @@ is measured with just the settings that it needs.
 goalmem eval tables stitch --table 2
 ```
 
-With `--run` the commands are run whose data `--data` names, and one report has the paper's rows beside yours:
+With `--run` the commands are run whose data `--data` names. A report has the paper's rows beside yours, and behind it
+the table stands as the paper has it: every row and column, what was measured, the paper's figure in brackets, and why a
+cell has nothing. Columns for a part of a benchmark are filled by a run over a file or folder with that word in its name:
+`small`, `medium`, `large` for CAME-Bench, `oracle`, `s`, `m` for LongMemEval, as in `--data came=came/small`.
 
     goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
+    goalmem report remem-3/table-3-* --html remem-3.html
+
+The page has the papers' figures and ablations as charts: see the figures of each paper below. An ablation is a run whose
+system was told something of its own (`GOALMEM_BACKBONES`), beside one that was not.
 
 Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
 full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix
@@ -46,11 +53,12 @@ def page() -> str:
             said = "; ".join(line for line in own if not line.startswith("    "))
             commands = [line for line in own if line.startswith("    ")]
             called = f"Table {name.partition(', table ')[2]}"
-            if commands:
-                of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
-                shown = commands if of is None else [f"Its commands are among those of table {of}."]
+            of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
+            if commands and of is not None:
+                parts += [f"**{called}** ({'; '.join(filter(None, (said, f'commands: those of table {of}')))})", ""]
+            elif commands:
+                parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
                 made[each.listed.table] = commands
-                parts += [f"**{called}**{f' ({said})' if said else ''}", "", *shown, ""]
             else:
                 cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")
         figures = [one for one in papers.figures if one.paper == paper]
