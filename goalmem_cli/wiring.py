@@ -272,12 +272,14 @@ def build_reasoner(
     loaded: LoadedModel,
     observer: Observer | None = None,
     gold: Callable[[Question], Sequence[Hit]] | None = None,
+    prompt_of: Callable[[Question], str] | None = None,
     factories: Factories | None = None,
     begun: Begun | None = None,
 ) -> Reasoner:
     """Return the reasoner of the settings over the store's backbone.
 
-    `gold` returns the evidence of a benchmark question; the reasoner `oracle` needs it. `begun` is an earlier proof
+    `gold` returns the evidence of a benchmark question, and `prompt_of` the benchmark's own prompt for it; the
+    reasoners `oracle` and `own-prompt` need them. `begun` is an earlier proof
     that `goal-mem` tries again.
 
     Raises:
@@ -311,7 +313,7 @@ def build_reasoner(
     derives = partial(local, store, Capability.STRUCTURE)
 
     def beginning_with(earlier: Begun | None) -> Reasoner:
-        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier, derives))
+        reasoner = entry.build(tools, Sources(store, gold, prompt_of, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
     tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"

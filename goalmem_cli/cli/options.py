@@ -13,7 +13,7 @@ ReasonerName: TypeAlias = Literal[
     "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser", "full-context-tiser",
     "remem", "remem-single", "remem-tiser", "graphrag-global",
 ]  # fmt: skip
-"""All but `oracle`, which needs a benchmark's evidence."""
+"""All but `oracle` and `own-prompt`, which need a benchmark."""
 
 
 Keep = Annotated[

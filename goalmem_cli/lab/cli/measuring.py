@@ -179,10 +179,13 @@ class Measuring:
         from goalmem_cli.wiring import build_reasoner, call_ranges
 
         settings = self._run.settings
+        prompt_of = None if self._dataset.prompts is None else memory.prompt
 
         def build(reasoner: str, backbone: str) -> Reasoner:
             named = replace(settings, reasoner=reasoner, backbone=backbone)
-            return build_reasoner(named, memory.store, loaded, gold=memory.gold, factories=self._run.factories)
+            return build_reasoner(
+                named, memory.store, loaded, gold=memory.gold, prompt_of=prompt_of, factories=self._run.factories
+            )
 
         seconds = seconds_per_call(folder.path)
         if seconds is None:

@@ -130,7 +130,7 @@ class Typed:
         typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
     ]
     reasoner: Annotated[
-        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")
+        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle and own-prompt too.")
     ] = "direct,goal-mem"
     backbone: Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")] = "reranked"
     model: options.Model = None

@@ -85,12 +85,13 @@ class Case:
 class Dataset:
     """Questions and their conversations.
 
-    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
-      ``complex-tr``.
+    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot``,
+      ``complex-tr``, ``musique``, ``2wiki`` or ``hotpotqa``.
     - `digest`: a hash of the files.
     - `categories`: code to name, in table order; question types unknown to the format come last.
     - `repairs`: what was corrected in the files, with counts.
     - `skipped`: each unreadable row with file, place and reason.
+    - `prompts`: returns the benchmark's own prompts of the cases with these ids; None if it has none.
     - `conversations`: yields the conversations with the given `Case.conversation` names, in the parts that the
       transcript's reader yields.
     """
@@ -103,6 +104,7 @@ class Dataset:
     repairs: Mapping[str, int]
     conversations: Callable[[Collection[str]], Iterator[Conversation]]
     skipped: tuple[str, ...] = ()
+    prompts: Callable[[Collection[str]], Mapping[str, str]] | None = None
 
     @property
     def notes(self) -> list[str]:

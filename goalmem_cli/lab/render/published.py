@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import Summary
 from goalmem_cli.lab.render.cells import Figures, Section, heading, label
 
@@ -80,14 +81,20 @@ def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tup
 def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
     for what, metrics in _GROUPS.items():
         columns = {metric: (metric, "") for metric in metrics}
-        yield from _table(f"{TITLE}: {what}", rows, columns, label)
+        yield from _table(f"{TITLE}: {what}", rows, columns, _called)
 
 
 def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
     codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
     for metric in QUALITY:
         columns = {code: (metric, code) for code in codes}
-        yield from _table(f"{TITLE}: {heading(metric)} by category", rows, columns, lambda code: names.get(code, code))
+        title = heading(metric) + _called(metric).removeprefix(label(metric))
+        yield from _table(f"{TITLE}: {title} by category", rows, columns, lambda code: names.get(code, code))
+
+
+def _called(metric: str) -> str:
+    """Return what a metric is called, where those of all questions stand beside those of the answerable ones."""
+    return f"{label(metric)}{', refusals counted' if metric in OVER_ALL else ''}"
 
 
 def _table(
@@ -128,7 +135,7 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
 
 def _head(column: Column, names: Mapping[str, str]) -> str:
     part = ", ".join(filter(None, (names.get(column.category, column.category), column.subset)))
-    return f"{label(column.metric)}\n{part}" if part else label(column.metric)
+    return f"{_called(column.metric)}\n{part}" if part else _called(column.metric)
 
 
 def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:

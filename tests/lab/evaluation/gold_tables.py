@@ -18,6 +18,7 @@ from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
 from tests.lab.evaluation import test_came, test_realtalk
+from tests.lab.evaluation.test_passages import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
 TOLD = {
@@ -72,6 +73,8 @@ def small(folder: Path) -> dict[str, Path]:
         "realtalk": chat,
         "complex-tr": written(folder, *levels, name="complex_tr.jsonl"),
         "tot": written(folder, *times, name="tot.jsonl"),
+        "musique": written(folder, musique("2hop__1_2", "Hull"), name="musique.jsonl"),
+        "2wiki": written(folder, pairs("a", "Hull", evidences=[]), name="2wiki.jsonl"),
         "came": test_came.trajectory(folder / "came-small", *types),
     }
 

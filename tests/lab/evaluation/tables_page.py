@@ -46,7 +46,7 @@ def page() -> str:
     for paper, told in papers.papers.items():
         parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
-        cannot, made = list[str](), dict[int, list[str]]()
+        cannot, items, made = list[str](), list[str](), dict[int, list[str]]()
         for each in reproduced(paper):
             name, *lines = [line for line in lines_of(each, papers.data) if line]
             own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
@@ -55,7 +55,7 @@ def page() -> str:
             called = f"Table {name.partition(', table ')[2]}"
             of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
             if commands and of is not None:
-                parts += [f"**{called}** ({'; '.join(filter(None, (said, f'commands: those of table {of}')))})", ""]
+                items.append(f"- **{called}** ({'; '.join(filter(None, (said, f'commands: those of table {of}')))})")
             elif commands:
                 parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
                 made[each.listed.table] = commands
@@ -63,8 +63,9 @@ def page() -> str:
                 cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")
         figures = [one for one in papers.figures if one.paper == paper]
         cannot += [f"Figure {one.figure}: {one.what} ({one.missing})" for one in figures if one.missing]
-        shown = [figure_line(one).partition(", figure ")[2] for one in figures if not one.missing]
-        parts += ["\n".join(f"- **Figure {line.partition(' (')[0]}** ({line.partition(' (')[2]}" for line in shown), ""]
+        for line in (figure_line(one).partition(", figure ")[2] for one in figures if not one.missing):
+            items.append("- **Figure {}** ({}".format(*line.split(" (", 1)))
+        parts += ["\n".join(items), ""]
         parts += [f"These cannot be made: {'; '.join(cannot)}.", ""] if cannot else []
     return "\n".join(parts).rstrip("\n") + "\n"
 

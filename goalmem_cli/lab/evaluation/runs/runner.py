@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 
 from goalmem_cli.errors import ContextOverflow
@@ -53,6 +53,7 @@ class Memory:
         self._dataset = dataset
         self._by_domain = by_domain
         members = list(cases)
+        self._ids = frozenset(case.id for case in members)
         wanted = {case.domain for case in members if by_domain and case.domain}
         scopes: dict[str, dict[str, None]] = {}
         for case in (*members, *(case for case in dataset.cases if case.domain in wanted)):
@@ -116,6 +117,17 @@ class Memory:
         with self.store.reading() as reader:
             hits = reader.hits(wanted)
         return [hits[unit] for unit in wanted if unit in hits]
+
+    def prompt(self, question: Question) -> str:
+        """Return the benchmark's own prompt for the case from which this question object was made; "" without one."""
+        if id(question) not in self._asked:
+            return ""
+        return self._prompts.get(self._asked[id(question)][1].id, "")
+
+    @cached_property
+    def _prompts(self) -> Mapping[str, str]:
+        """The prompts of all cases by id; read when the first is wanted, since they hold the facts again."""
+        return {} if self._dataset.prompts is None else self._dataset.prompts(self._ids)
 
     def _note_time(self, conversation: str, said: datetime) -> None:
         clock = said.replace(tzinfo=None)

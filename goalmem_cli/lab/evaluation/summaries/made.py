@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, Column, Line, Paper, Table, read_tables, unlike
+from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, Column, Line, Table, read_tables, unlike
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
 
 Values = Mapping[tuple[str, str], float]
@@ -41,7 +42,7 @@ def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
         if (table.paper, table.table) == (paper, number):
             rows = parts.setdefault((table.benchmark, table.columns), [])
             for line in table.rows:
-                filling = _Filling(papers[paper], table, line, summaries)
+                filling = _Filling(table, line, summaries)
                 rows.append((line.name, line.model or table.model, filling.cells()))
     title = papers[paper].title
     return [Made(title, number, benchmark, columns, tuple(rows)) for (benchmark, columns), rows in parts.items()]
@@ -72,7 +73,6 @@ def values_of(summary: Summary, row: Row) -> Values:
 class _Filling:
     """One row of a table, and the runs that may fill it."""
 
-    paper: Paper
     table: Table
     line: Line
     summaries: Sequence[Summary]
@@ -105,15 +105,13 @@ class _Filling:
     def _cell(
         self, column: Column, reported: float | None, fitting: Sequence[tuple[Summary, Row]], missing: str
     ) -> Cell:
-        names = self.paper.metrics.get(column.metric, (column.metric,))
         for summary, row in fitting:
             if not _is_part(summary, column.subset):
                 missing = f"the run is not of the part {column.subset!r}, by the name of its file or folder"
                 continue
             values = values_of(summary, row)
-            value = next((values[name, column.category] for name in names if (name, column.category) in values), None)
-            if value is not None:
-                return Cell(value, reported)
+            if (column.metric, column.category) in values:
+                return Cell(values[column.metric, column.category], reported)
             missing = _why(column, row)
         return Cell(None, reported, missing)
 
@@ -127,8 +125,10 @@ def _is_part(summary: Summary, subset: str) -> bool:
 def _why(column: Column, row: Row) -> str:
     if column.category and column.category not in row.by_category:
         return "no such question in the run"
-    if column.metric == "judge" and not row.judged:
+    if column.metric in ("judge", "all_judge") and not row.judged:
         return "the run has no judge (--judge)"
+    if column.metric in OVER_ALL:
+        return "no question of the run is unanswerable"
     if column.metric == "other_tokens":
         return "goalmem's runs count the tokens of prompts and of memory too"
     return f"the run has no {column.metric}"

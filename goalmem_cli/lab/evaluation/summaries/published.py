@@ -11,10 +11,11 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
 
-QUALITY = ("f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall")
+QUALITY = ("f1", "token_f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall", *OVER_ALL)
 REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
@@ -42,14 +43,10 @@ _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper: its short name and its source.
-
-    `metrics` are what its metrics are called here, where that differs; the first that a run has.
-    """
+    """A paper: its short name and its source."""
 
     title: str
     source: str
-    metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
