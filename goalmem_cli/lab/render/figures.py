@@ -8,11 +8,14 @@ from functools import partial
 from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
     ANSWERS,
+    LIMITS,
     PAIRED,
     REASONING,
     SEARCH,
@@ -104,14 +107,17 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
         _categories,
         _parts,
         _refusals,
+        _errors,
         _recall,
         _chosen_labels,
         _usage,
         _indexing,
         _graphs,
         _distributions,
+        _within,
         _reasoning,
         _paired,
+        _ablations,
         _judges,
     )
     tables = [table for make in makers for table in make(members) if table.rows and table.columns]
@@ -299,6 +305,17 @@ def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
     yield _table("Refusal", members, columns, rows, "saying that memory does not tell, where that is right")
 
 
+def _errors(members: Sequence[Member]) -> Iterator[Figures]:
+    there = [kind for kind in ErrorClass if any(kind in row.errors for _, row in members)]
+    rows = []
+    for name, (_, row) in zip(names_of(members), members, strict=True):
+        if wrong := sum(row.errors.values()):
+            counts = [row.errors.get(kind, 0) for kind in there]
+            rows.append((name, (str(wrong), *(f"{count} ({count / wrong:.0%})" for count in counts))))
+    note = "answers that are not right, each in one class, and its share of them"
+    yield _table("Errors", members, ("wrong", *(kind.replace(", ", "\n") for kind in there)), rows, note)
+
+
 def _recall(members: Sequence[Member]) -> Iterator[Figures]:
     depths = sorted({k for _, row in members for k in row.recall})
     columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in depths}
@@ -336,6 +353,14 @@ def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
         yield _table(f"Realised {name}", members, tuple(map(str, values)), rows, f"questions by {_DISTRIBUTIONS[name]}")
 
 
+def _within(members: Sequence[Member]) -> Iterator[Figures]:
+    for name in LIMITS:
+        limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
+        columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
+        note = "right answers, where one that was settled later counts as wrong"
+        yield _intervals(f"Right within {name}", members, columns, share, note)
+
+
 def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
     columns = {label(name): [row.reasoning.get(name) for _, row in members] for name in REASONING}
     yield _intervals("Reasoning, against the gold plans", members, columns, share)
@@ -353,6 +378,13 @@ def _paired(members: Sequence[Member]) -> Iterator[Figures]:
         columns = {label(name): [row.paired.get(name) for _, row in chosen] for name in PAIRED}
         note = "mean difference, question by question, over the same backbone"
         yield _intervals(f"Compared with {baseline}", chosen, columns, difference, note)
+
+
+def _ablations(members: Sequence[Member]) -> Iterator[Figures]:
+    for whole, apart in ablations(members).items():
+        columns = {label(name): [apart.get(at, {}).get(name) for at in range(len(members))] for name in PAIRED}
+        title = f"Ablations of {in_words(names_of(members)[whole])}"
+        yield _intervals(title, members, columns, difference, "mean difference, question by question")
 
 
 def _judges(members: Sequence[Member]) -> Iterator[Figures]:
