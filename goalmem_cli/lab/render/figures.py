@@ -8,10 +8,10 @@ from functools import partial
 from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
 from goalmem_cli.lab.evaluation.summaries.pairing import ablations
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
-from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
     ANSWERS,

@@ -17,7 +17,10 @@ CATEGORIES: Mapping[str, Mapping[str, str]] = {
         "2hop": "2 hops", "3hop1": "3 hops, shape 1", "3hop2": "3 hops, shape 2",
         "4hop1": "4 hops, shape 1", "4hop2": "4 hops, shape 2", "4hop3": "4 hops, shape 3", "4hop4": "4 hops, shape 4",
     },
-    "2wiki": {code: code.replace("_", " ") for code in ("compositional", "comparison", "inference", "bridge_comparison")},
+    "2wiki": {
+        "compositional": "compositional", "comparison": "comparison", "inference": "inference",
+        "bridge_comparison": "bridge comparison",
+    },
     "hotpotqa": {"bridge": "bridge", "comparison": "comparison"},
 }  # fmt: skip
 """MuSiQue's are the shapes with which its ids begin (`3hop1__...`), the others' those in `type`."""
