@@ -71,8 +71,10 @@ class Factories:
     @classmethod
     def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
         """Return goalmem's own constructors; `announce` gets messages, `watch` the progress of joining a model."""
+        is_named = settings.embedder is not None and "embedder" not in settings.by_store
+        trusts = settings.trust_remote_code and is_named  # what a store names is another's choice
         return cls(
-            partial(load_embedder, timeout=settings.timeout), partial(load_model, announce=announce, watch=watch),
+            partial(load_embedder, timeout=settings.timeout, trusts_code=trusts), partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
         )  # fmt: skip
 

@@ -64,6 +64,10 @@ Embedder = Annotated[
         "[default: the store's].",
     ),
 ]
+TrustRemoteCode = Annotated[
+    bool | None,
+    typer.Option("--trust-remote-code", help="Run the Python code that the model named with --embedder brings along."),
+]
 Backbone = Annotated[
     str | None,
     typer.Option(

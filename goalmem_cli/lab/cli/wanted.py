@@ -180,6 +180,7 @@ class Typed:
     parallel: options.Parallel = None
     prompts: options.Prompts = None
     embedder: options.Embedder = None
+    trust_remote_code: options.TrustRemoteCode = None
     category_names: options.CategoryNames = "official"
     json: options.Json = False
     csv: options.Csv = False
@@ -209,6 +210,7 @@ class Typed:
 _SETTINGS = (
     "quiet", "verbose", "model", "adapter", "seed", "fact_tokens", "sift", "lean", "planning", "max_breadth",
     "max_depth", "max_steps", "certainty", "strict", "threads", "parallel", "prompts", "embedder",
+    "trust_remote_code",
 )  # fmt: skip
 
 
