@@ -74,7 +74,8 @@ class Factories:
         is_named = settings.embedder is not None and "embedder" not in settings.by_store
         trusts = settings.trust_remote_code and is_named  # what a store names is another's choice
         return cls(
-            partial(load_embedder, timeout=settings.timeout, trusts_code=trusts), partial(load_model, announce=announce, watch=watch),
+            partial(load_embedder, timeout=settings.timeout, trusts_code=trusts),
+            partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
         )  # fmt: skip
 
