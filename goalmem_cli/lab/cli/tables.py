@@ -112,8 +112,8 @@ def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Pat
 
 def figure_line(one: Figure) -> str:
     """Return where a figure of a paper is on the page of a report, or why there is none."""
-    runs = " and ".join(map(str, one.tables))
-    where = f"charts {', '.join(map(repr, one.charts))} over the runs of table {runs}" if one.charts else ""
+    runs = " and ".join(f"table {number}" for number in one.tables)
+    where = f"charts {', '.join(map(repr, one.charts))} over the runs of {runs}" if one.charts else ""
     said = "; ".join(filter(None, (where, one.missing, *one.differs)))
     return f"{one.paper}, figure {one.figure}: {one.what} ({said})"
 

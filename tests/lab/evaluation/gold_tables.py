@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.ports import JsonShape, Request
+from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
@@ -21,6 +23,7 @@ from tests.lab.evaluation import test_came, test_realtalk
 from tests.lab.evaluation.test_passages import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
+_LINE = re.compile(r"^(T\d+)\. [^:]*: (.*?)(?: \[[^\]]*\])*$", re.MULTILINE)
 TOLD = {
     "Ana lives in Leeds.": ("Where does Ana live?", "(Ana) lives in (x:city).", "Leeds"),
     "Ben has a cat called Biscuit.": ("What is Ben's cat called?", "(Ben) has a cat called (x:name).", "Biscuit"),
@@ -119,9 +122,11 @@ class _Gold:
             (case for question, case in self._cases.items() if f" {question}" in asked or f'"{question}"' in asked),
             None,
         )
-        if case is not None and case.plan is not None:
+        if case is not None and case.plan is not None and request.step != "read":
             try:
-                return GoldReplies(case, {turn.label: turn for turn in self._turns.values()})(request)
+                return _proved(
+                    GoldReplies(case, {turn.label: turn for turn in self._turns.values()})(request), request, case
+                )
             except ValueError:  # not a step of a plan
                 pass
         try:
@@ -134,6 +139,9 @@ class _Gold:
         assert isinstance(request.shape, JsonShape)
         schema: Any = request.shape.schema
         allowed = {name: each.get("items", each).get("enum", ()) for name, each in schema["properties"].items()}
+        if request.step in ("remem_gists", "remem_facts"):
+            kept = [_kept(request.step, *line) for line in _LINE.findall(request.growing)]
+            return {request.step.removeprefix("remem_"): kept}
         if case is None:
             return reply
         answer = "unknown" if case.is_unanswerable else case.answer
@@ -141,9 +149,26 @@ class _Gold:
             "facts": [fact for fact in allowed.get("facts", ()) if fact][:8], "answer": answer, "sufficient": True,
             "verdict": "right", "order": [number for number in allowed.get("order", ()) if number != "0"],
             "action": allowed.get("action", ("",))[-1], "input": answer,
-            "tool": "output_answer" if "output_answer" in allowed.get("tool", ()) else "semantic_retrieve",
-            "query": case.question,
         }  # fmt: skip
-        return reply | {
-            name: value for name, value in gold.items() if name in reply and (name != "query" or "tool" in reply)
-        }
+        if tools := allowed.get("tool"):
+            tool = "output_answer" if "output_answer" in tools else next(each for each in tools if "_retrieve" in each)
+            return {"thought": "so", "tool": tool, "query": case.question, "answer": answer, "facts": gold["facts"]}
+        return reply | {name: value for name, value in gold.items() if name in reply}
+
+
+def _proved(reply: str, request: Request, case: Case) -> str:
+    """Return the reply of a plan; what a backbone has written of a turn grounds the subgoal as the turn would."""
+    told: dict[str, Any] = json.loads(reply)
+    shown = [line.number for line in lines_shown(request.growing) if case.answer and case.answer in line.told]
+    if told.get("groundings") == [] and shown:
+        binding = {"variable": "x", "value": case.answer}
+        told["groundings"] = [{"subgoal": "S1", "facts": shown[:1], "verdict": "entailed", "bindings": [binding]}]
+    return json.dumps(told)
+
+
+def _kept(step: str, number: str, text: str) -> dict[str, object]:
+    """Return what REMem keeps of a message: its text as a gist, or as what is told of its first word."""
+    if step == "remem_gists":
+        return {"turns": [number], "text": text, "when": ""}
+    times = dict.fromkeys(("point_in_time", "start_time", "end_time"), "")
+    return {"turns": [number], "subject": text.split()[0], "predicate": "is told", "object": text[:120], **times}

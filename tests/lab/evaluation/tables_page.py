@@ -55,7 +55,9 @@ def page() -> str:
             called = f"Table {name.partition(', table ')[2]}"
             of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
             if commands and of is not None:
-                items.append(f"- **{called}** ({'; '.join(filter(None, (said, f'commands: those of table {of}')))})")
+                items.append(
+                    f"- **{called}** ({'; '.join(filter(None, (said, f'commands: among those of table {of}')))})"
+                )
             elif commands:
                 parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
                 made[each.listed.table] = commands

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, Column, Line, Table, read_tables, unlike
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
@@ -117,8 +118,9 @@ class _Filling:
 
 
 def _is_part(summary: Summary, subset: str) -> bool:
-    """Say whether a run is of a part of its benchmark: a file or folder of it has the part's name as a word."""
-    words = {word for source in summary.manifest.sources for word in re.split(r"[^a-z0-9]+", source.casefold())}
+    """Say whether a run is of a part of its benchmark: the name of a file or of its folder has the part as a word."""
+    names = [name for source in summary.manifest.sources for name in PurePath(source).parts[-2:]]
+    words = {word for name in names for word in re.split(r"[^a-z0-9]+", name.casefold())}
     return not subset or subset.casefold() in words
 
 
