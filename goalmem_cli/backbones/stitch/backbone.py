@@ -62,7 +62,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         self._name = self._settings.name
         self._choose = choose or self._choose_by_model
         self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
-        self._last: tuple[tuple[str, tuple[str, ...] | None], Mapping[str, Intent], Labels] | None = None
+        self._last: tuple[str, tuple[str, ...] | None, Mapping[str, Intent], Labels] | None = None
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first, with each ranking's rank.
@@ -94,7 +94,9 @@ class Stitch(StructuredBackbone[StructuredMemory]):
             (unit.conversation, label): _named(intents[unit.id].labels)
             for unit in snippets if unit.id in intents for label in unit.labels
         }  # fmt: skip
-        return _named(self._chosen(query, intents)), turns
+        last = self._last
+        is_known = last is not None and last[:2] == (query.text, query.conversations) and last[2] is intents
+        return _named(last[3] if last is not None and is_known else self._chosen(query, intents)), turns
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model.
@@ -143,13 +145,10 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 
     def _chosen(self, query: Query, intents: Mapping[str, Intent]) -> Labels:
         """Return the labels chosen for the query among those of the intents; the last choice is kept."""
-        asked = (query.text, query.conversations)
-        if self._last is not None and self._last[0] == asked and self._last[1] is intents:
-            return self._last[2]
         counted = inventory_counts(intents.values())
         known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
         chosen = self._choose(query, known) if known else {}
-        self._last = (asked, intents, chosen)
+        self._last = (query.text, query.conversations, intents, chosen)
         return chosen
 
     @property
