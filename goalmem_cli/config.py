@@ -8,7 +8,7 @@ variable is `GOALMEM_` and the field's name in capitals.
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import tzinfo
 from pathlib import Path
@@ -69,6 +69,7 @@ class Settings:
     - `address`: the address of a memory in Milvus.
     - `by_store`: the model and embedder where the store's own file alone names them; see `require_trusted`.
     - `embedder`: None is the store's own, or the static one for a new store.
+    - `trust_remote_code`: run the Python code that an `embedder` named with it brings along. No store may set it.
     - `redact`: black out secrets in transcripts before they are stored.
     - `timezone`: the IANA zone of the speakers for transcripts with UTC times only. None is the machine's.
     - `backbones`, `reasoners`: settings of structured backbones and of reasoners, by name; each checks its own when
@@ -119,6 +120,7 @@ class Settings:
     lean: bool = True
     rules: bool | None = None
     keep_prompts: bool = False
+    trust_remote_code: bool = False
     redact: bool = False
     timezone: str | None = None
     prompts: Path | None = None
@@ -181,7 +183,7 @@ def load_settings(flags: Mapping[str, object], environment: Mapping[str, str]) -
     merged: dict[str, Any] = {"store": stores_folder() / "default"}
     merged.update(_from_file(own_path))
     store, address = _placed({**merged, **variables, **typed}["store"])
-    own = _from_file(store / STORE_FILE, forbidden="store")
+    own = _from_file(store / STORE_FILE, forbidden=("store", "trust_remote_code"))
     by_store = {
         key: value for key, value in own.items()
         if key in _SERVED and value is not None and merged.get(key) != value and key not in {**variables, **typed}
@@ -246,7 +248,7 @@ def setting_in_words(key: str, text: str, where: str) -> Any:
     return _value(key, repr(key), text, _Source(where, None, is_text=True))
 
 
-def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:
+def _from_file(path: Path, forbidden: Sequence[str] = ()) -> dict[str, Any]:
     """Return the checked values of a YAML file; none if there is no file."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -265,8 +267,9 @@ def _from_file(path: Path, forbidden: str | None = None) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         raise UsageError(f"{path}: not a mapping", "write one `key: value` a line")
-    if forbidden in content:
-        raise UsageError(f"{path}: key {forbidden!r} has no place in a store's own file", "remove the line")
+    for key in forbidden:
+        if key in content:
+            raise UsageError(f"{path}: key {key!r} has no place in a store's own file", "remove the line")
     return _checked(content, _Source(str(path), path.parent))
 
 

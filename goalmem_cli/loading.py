@@ -71,15 +71,17 @@ class LoadedModel:
         return self.fitted.floors.get(reasoner, 0.0) if wanted is None else wanted / 100
 
 
-def load_embedder(name: str, timeout: float = 300, *, has_key: bool = True) -> Embedder:
+def load_embedder(name: str, timeout: float = 300, *, has_key: bool = True, trusts_code: bool = False) -> Embedder:
     """Return the embedder of that name; `timeout` (seconds a request) and `has_key` are for a server.
+
+    With `trusts_code` the Python code that a sentence-transformers model brings along is run.
 
     Raises:
         ModelError: there is none, or it cannot be loaded.
     """
     from goalmem_cli.models.embedding import embedders
 
-    return embedders.load_embedder(name, timeout=timeout, has_key=has_key)
+    return embedders.load_embedder(name, timeout=timeout, has_key=has_key, trusts_code=trusts_code)
 
 
 def own_embedder(name: str, dimension: int, settings: Settings, load: Callable[..., Embedder]) -> DeferredEmbedder:

@@ -26,7 +26,7 @@ from goalmem_cli.memory_records import (
     Stats,
 )
 from goalmem_cli.ports import Embedder, Vectors
-from goalmem_cli.records import Conversation, Derived, Edge, Hit, Query, Turn, Unit
+from goalmem_cli.records import Conversation, Counts, Derived, Edge, Hit, Query, Turn, Unit
 
 
 def unreported(_: Added) -> None:
@@ -235,8 +235,8 @@ class SupportsLedger(Protocol):
         """Return whether a backbone has derived anything from stored turns."""
         ...
 
-    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
-        """Return a backbone's number of units by kind, and the number of edges that touch its units."""
+    def counts_of(self, backbone: str) -> Counts:
+        """Return how many units and edges a backbone has, by kind."""
         ...
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.records import Hit, Query, Question, Turn, Usage
+from goalmem_cli.records import Counts, Hit, Query, Question, Turn, Usage
 
 if TYPE_CHECKING:
     from goalmem_cli.trace import Action, Fact, Step, Trace
@@ -189,7 +189,7 @@ class PartDone:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """The result of one indexing, and the backbone's units by kind and edges afterwards.
+    """The result of one indexing, and the counts of the backbone's units and edges afterwards.
 
     `parts` and `turns` count what was processed; `failed` are the parts that failed. `noted` has the backbone's own
     counts by name.
@@ -197,11 +197,20 @@ class Indexed:
 
     parts: int
     turns: int
-    units: Mapping[str, int]
-    edges: int
+    counts: Counts
     usage: Usage
     failed: tuple[PartDone, ...] = ()
     noted: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def units(self) -> Mapping[str, int]:
+        """The number of units by kind."""
+        return self.counts.units
+
+    @property
+    def edges(self) -> int:
+        """The number of edges of all kinds."""
+        return sum(self.counts.edges.values())
 
 
 class StructuredBackbone(Backbone, Protocol):

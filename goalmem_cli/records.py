@@ -255,6 +255,23 @@ class Edge:
     weight: float = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How large a graph is: units and edges by kind, and how many ends of each kind of edge the units of a kind are.
+
+    An edge within the graph has two ends, and one that leads to a turn has one.
+    """
+
+    units: Mapping[str, int] = field(default_factory=dict)
+    edges: Mapping[str, int] = field(default_factory=dict)
+    ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def degrees(self) -> dict[str, float]:
+        """The mean degree of the units of each kind."""
+        return {kind: sum(self.ends.get(kind, {}).values()) / n for kind, n in self.units.items() if n}
+
+
 @dataclass(frozen=True)
 class Part:
     """A stretch of a conversation that a backbone processes at once, such as a session or a window of turns.

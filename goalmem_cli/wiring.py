@@ -71,8 +71,11 @@ class Factories:
     @classmethod
     def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
         """Return goalmem's own constructors; `announce` gets messages, `watch` the progress of joining a model."""
+        is_named = settings.embedder is not None and "embedder" not in settings.by_store
+        trusts = settings.trust_remote_code and is_named  # what a store names is another's choice
         return cls(
-            partial(load_embedder, timeout=settings.timeout), partial(load_model, announce=announce, watch=watch),
+            partial(load_embedder, timeout=settings.timeout, trusts_code=trusts),
+            partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
         )  # fmt: skip
 
@@ -272,12 +275,14 @@ def build_reasoner(
     loaded: LoadedModel,
     observer: Observer | None = None,
     gold: Callable[[Question], Sequence[Hit]] | None = None,
+    prompt_of: Callable[[Question], str] | None = None,
     factories: Factories | None = None,
     begun: Begun | None = None,
 ) -> Reasoner:
     """Return the reasoner of the settings over the store's backbone.
 
-    `gold` gives a benchmark question's evidence, for `oracle`; `begun` is an earlier proof that `goal-mem` tries again.
+    `gold` gives a benchmark question's evidence, for `oracle`, and `prompt_of` the benchmark's own prompt, for
+    `own-prompt`. `begun` is an earlier proof that `goal-mem` tries again.
 
     Raises:
         BackboneMissing: the backbone has no index yet.
@@ -310,7 +315,7 @@ def build_reasoner(
     derives = partial(local, store, Capability.STRUCTURE)
 
     def beginning_with(earlier: Begun | None) -> Reasoner:
-        reasoner = entry.build(tools, Sources(store, gold, choices, loaded.fitted, room, earlier, derives))
+        reasoner = entry.build(tools, Sources(store, gold, prompt_of, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
     tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"

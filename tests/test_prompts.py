@@ -56,7 +56,8 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
         )  # fmt: skip
         request = prompt.request(dict.fromkeys(prompt.variables, ""), choices)
         assert len(book.hashes[name]) == 32
-        assert prompt.examples or profile == "compact"  # the adapter has learnt these
+        # the adapter has learnt these; a benchmark's own prompt has neither them nor instructions of goalmem's
+        assert prompt.examples or profile == "compact" or (name, prompt.system) == ("own_prompt", "")
         if isinstance(request.shape, JsonShape):
             for example in checked.examples:
                 jsonschema.validate(yaml.safe_load(example.output), dict(request.shape.schema))

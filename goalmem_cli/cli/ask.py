@@ -82,6 +82,7 @@ def ask(
     prompts: options.Prompts = None,
     store: options.Store = None,
     embedder: options.Embedder = None,
+    trust_remote_code: options.TrustRemoteCode = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
@@ -94,7 +95,8 @@ def ask(
         conversation, asker, hidden, is_remembered=remember, wants_all=wants_all, since=begun, until=ended
     )  # fmt: skip
     run = begin(
-        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder,
+        trust_remote_code=trust_remote_code, model=model, adapter=adapter,
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
         max_steps=max_steps, fact_tokens=fact_tokens,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,

@@ -179,7 +179,8 @@ def _show(run: Invocation, done: Indexed, *, is_json: bool) -> None:
         failed = [
             {"conversation": part.conversation, "part": part.name, "problem": part.problem} for part in done.failed
         ]
-        has = {"units": dict(done.units), "edges": done.edges, "noted": dict(done.noted)}
+        graph = {**asdict(done.counts), "degrees": done.counts.degrees}
+        has = {"units": dict(done.units), "edges": done.edges, "graph": graph, "noted": dict(done.noted)}
         run.screen.document({"schema_version": SCHEMA_VERSION, **shown, "per_turn": costs, **has, "failed": failed})
         return
     from goalmem_cli.render.tables import pairs

@@ -134,6 +134,7 @@ def ingest(
     format: Format = None,  # noqa: A002 - it is the flag's name
     store: options.Store = None,
     embedder: options.Embedder = None,
+    trust_remote_code: options.TrustRemoteCode = None,
     columns: Columns = "",
     formats: Formats = False,  # noqa: ARG001 - its callback answers it
     day_first: DayFirst = False,
@@ -166,7 +167,10 @@ def ingest(
         raise UsageError("there is nothing to read", "name files or folders, or a source with --from")
     if conversation is not None and STANDARD_INPUT not in map(str, paths or ()):
         raise UsageError("--conversation needs standard input", "write - for standard input")
-    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, redact=redact, timezone=timezone)
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, trust_remote_code=trust_remote_code,
+        redact=redact, timezone=timezone,
+    )  # fmt: skip
     told = Told(
         format, order, named, strict_input, conversation, restore_forgotten, take_forgotten,
         run.settings.redact, apart, run.settings.timezone,

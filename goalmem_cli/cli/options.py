@@ -13,7 +13,7 @@ ReasonerName: TypeAlias = Literal[
     "goal-mem", "direct", "full-context", "reformulate", "reflect", "react", "memguide", "tiser", "full-context-tiser",
     "remem", "remem-single", "remem-tiser", "graphrag-global",
 ]  # fmt: skip
-"""All but `oracle`, which needs a benchmark's evidence."""
+"""All but `oracle` and `own-prompt`, which need a benchmark."""
 
 
 Keep = Annotated[
@@ -63,6 +63,10 @@ Embedder = Annotated[
         help="static, minilm, gguf:PATH, a sentence-transformers name or path, or http://host:port/v1#name "
         "[default: the store's].",
     ),
+]
+TrustRemoteCode = Annotated[
+    bool | None,
+    typer.Option("--trust-remote-code", help="Run the Python code that the model named with --embedder brings along."),
 ]
 Backbone = Annotated[
     str | None,

@@ -50,6 +50,7 @@ def search(
     ] = False,
     store: options.Store = None,
     embedder: options.Embedder = None,
+    trust_remote_code: options.TrustRemoteCode = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -62,7 +63,10 @@ def search(
         raise UsageError("--until and --as-of both say where the memory ends", "give one of them")
     hidden = hidden_after(as_of)
     begun, ended = stretch(since, until, last, lambda: hidden or local_now())
-    run = begin(context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, backbone=backbone)
+    run = begin(
+        context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, trust_remote_code=trust_remote_code,
+        backbone=backbone,
+    )  # fmt: skip
     with open_for(run) as memory:
         hits = memory.search(
             query, k, conversations=conversation, speakers=speaker, since=begun, until=hidden or ended, tools=tools

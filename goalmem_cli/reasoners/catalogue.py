@@ -15,7 +15,18 @@ from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.prompts import Profile
-from goalmem_cli.reasoners import direct, full_context, goal_mem, memguide, oracle, react, reflect, reformulate, tiser
+from goalmem_cli.reasoners import (
+    direct,
+    full_context,
+    goal_mem,
+    memguide,
+    oracle,
+    own_prompt,
+    react,
+    reflect,
+    reformulate,
+    tiser,
+)
 from goalmem_cli.reasoners.full_context import Transcript
 from goalmem_cli.reasoners.goal_mem.records import Begun, Limits
 from goalmem_cli.reasoners.inquiry import Tools
@@ -48,6 +59,7 @@ def _no_store() -> StructuredMemory:
 class Sources:
     """What some reasoners need besides the tools: the transcript, gold evidence, and the values fitted to the model.
 
+    `prompt_of` returns the benchmark's own prompt for a question.
     `open_store` returns the memory, to keep what is derived from it. `room` is the estimated number of tokens of facts
     that fit into the model's context besides the prompts. `begun` is an earlier proof of the question, which `goal-mem`
     tries again.
@@ -55,6 +67,7 @@ class Sources:
 
     transcript: Transcript
     gold: Callable[[Question], Sequence[Hit]] | None = None
+    prompt_of: Callable[[Question], str] | None = None
     choices: Choices = field(default_factory=Choices)
     fitted: Fitted = UNFITTED
     room: int = Limits().max_fact_tokens
@@ -151,6 +164,15 @@ def _oracle(tools: Tools, sources: Sources) -> Reasoner:
     return oracle.Oracle(tools, sources.gold or (lambda _: ()))
 
 
+def _own_prompt(tools: Tools, sources: Sources) -> Reasoner:
+    from goalmem_cli.backbones.whole_scope import WholeScope  # only here, as it loads the database
+
+    if sources.prompt_of is None:
+        raise UsageError("this benchmark has no prompts of its own", "own-prompt is for Test of Time")
+    is_whole = isinstance(found_by(tools.backbone), WholeScope)
+    return own_prompt.OwnPrompt(tools, sources.transcript, sources.prompt_of, is_whole=is_whole)
+
+
 def _episodic(tools: Tools) -> remem.Memory:
     from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
 
@@ -229,4 +251,7 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         backbone=graphrag_global.MEMORY,
     ),
     oracle.NAME: ReasonerEntry(_oracle, _always(oracle.STEPS), _always(oracle.calls()), needs_gold=True),
+    own_prompt.NAME: ReasonerEntry(
+        _own_prompt, _always(own_prompt.STEPS), _always(own_prompt.calls()), needs_gold=True
+    ),
 }

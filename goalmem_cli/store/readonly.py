@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from goalmem_cli.memory_records import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
 from goalmem_cli.ports import Embedder, Vectors
-from goalmem_cli.records import Derived, Edge, Hit, Query, Turn, Unit
+from goalmem_cli.records import Counts, Derived, Edge, Hit, Query, Turn, Unit
 from goalmem_cli.store.changes import deriving
 from goalmem_cli.store.changes.forgetting import catch_up
 from goalmem_cli.store.changes.parts import Parts
@@ -136,8 +136,8 @@ class ReadOnlyStore:
         """Return whether a backbone has derived anything from stored turns; see `SupportsLedger`."""
         return self._read(ledger.has_parts, backbone)
 
-    def counts_of(self, backbone: str) -> tuple[dict[str, int], int]:
-        """Return the counts of a backbone's units by kind, and of its edges; see `SupportsLedger`."""
+    def counts_of(self, backbone: str) -> Counts:
+        """Return the counts of a backbone's units and edges by kind; see `SupportsLedger`."""
         return self._read(unit_rows.counts_of, backbone)
 
     def units_of(

@@ -45,6 +45,7 @@ from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
+from goalmem_cli.transcripts.readers.passages import BENCHMARKS, PassagesReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
@@ -82,6 +83,7 @@ READERS: tuple[Reader, ...] = (
     CameReader(),
     ComplexTrReader(),
     TotReader(),
+    *map(PassagesReader, BENCHMARKS),
     ChatgptReader(),
     *map(DescribedReader, JSON_LAYOUTS),
     ClaudeReader(),

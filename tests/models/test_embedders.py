@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +17,14 @@ from tokenizers import Tokenizer
 from tokenizers.models import Model, Unigram, WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable
+from goalmem_cli.config import load_settings
+from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable, UsageError
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.distil import distil
 from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
-from goalmem_cli.models.embedding.sentence import SentenceEmbedder
+from goalmem_cli.models.embedding.sentence import SentenceEmbedder, minilm_folder
 from goalmem_cli.ports import Embedder, Vectors, query_vector
+from goalmem_cli.wiring import Factories
 
 TEXTS = (
     "Ben ordered the Kyoto Latte at Momoco on Saturday.",
@@ -266,3 +271,42 @@ def test_a_model_with_prompts_reads_queries_behind_its_own(minilm: Embedder) -> 
         assert np.allclose(minilm.embed([text])[0], wanted[1], atol=1e-5)
     finally:
         plain.prompts = prompts
+
+
+def test_a_model_s_own_code_runs_only_where_it_is_trusted(minilm: Embedder, tmp_path: Path) -> None:
+    """Without that the error names the option; with it the model is loaded as its code says."""
+    assert isinstance(minilm, SentenceEmbedder)
+    folder = tmp_path / "own"
+    shutil.copytree(minilm_folder(), folder, copy_function=os.symlink)
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    modules[0]["type"] = "own_module.Own"
+    (folder / "modules.json").unlink()
+    (folder / "modules.json").write_text(json.dumps(modules), "utf-8")
+    mark = tmp_path / "ran"
+    code = (
+        f"import pathlib\nfrom sentence_transformers.models import Transformer\npathlib.Path({str(mark)!r}).touch()\n"
+    )
+    (folder / "own_module.py").write_text(f"{code}class Own(Transformer):\n    pass\n", "utf-8")
+
+    with pytest.raises(ModelUnreadable) as raised:
+        load_embedder(str(folder))
+    assert "--trust-remote-code" in raised.value.hint
+    assert not mark.exists()
+    trusted = load_embedder(str(folder), trusts_code=True)
+    assert mark.exists()
+    assert np.allclose(trusted.embed(["a boat"]), minilm.embed(["a boat"]), atol=1e-5)
+
+
+def test_code_is_trusted_only_of_an_embedder_that_the_user_names(tmp_path: Path) -> None:
+    """A store's own file may not ask for it, and an embedder that a store alone names gets no trust."""
+    flags = {"store": tmp_path, "trust_remote_code": True}
+    for typed, trusts in (({"embedder": "minilm"}, True), ({}, False)):
+        settings = load_settings({**flags, **typed}, {})
+        assert Factories.announcing(settings, print).embedder.keywords["trusts_code"] is trusts  # type: ignore[attr-defined]
+    (tmp_path / "goalmem.yaml").write_text("embedder: minilm\n", "utf-8")
+    settings = load_settings(flags, {})
+    assert settings.embedder == "minilm"
+    assert not Factories.announcing(settings, print).embedder.keywords["trusts_code"]  # type: ignore[attr-defined]
+    (tmp_path / "goalmem.yaml").write_text("trust_remote_code: true\n", "utf-8")
+    with pytest.raises(UsageError, match="has no place in a store's own file"):
+        load_settings(flags, {})

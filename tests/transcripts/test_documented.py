@@ -10,7 +10,7 @@ from goalmem_cli.guide import page
 from goalmem_cli.transcripts import FORMATS, detect, read_bytes
 
 PAGES = ("assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks")
-SECTION = re.compile(r"^## `(?P<name>[a-z-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(r"^## `(?P<name>[a-z0-9-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
@@ -19,7 +19,7 @@ ENDINGS = {
     "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt", "copied-messages": ".txt",
     "llama-ui": ".jsonl", "copilot-cli": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
     "sillytavern": ".jsonl", "goose": ".jsonl", "mattermost": ".jsonl", "imessage-html": ".html", "irc": ".log", "x-archive": ".js",
-    "wechat": ".txt", "qq": ".txt", "viber": ".csv", "oasst": ".jsonl",
+    "wechat": ".txt", "qq": ".txt", "viber": ".csv", "oasst": ".jsonl", "musique": ".jsonl",
 }  # fmt: skip
 
 

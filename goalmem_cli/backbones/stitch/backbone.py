@@ -62,6 +62,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         self._name = self._settings.name
         self._choose = choose or self._choose_by_model
         self._known: dict[tuple[str, ...] | None, Kept[Mapping[str, Intent]]] = {}
+        self._last: tuple[str, tuple[str, ...] | None, Mapping[str, Intent], Labels] | None = None
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
         """Return at most k hits, best first, with each ranking's rank.
@@ -70,14 +71,31 @@ class Stitch(StructuredBackbone[StructuredMemory]):
             ModelError: the model that chooses the labels cannot be used.
         """
         told, intents = self._settings, self._intents(query.conversations)
-        counted = inventory_counts(intents.values())
-        known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
-        chosen = self._choose(query, known) if known else {}
+        chosen = self._chosen(query, intents)
         with self._store.reading() as reader:
             hits = WAYS[told.way](reader, query, k, intents, chosen, told.name)
         if not told.filled:
             hits = [hit for hit in hits if hit.unit.id in intents]
         return [_whole(hit, intents) for hit in hits] if told.whole else hits
+
+    def labelled(self, query: Query) -> tuple[list[str], dict[tuple[str, str], list[str]]]:
+        """Return the labels chosen for a query, and those of each labelled turn by its conversation and label.
+
+        What `retrieve` chose for the same query just before is not chosen again.
+
+        Raises:
+            ModelError: the model that chooses the labels cannot be used.
+            StoreError: the store cannot be read.
+        """
+        intents = self._intents(query.conversations)
+        snippets = self._store.units_of(self._name, [SNIPPET], query.conversations)
+        turns = {
+            (unit.conversation, label): _named(intents[unit.id].labels)
+            for unit in snippets if unit.id in intents for label in unit.labels
+        }  # fmt: skip
+        last = self._last
+        is_known = last is not None and last[:2] == (query.text, query.conversations) and last[2] is intents
+        return _named(last[3] if last is not None and is_known else self._chosen(query, intents)), turns
 
     def outlook(self) -> Outlook:
         """Return what `index` would do now, without asking the model."""
@@ -114,6 +132,14 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         for facet in Facet:
             nodes, edges = label_nodes(self._name, snippets, intents, facet)
             self._store.shared(self._name, facet.value, nodes, edges, links=[facet.value])
+
+    def _chosen(self, query: Query, intents: Mapping[str, Intent]) -> Labels:
+        """Return the labels chosen for the query among those of the intents; the last choice is kept."""
+        counted = inventory_counts(intents.values())
+        known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
+        chosen = self._choose(query, known) if known else {}
+        self._last = (query.text, query.conversations, intents, chosen)
+        return chosen
 
     @property
     def _facets(self) -> list[Facet]:
@@ -202,6 +228,11 @@ def windows_of(turns: Sequence[Turn], size: int) -> list[Part]:
             for number in range(-(-len(own) // size))
         ]
     return parts
+
+
+def _named(labels: Labels) -> list[str]:
+    """Return the labels with their kinds: ``scope: the trip``."""
+    return [f"{facet.value}: {label}" for facet, own in labels.items() for label in own]
 
 
 def _loose(text: str) -> Unit:

@@ -115,10 +115,10 @@ def summary(
     Raises:
         StoreError: the store could not be read.
     """
-    kinds, edges = store.counts_of(backbone)
+    counts = store.counts_of(backbone)
     usage = sum((part.usage for part in done), Usage())
     failed = tuple(part for part in done if part.problem is not None)
-    return Indexed(len(done), sum(part.turns for part in done), kinds, edges, usage, failed, noted or {})
+    return Indexed(len(done), sum(part.turns for part in done), counts, usage, failed, noted or {})
 
 
 def about_tokens(texts: Iterable[str]) -> int:

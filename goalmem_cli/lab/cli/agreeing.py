@@ -165,6 +165,40 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
     return None
 
 
+def sort_run(made: Invocation, path: Path, jury: Jury | None) -> None:
+    """Let the judge sort the run's questions by what they need to know about time.
+
+    Raises:
+        UsageError: there is no judge or no run.
+        ModelError: the model cannot be used.
+        InputError: a file of the run is damaged.
+        StoreError: the run's folder cannot be written.
+    """
+    from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
+    from goalmem_cli.lab.evaluation.runs.run import Sorted
+    from goalmem_cli.lab.evaluation.runs.sorting import STEP, sort_questions
+    from goalmem_cli.wiring import open_prompts
+
+    if jury is None:
+        raise UsageError("--temporal needs a model that sorts the questions", "name it with --judge")
+    folder = RunFolder.going_on(path)
+    loaded = None
+    try:
+        loaded = made.factories.model(replace(made.settings, model=jury.model, adapter=None))
+        prompts = open_prompts(made.settings.prompts, loaded.profile, (STEP,))
+        with made.screen.working() as reach:
+            failed = sort_questions(
+                read_run(path), loaded.model, prompts, folder.keys(Sorted), folder.append,
+                lambda number, of: reach(f"questions sorted: {number} of {of}", number, of), loaded.at_once,
+            )  # fmt: skip
+    finally:
+        if loaded is not None:
+            loaded.close()
+        folder.close()
+    if failed:
+        made.screen.warn(f"{failed} questions were not sorted, as no reply was usable; the same command asks again")
+
+
 def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
     """Judge the answers that the model has not judged yet, and note the cost; do nothing without a jury.
 

@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli import agreeing, matrix, tables
-from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_run
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, JudgePrompt, Passes, Typed, listed, sharing
@@ -92,6 +92,9 @@ def score(
     judge: Judge = None,
     judge_prompt: JudgePrompt = "standard",
     passes: Passes = 1,
+    temporal: Annotated[
+        bool, typer.Option("--temporal", help="Let the judge also sort the questions by what they ask about time.")
+    ] = False,
     context_length: options.Context = None,
     threads: options.Threads = None,
     prompts: options.Prompts = None,
@@ -110,6 +113,8 @@ def score(
     )
     for part in runs_of(folder):
         judge_run(made, part, jury)
+        if temporal:
+            sort_run(made, part, jury)
     print_report(made.screen, [folder], form)
     return 0
 

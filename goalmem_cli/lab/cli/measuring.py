@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -145,12 +146,16 @@ class Measuring:
     def _index(self, folder: RunFolder, memory: Memory, loaded: LoadedModel) -> None:
         """Build the structured backbones over the run's store."""
         from goalmem_cli.cli.index import indexed
+        from goalmem_cli.lab.evaluation.runs.run import Grown
         from goalmem_cli.wiring import open_structured
 
         for name in self._structured:
             run = replace(self._run, settings=replace(self._run.settings, backbone=name))
             structured = open_structured(run.settings, memory.store, run.factories, lambda: loaded)
-            indexed(run, structured, structured.outlook(), _noting(folder, name))
+            outlook = structured.outlook()
+            done = indexed(run, structured, outlook, _noting(folder, name))
+            if outlook.parts or (name,) not in folder.keys(Grown):
+                folder.append(Grown(name, memory.scopes, done.counts, peak_memory()))
 
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
         from goalmem_cli.lab.evaluation.runs.runner import retrieve
@@ -179,10 +184,13 @@ class Measuring:
         from goalmem_cli.wiring import build_reasoner, call_ranges
 
         settings = self._run.settings
+        prompt_of = None if self._dataset.prompts is None else memory.prompt
 
         def build(reasoner: str, backbone: str) -> Reasoner:
             named = replace(settings, reasoner=reasoner, backbone=backbone)
-            return build_reasoner(named, memory.store, loaded, gold=memory.gold, factories=self._run.factories)
+            return build_reasoner(
+                named, memory.store, loaded, gold=memory.gold, prompt_of=prompt_of, factories=self._run.factories
+            )
 
         seconds = seconds_per_call(folder.path)
         if seconds is None:
@@ -390,6 +398,15 @@ class Measuring:
         if self._wanted.is_resumed:
             return runs / name
         return next(path for number in count(1) if not (path := runs / f"{name}-{number}").exists())
+
+
+def peak_memory() -> int:
+    """Return the most memory, in bytes, that this process had so far; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _noting(folder: RunFolder, backbone: str) -> Callable[[PartDone], None]:

@@ -16,6 +16,7 @@ from goalmem_cli.errors import UsageError
 
 if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.runs.run import Run
+    from goalmem_cli.lab.evaluation.summaries.made import Made
     from goalmem_cli.lab.evaluation.summaries.pairing import Pairing
     from goalmem_cli.lab.evaluation.summaries.published import Reported
     from goalmem_cli.lab.evaluation.summaries.summary import Summary
@@ -29,7 +30,7 @@ class Form:
     """The output format: tables, or JSON or CSV instead; `html` also writes a page, or only a page.
 
     `has_published` puts the figures from papers beside the measured ones. `against` names a row that the others are
-    tested against, question by question.
+    tested against, question by question. `tables` are tables of papers to fill in, by paper and number.
     """
 
     is_json: bool = False
@@ -39,6 +40,7 @@ class Form:
     html: Path | None = None
     has_published: bool = False
     against: str | None = None
+    tables: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Check that at most one of JSON and CSV is chosen.
@@ -121,7 +123,8 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         from goalmem_cli.lab.evaluation.summaries.summary_formats import document
 
         made = document(summaries, reported)
-        screen.document(made | ({"tests": plain(tests)} if tests else {}))
+        filled = {"tables": plain(_made(summaries, form))} if form.tables else {}
+        screen.document(made | ({"tests": plain(tests)} if tests else {}) | filled)
     elif form.is_csv:
         from goalmem_cli.lab.evaluation.summaries.summary_formats import rows_csv
 
@@ -132,6 +135,7 @@ def print_report(screen: Screen, paths: Sequence[Path], form: Form) -> None:
         screen.show(drawn(summaries, _beside(summaries, reported)))
         if tests:
             screen.show(_tested(tests, form.against or ""))
+        _show_tables(screen, summaries, form)
     if form.html is not None:
         _write(form.html, summaries, runs, reported)
         screen.note(f"{form.html} holds the report")
@@ -143,6 +147,23 @@ def _published(summaries: Sequence[Summary]) -> list[Reported]:
     from goalmem_cli.lab.render.published import chosen
 
     return chosen(summaries, load())
+
+
+def _made(summaries: Sequence[Summary], form: Form) -> list[Made]:
+    """Return the papers' tables that are wanted, filled in from the runs."""
+    from goalmem_cli.lab.evaluation.summaries.made import made
+
+    return [table for paper, number in form.tables for table in made(paper, number, summaries)]
+
+
+def _show_tables(screen: Screen, summaries: Sequence[Summary], form: Form) -> None:
+    from goalmem_cli.lab.render.published import filled
+    from goalmem_cli.lab.render.report import SplitTable
+
+    for table in _made(summaries, form):
+        manifests = [each.manifest for each in summaries if each.manifest.format == table.benchmark]
+        names = {code: name for manifest in manifests for code, name in manifest.categories.items()}
+        screen.show(SplitTable(filled(table, names)))
 
 
 def _beside(

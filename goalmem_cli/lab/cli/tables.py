@@ -21,7 +21,7 @@ from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, Typed, one_of
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.evaluation.summaries.reproducing import Command, Reproduced
+    from goalmem_cli.lab.evaluation.summaries.reproducing import Command, Figure, Reproduced
 
 SCHEMA_VERSION = 1
 
@@ -58,6 +58,7 @@ def tables(
 
     With --run they are run: those whose benchmark --data names. Interrupted anywhere, the same command goes on.
     """
+    from goalmem_cli.json_records import plain
     from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
 
     one_of(paper, listed().papers, "PAPER")
@@ -72,11 +73,14 @@ def tables(
         return _run(context, found, files, out, typed)
     screen = begin(context, quiet=quiet).screen
     usual = {**listed().data, **{name: str(path) for name, path in files.items()}}
+    figures = [one for one in listed().figures if one.paper == paper and table in (None, *one.tables)]
     if json:
         entries = [_entry(each, usual, files) for each in found]
-        screen.document({"schema_version": SCHEMA_VERSION, "paper": paper, "tables": entries})
+        shown = [plain(one) for one in figures]
+        screen.document({"schema_version": SCHEMA_VERSION, "paper": paper, "tables": entries, "figures": shown})
     else:
-        screen.answer("\n".join(line for each in found for line in lines_of(each, usual, files)).strip("\n"))
+        lines = [line for each in found for line in lines_of(each, usual, files)]
+        screen.answer("\n".join([*lines, "", *map(figure_line, figures)]).strip("\n"))
     return 0
 
 
@@ -101,8 +105,17 @@ def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Pat
         lacking = dict.fromkeys(command["needs"] for command in told["commands"] if command["needs"])
         lines += [f"not here: {name}" for name in lacking]
     lines += [f"rows that goalmem lacks: {', '.join(told['lacking'])}"] if told["lacking"] else []
+    lines += [f"columns besides: {'; '.join(told['besides'])}"] if told["besides"] else []
     lines += [f"cannot be made: {told['missing']}"] if told["missing"] else []
     return [*lines, *(f"differs: {text}" for text in told["differs"])]
+
+
+def figure_line(one: Figure) -> str:
+    """Return where a figure of a paper is on the page of a report, or why there is none."""
+    runs = " and ".join(f"table {number}" for number in one.tables)
+    where = f"charts {', '.join(map(repr, one.charts))} over the runs of {runs}" if one.charts else ""
+    said = "; ".join(filter(None, (where, one.missing, *one.differs)))
+    return f"{one.paper}, figure {one.figure}: {one.what} ({said})"
 
 
 def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path] | None) -> dict[str, Any]:
@@ -114,7 +127,8 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
         "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
         "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
         "questions": each.questions, "models": each.models, "tokens": each.told.tokens if made else "",
-        "lacking": each.lacking, "differs": (*told.differs, *(each.told.differs if made else ())),
+        "lacking": each.lacking, "besides": told.besides,
+        "differs": (*told.differs, *(each.told.differs if made else ())),
     }  # fmt: skip
 
 
@@ -155,7 +169,8 @@ def _run(
             paths.append(path)
     if not paths:
         raise UsageError("none of the tables' data is here", "name it with --data BENCHMARK=FILE")
-    print_report(screen, paths, Form(typed["json"], has_published=True))
+    tables = tuple((each.listed.paper, each.listed.table) for each in found if each.commands)
+    print_report(screen, paths, Form(typed["json"], has_published=True, tables=tables))
     return 0
 
 

@@ -130,7 +130,7 @@ class Typed:
         typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
     ]
     reasoner: Annotated[
-        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle too.")
+        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle and own-prompt too.")
     ] = "direct,goal-mem"
     backbone: Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")] = "reranked"
     model: options.Model = None
@@ -180,6 +180,7 @@ class Typed:
     parallel: options.Parallel = None
     prompts: options.Prompts = None
     embedder: options.Embedder = None
+    trust_remote_code: options.TrustRemoteCode = None
     category_names: options.CategoryNames = "official"
     json: options.Json = False
     csv: options.Csv = False
@@ -209,6 +210,7 @@ class Typed:
 _SETTINGS = (
     "quiet", "verbose", "model", "adapter", "seed", "fact_tokens", "sift", "lean", "planning", "max_breadth",
     "max_depth", "max_steps", "certainty", "strict", "threads", "parallel", "prompts", "embedder",
+    "trust_remote_code",
 )  # fmt: skip
 
 

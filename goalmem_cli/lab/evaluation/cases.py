@@ -59,6 +59,7 @@ class Case:
     - `asked`: None means the time of the last turn.
     - `language`, `asked_in`, `kind`: the codes of the conversation's and the question's languages, and the question's
       type; "" if the dataset does not say.
+    - `temporal`: what the question needs to know about time, if a model sorted the questions.
     """
 
     id: str
@@ -79,18 +80,20 @@ class Case:
     language: str = ""
     asked_in: str = ""
     kind: str = ""
+    temporal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """Questions and their conversations.
 
-    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot`` or
-      ``complex-tr``.
+    - `format`: ``locomo`` (also the corpus), ``longmemeval``, ``realtalk``, ``beam``, ``came``, ``tot``,
+      ``complex-tr``, ``musique``, ``2wiki`` or ``hotpotqa``.
     - `digest`: a hash of the files.
     - `categories`: code to name, in table order; question types unknown to the format come last.
     - `repairs`: what was corrected in the files, with counts.
     - `skipped`: each unreadable row with file, place and reason.
+    - `prompts`: returns the benchmark's own prompts of the cases with these ids; None if it has none.
     - `conversations`: yields the conversations with the given `Case.conversation` names, in the parts that the
       transcript's reader yields.
     """
@@ -103,6 +106,7 @@ class Dataset:
     repairs: Mapping[str, int]
     conversations: Callable[[Collection[str]], Iterator[Conversation]]
     skipped: tuple[str, ...] = ()
+    prompts: Callable[[Collection[str]], Mapping[str, str]] | None = None
 
     @property
     def notes(self) -> list[str]:

@@ -9,14 +9,12 @@ from typing import Any
 from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.errors import RIGHT, mark
 from goalmem_cli.lab.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
 from goalmem_cli.lab.render.cells import label
 from goalmem_cli.lab.render.figures import in_words, names_of
 from goalmem_cli.render.text import when
 from goalmem_cli.trace import Fact, Trace
-
-RIGHT = 0.5
-"""The F1 from which an answer without a verdict counts as right."""
 
 _ID_LENGTH = 32
 _DIGITS = 4
@@ -188,15 +186,9 @@ def _trace(trace: Trace, facts: _Facts) -> Json:
 
 
 def _outcome(case: Case, scores: Scores, *, is_answered: bool) -> Json:
-    """Return whether the answer is right, and the scores it has.
-
-    Right is what the judge says, where it has said it; else, of an unanswerable question, a refusal, and an F1 of
-    `RIGHT` or more, of the set where the answer is one.
-    """
+    """Return whether the answer is right, and the scores it has."""
     is_refused = scores.get("refused", 0.0) > 0
-    value = next((scores[name] for name in ("judge", "set_f1", "f1") if name in scores), None)
-    if case.is_unanswerable and "judge" not in scores:
-        value = scores.get("refused")
+    value = mark(case, scores)
     outcome = "unscored" if value is None else "right" if value >= RIGHT else "wrong"
     if not is_answered:
         outcome = "retrieved"

@@ -10,7 +10,8 @@ from itertools import accumulate, takewhile
 from rich.cells import cell_len
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
-from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, SEARCH, USAGE, Row, Summary
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.summary import LIMITS, PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.lab.render.cells import amount, difference, heading, share
 from goalmem_cli.lab.render.figures import Member, in_words, names_of
 from goalmem_cli.render.text import safe
@@ -149,8 +150,10 @@ def charts_of(summaries: Sequence[Summary]) -> list[Charts]:
         *_categories(labels, members),
         Charts("Evidence recall", _group(labels, members, depths, _recall, share)),
         Charts("Differences", _group(labels, members, PAIRED, lambda row: row.paired, difference)),
+        *_ablations(labels, members),
         Charts("Cost of a question", _amounts(labels, members)),
         Charts("Realised search", _distributions(labels, members)),
+        *_within(labels, members),
     )
     return [group for group in groups if group.charts]
 
@@ -182,6 +185,27 @@ def _categories(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Ch
                     parts.setdefault(name, []).append((label, category.metrics[metric]))
         if parts:
             yield Charts(f"{heading(metric)} by category", tuple(_charts(parts, share)))
+
+
+def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    for whole, apart in ablations(members).items():
+        parts: dict[str, list[Named]] = {}
+        for name in PAIRED:
+            for at, figures in apart.items():
+                if name in figures:
+                    parts.setdefault(heading(name), []).append((labels[at], figures[name]))
+        yield Charts(f"Ablations of {labels[whole]}", tuple(_charts(parts, difference)))
+
+
+def _within(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    for name in LIMITS:
+        rows = zip(labels, members, strict=True)
+        parts = {
+            label: [(f"{name} {limit}", figure) for limit, figure in row.within[name].items()]
+            for label, (_, row) in rows
+            if name in row.within
+        }
+        yield Charts(f"Right within {name}", tuple(_charts(parts, share)))
 
 
 def _recall(row: Row) -> Mapping[str, Interval]:

@@ -8,10 +8,14 @@ from functools import partial
 from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
     ANSWERS,
+    LIMITS,
     PAIRED,
     REASONING,
     SEARCH,
@@ -103,12 +107,17 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
         _categories,
         _parts,
         _refusals,
+        _errors,
         _recall,
+        _chosen_labels,
         _usage,
         _indexing,
+        _graphs,
         _distributions,
+        _within,
         _reasoning,
         _paired,
+        _ablations,
         _judges,
     )
     tables = [table for make in makers for table in make(members) if table.rows and table.columns]
@@ -204,14 +213,41 @@ def _spent(row: Row) -> str:
 
 def _indexing(members: Sequence[Member]) -> Iterator[Figures]:
     """Yield what building the backbones took, each once."""
-    columns = ("calls", "tokens read", "of them cached", "written", "tokens a question")
+    columns = ("calls", "tokens read", "of them cached", "written", "tokens a question", "seconds", "peak memory")
     rows: dict[tuple[str, ...], tuple[str, ...]] = {}
     for (_, *name), (summary, row) in zip(names_of(members), members, strict=True):
         if (used := row.indexing).calls:
             tokens = (used.prompt_tokens, used.cached_tokens, used.completion_tokens)
             share_of_one = (used.prompt_tokens + used.completion_tokens) / max(1, summary.cases)
-            rows[tuple(name)] = (f"{used.calls:,}", *(f"{each:,}" for each in tokens), f"{share_of_one:,.0f}")
-    yield Figures("Cost of indexing", _keys_of(members)[1:], columns, tuple(rows.items()), "all conversations, once")
+            cells = (f"{used.calls:,}", *(f"{each:,}" for each in tokens), f"{share_of_one:,.0f}")
+            rows[tuple(name)] = (*cells, f"{used.seconds:,.1f}", _gigabytes(row))
+    note = "all conversations, once; the memory is that of the process, with a model that runs in it"
+    yield Figures("Cost of indexing", _keys_of(members)[1:], columns, tuple(rows.items()), note)
+
+
+def _gigabytes(row: Row) -> str:
+    return f"{row.grown.peak / 1e9:.1f} GB" if row.grown is not None and row.grown.peak else ""
+
+
+def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield how large the graphs of structured backbones are, each once (REMem, Table 22)."""
+    rows: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for (_, *name), (_, row) in zip(names_of(members), members, strict=True):
+        if (grown := row.grown) is None:
+            continue
+        for kind, n in grown.counts.units.items():
+            ends = grown.counts.ends.get(kind, {})
+            by_edge = ", ".join(f"{edge} {count / n:,.1f}" for edge, count in ends.items()) if n else ""
+            degree = f"{grown.counts.degrees.get(kind, 0):,.1f}"
+            rows[(*name, f"{kind}, nodes")] = (
+                f"{n / grown.graphs:,.1f}",
+                f"{degree} ({by_edge})" if by_edge else degree,
+            )
+        for kind, n in grown.counts.edges.items():
+            rows[(*name, f"{kind}, edges")] = (f"{n / grown.graphs:,.1f}", "")
+    keys = (*_keys_of(members)[1:], "kind")
+    note = "a graph is what one question may see; mean degrees count the ends of edges, by kind of edge in brackets"
+    yield Figures("Size of the graphs", keys, ("in a graph", "mean degree"), tuple(rows.items()), note)
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
@@ -269,11 +305,34 @@ def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
     yield _table("Refusal", members, columns, rows, "saying that memory does not tell, where that is right")
 
 
+def _errors(members: Sequence[Member]) -> Iterator[Figures]:
+    there = [kind for kind in ErrorClass if any(kind in row.errors for _, row in members)]
+    rows = []
+    for name, (_, row) in zip(names_of(members), members, strict=True):
+        if wrong := sum(row.errors.values()):
+            counts = [row.errors.get(kind, 0) for kind in there]
+            rows.append((name, (str(wrong), *(f"{count} ({count / wrong:.0%})" for count in counts))))
+    note = "answers that are not right, each in one class, and its share of them"
+    yield _table("Errors", members, ("wrong", *(kind.replace(", ", "\n") for kind in there)), rows, note)
+
+
 def _recall(members: Sequence[Member]) -> Iterator[Figures]:
     depths = sorted({k for _, row in members for k in row.recall})
     columns = {f"@{k}": [row.recall.get(k) for _, row in members] for k in depths}
     note = "share of the evidence among the first k units; answerable questions with evidence"
     yield _intervals("Evidence recall", members, columns, share, note)
+
+
+def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield how the labels chosen for questions agree with those of the evidence (STITCH, Table 6)."""
+    rows = [
+        (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
+        for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels
+    ]  # fmt: skip
+    note = (
+        "mean and standard deviation over conversations; shares of questions, or of the evidence or the labels chosen"
+    )
+    yield _table("Labels chosen for questions", members, tuple(DIAGNOSTICS.values()), rows, note)
 
 
 def _usage(members: Sequence[Member]) -> Iterator[Figures]:
@@ -294,6 +353,14 @@ def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
         yield _table(f"Realised {name}", members, tuple(map(str, values)), rows, f"questions by {_DISTRIBUTIONS[name]}")
 
 
+def _within(members: Sequence[Member]) -> Iterator[Figures]:
+    for name in LIMITS:
+        limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
+        columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
+        note = "right answers, where one that was settled later counts as wrong"
+        yield _intervals(f"Right within {name}", members, columns, share, note)
+
+
 def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
     columns = {label(name): [row.reasoning.get(name) for _, row in members] for name in REASONING}
     yield _intervals("Reasoning, against the gold plans", members, columns, share)
@@ -311,6 +378,13 @@ def _paired(members: Sequence[Member]) -> Iterator[Figures]:
         columns = {label(name): [row.paired.get(name) for _, row in chosen] for name in PAIRED}
         note = "mean difference, question by question, over the same backbone"
         yield _intervals(f"Compared with {baseline}", chosen, columns, difference, note)
+
+
+def _ablations(members: Sequence[Member]) -> Iterator[Figures]:
+    for whole, apart in ablations(members).items():
+        columns = {label(name): [apart.get(at, {}).get(name) for at in range(len(members))] for name in PAIRED}
+        title = f"Ablations of {in_words(names_of(members)[whole])}"
+        yield _intervals(title, members, columns, difference, "mean difference, question by question")
 
 
 def _judges(members: Sequence[Member]) -> Iterator[Figures]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Reported
-from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
+from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
+from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
+from goalmem_cli.lab.evaluation.summaries.summary import Summary
 from goalmem_cli.lab.render.cells import Figures, Section, heading, label
 
 HERE = "measured here"
@@ -16,8 +18,6 @@ _NOTE = f"rows marked with a paper's table are what it reports, with its own mod
 _GROUPS: Mapping[str, tuple[str, ...]] = {"answers": QUALITY, "refusal": REFUSAL, "cost of a question": COST}
 
 Name = tuple[str, str, str]
-Values = Mapping[tuple[str, str], float]
-"""What one row has, by metric and category."""
 
 
 def beside(parts: Sequence[Section], summaries: Sequence[Summary], reported: Sequence[Reported]) -> list[Section]:
@@ -62,7 +62,7 @@ def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tup
             if row.queries:
                 continue
             called = f"{row.reasoner} over {row.backbone}"
-            rows.append(((called, summary.manifest.model, HERE), _measured(row)))
+            rows.append(((called, summary.manifest.model, HERE), values_of(summary, row)))
             reasoner, backbone, told = summary.told(row)
             for name, one in alike.items():
                 if (one.backbone, one.reasoner) != (backbone, reasoner) or name not in groups:
@@ -78,31 +78,23 @@ def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tup
     return [*rows, *groups.items()], notes
 
 
-def _measured(row: Row) -> Values:
-    found: dict[tuple[str, str], float] = {(name, ""): each.mean for name, each in row.metrics.items()}
-    for code, category in row.by_category.items():
-        found |= {(name, code): each.mean for name, each in category.metrics.items()}
-    found |= {(name, ""): each.mean for name, each in row.usage.items()}
-    if row.usage:
-        found["tokens", ""] = row.usage["prompt_tokens"].mean + row.usage["completion_tokens"].mean
-    if row.refusal is not None:
-        shares = (row.refusal.precision, row.refusal.recall, row.refusal.f1)
-        named = zip(REFUSAL, (*shares, row.refusal.refused), strict=True)
-        found |= {(name, ""): value for name, value in named if value is not None}
-    return found
-
-
 def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
     for what, metrics in _GROUPS.items():
         columns = {metric: (metric, "") for metric in metrics}
-        yield from _table(f"{TITLE}: {what}", rows, columns, label)
+        yield from _table(f"{TITLE}: {what}", rows, columns, _called)
 
 
 def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
     codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
     for metric in QUALITY:
         columns = {code: (metric, code) for code in codes}
-        yield from _table(f"{TITLE}: {heading(metric)} by category", rows, columns, lambda code: names.get(code, code))
+        title = heading(metric) + _called(metric).removeprefix(label(metric))
+        yield from _table(f"{TITLE}: {title} by category", rows, columns, lambda code: names.get(code, code))
+
+
+def _called(metric: str) -> str:
+    """Return what a metric is called, where those of all questions stand beside those of the answerable ones."""
+    return f"{label(metric)}{', refusals counted' if metric in OVER_ALL else ''}"
 
 
 def _table(
@@ -122,6 +114,33 @@ def _table(
         if any(key in values for key in kept.values())
     )
     yield Figures(title, _KEYS, tuple(kept), cells, _NOTE)
+
+
+def filled(table: Made, names: Mapping[str, str]) -> Figures:
+    """Return a paper's table with what was measured, and what the paper reports in brackets.
+
+    A letter stands where nothing was measured; the note says why. `names` are those of categories by code.
+    """
+    reasons = dict.fromkeys(cell.missing for _, _, cells in table.rows for cell in cells if cell.missing)
+    letters = {reason: chr(ord("a") + place) for place, reason in enumerate(reasons)}
+    rows = tuple(
+        ((method, model), tuple(_filled(*pair, letters) for pair in zip(table.columns, cells, strict=True)))
+        for method, model, cells in table.rows
+    )
+    heads = tuple(_head(column, names) for column in table.columns)
+    said = ["in brackets what the paper reports", *(f"{letter}: {reason}" for reason, letter in letters.items())]
+    title = f"{table.paper}, Table {table.table}, as measured here: {table.benchmark}"
+    return Figures(title, ("method", "the paper's model"), heads, rows, "; ".join(said))
+
+
+def _head(column: Column, names: Mapping[str, str]) -> str:
+    part = ", ".join(filter(None, (names.get(column.category, column.category), column.subset)))
+    return f"{_called(column.metric)}\n{part}" if part else _called(column.metric)
+
+
+def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:
+    here = letters[cell.missing] if cell.missing else _written(column.metric, cell.measured)
+    return here if cell.reported is None else f"{here} ({_written(column.metric, cell.reported)})"
 
 
 def _written(metric: str, value: float | None) -> str:

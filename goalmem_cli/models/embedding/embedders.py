@@ -185,7 +185,7 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def load_embedder(
     name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300,
-    has_key: bool = True,
+    has_key: bool = True, trusts_code: bool = False,
 ) -> Embedder:  # fmt: skip
     """Return the embedder of that name.
 
@@ -193,8 +193,8 @@ def load_embedder(
     with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or
     sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub. A model of the
     hub must be in the local cache unless `may_download` is True. `threads` is the number of threads of a GGUF model
-    (None: one per core), `timeout` how many seconds a server may take for one request, and `has_key` whether it gets
-    the key.
+    (None: one per core), `timeout` how many seconds a server may take for one request, `has_key` whether it gets
+    the key, and `trusts_code` whether the Python code that a sentence-transformers model brings along is run.
 
     Raises:
         ModelMissing: there is no embedder of that name.
@@ -221,7 +221,7 @@ def load_embedder(
         name = str(folder.resolve())
         if _is_static(folder):
             return StaticEmbedder.from_folder(name, folder)
-    return SentenceEmbedder(name, load_transformer(name, may_download=may_download))
+    return SentenceEmbedder(name, load_transformer(name, may_download=may_download, trusts_code=trusts_code))
 
 
 def _is_static(folder: Path) -> bool:

@@ -58,10 +58,11 @@ class SentenceEmbedder:
         return np.asarray(row, dtype=np.float32)
 
 
-def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransformer:
+def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool = False) -> SentenceTransformer:
     """Return the sentence-transformers model called `name`: ``minilm``, a folder, or a name on the Hugging Face hub.
 
-    A model of the hub must be in the local cache unless `may_download` is True.
+    A model of the hub must be in the local cache unless `may_download` is True. Python code that a model brings along
+    is run only with `trusts_code`.
 
     Raises:
         ModelMissing: there is no model of that name.
@@ -75,14 +76,16 @@ def load_transformer(name: str, *, may_download: bool = False) -> SentenceTransf
         from sentence_transformers import SentenceTransformer
 
         try:
-            return SentenceTransformer(str(source), local_files_only=is_folder or not may_download)
+            offline = is_folder or not may_download
+            return SentenceTransformer(str(source), local_files_only=offline, trust_remote_code=trusts_code)
         except OSError as error:
             raise _missing(name, is_folder=is_folder) from error
         except (ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise ModelUnreadable(
-                f"the embedder {name} cannot be loaded: {reason}", "use --embedder static, or another model"
-            ) from error
+            hint = "use --embedder static, or another model"
+            if "trust_remote_code" in str(error) and not trusts_code:
+                hint = "--trust-remote-code runs the Python code that it brings along; or use another model"
+            raise ModelUnreadable(f"the embedder {name} cannot be loaded: {reason}", hint) from error
 
 
 def _missing(name: str, *, is_folder: bool) -> ModelMissing | ModelUnreadable:

@@ -10,7 +10,7 @@ from typing import Any
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import FLAT
-from goalmem_cli.records import Edge, Query, Unit
+from goalmem_cli.records import Counts, Edge, Query, Unit
 from goalmem_cli.store.database.access import Connection, Row
 from goalmem_cli.store.database.columns import (
     WITHIN_SPANS,
@@ -366,15 +366,25 @@ def count_kinds(connection: Connection, units: Sequence[str]) -> dict[str, int]:
     return {str(kind): int(count) for kind, count in rows}
 
 
-def counts_of(connection: Connection, backbone: str) -> tuple[dict[str, int], int]:
-    """Return how many units of each kind the backbone has, and how many edges touch one of its units."""
+def counts_of(connection: Connection, backbone: str) -> Counts:
+    """Return how many units and edges of each kind the backbone has, and how many ends of edges its units are."""
     kinds = connection.rows("SELECT kind, count(*) FROM units WHERE backbone = ? GROUP BY ALL ORDER BY ALL", [backbone])
-    edges = connection.value(
+    edges = connection.rows(
         """WITH own AS (SELECT id FROM units WHERE backbone = ?)
-        SELECT count(*) FROM edges WHERE source IN (SELECT id FROM own) OR target IN (SELECT id FROM own)""",
+        SELECT kind, count(*) FROM edges WHERE source IN (SELECT id FROM own) OR target IN (SELECT id FROM own)
+        GROUP BY ALL ORDER BY ALL""",
         [backbone],
     )
-    return {str(kind): int(count) for kind, count in kinds}, int(edges)
+    ends = connection.rows(
+        """SELECT units.kind, ends.kind, count(*)
+        FROM (SELECT source AS id, kind FROM edges UNION ALL SELECT target, kind FROM edges) AS ends
+        JOIN units ON units.id = ends.id WHERE units.backbone = ? GROUP BY ALL ORDER BY ALL""",
+        [backbone],
+    )
+    of: dict[str, dict[str, int]] = {}
+    for unit, edge, count in ends:
+        of.setdefault(str(unit), {})[str(edge)] = int(count)
+    return Counts({str(kind): int(n) for kind, n in kinds}, {str(kind): int(n) for kind, n in edges}, of)
 
 
 def count_edges_of(connection: Connection, units: Sequence[str]) -> int:

@@ -104,7 +104,7 @@ def test_a_search_that_fails_is_no_measurement(tmp_path: Path) -> None:
         measure_search(Place.of_folder(tmp_path), rounds=1)
 
 
-QUESTIONS = ("tot", "complex-tr")
+QUESTIONS = ("tot", "complex-tr", "musique", "2wiki", "hotpotqa")
 """Formats of questions, whose facts are the turns: these have their own words."""
 
 

@@ -12,6 +12,7 @@ import pytest
 from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
+from tests.backbones.replies import AnyReply
 from tests.cli.test_adapter import HASH, adapted
 from tests.cli.test_index import noting
 from tests.conftest import SAMPLES
@@ -59,6 +60,33 @@ def test_a_benchmark_is_indexed_on_the_way(goalmem: Goalmem, tmp_path: Path) -> 
     outcome = goalmem("eval", MOMOCO, "--retrieval-only", "--backbone", "flat", factories=factories)
     assert outcome.code == 2
     assert "notes" in outcome.error_lines[1]
+
+
+def test_the_report_says_how_large_the_graphs_are(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Nodes and edges by kind, mean degrees, and the memory and seconds of indexing (REMem, Tables 19 and 22)."""
+    model = ScriptedModel(AnyReply(1))
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 8192))
+    words = ("eval", MOMOCO, "--retrieval-only", "--backbone", "paper:remem", "--out", str(tmp_path / "run"))
+    done = goalmem(*words, "--json", factories=factories)
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["runs"]
+    counts, graphs = row["graph"]["counts"], row["graph"]["graphs"]
+    assert graphs == 1
+    assert min(counts["units"][kind] for kind in ("gist", "fact", "phrase")) > 0
+    assert {"context", "relation", "subject", "object"} <= counts["edges"].keys()
+    ends = {kind: sum(of.values()) for kind, of in counts["ends"].items()}
+    assert sum(ends.values()) == 2 * sum(counts["edges"].values())  # no edge leads to a turn
+    assert ends["fact"] == counts["edges"]["subject"] + counts["edges"]["object"]
+    assert row["graph"]["degrees"]["gist"] == pytest.approx(ends["gist"] / counts["units"]["gist"])
+    assert row["graph"]["peak"] > 20_000_000
+    assert row["indexing"]["seconds"] > 0
+
+    told = goalmem("report", str(tmp_path / "run")).out
+    assert all(words in told for words in ("Size of the graphs", "gist, nodes", "relation, edges", "peak memory"))
+    assert f"{counts['units']['gist'] / graphs:,.1f}" in told
+    assert goalmem(*words, "--json", factories=factories).code == 0  # nothing is new, and the figures stay
+    (again,) = json.loads(goalmem("report", str(tmp_path / "run"), "--json").out)["runs"]
+    assert again["graph"] == row["graph"]
 
 
 def recalls(document: dict[str, Any]) -> dict[tuple[str, str], float]:

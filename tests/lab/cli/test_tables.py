@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from goalmem_cli.lab.evaluation.summaries.published import load, read_tables
+from goalmem_cli.lab.evaluation.summaries.published import QUALITY, Column, Line, load, read_tables
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
-from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
-from tests.backbones.replies import AnyReply
 from tests.conftest import CHECKOUT
 from tests.invoking import Goalmem, seeing
-from tests.lab.evaluation import test_came, test_realtalk
+from tests.lab.evaluation.gold_tables import gold_model, small
 from tests.lab.evaluation.tables_page import PAGE, page
-from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
 PAPERS = CHECKOUT.parent / "shared" / "papers"
 NAMES = ("goal-mem", "remem", "stitch")
@@ -73,7 +71,7 @@ def test_what_is_not_here_is_said(goalmem: Goalmem, tmp_path: Path) -> None:
     """Which data are missing, which rows goalmem lacks, which tables cannot be made; unknown names are refused."""
     told = goalmem("eval", "tables", "remem", "--json").out
     tables = {each["table"]: each for each in json.loads(told)["tables"]}
-    assert tables[14]["missing"] == "goalmem reads neither data set"
+    assert {command["needs"] for command in tables[14]["commands"]} == {"--data musique=FILE", "--data 2wiki=FILE"}
     assert tables[3]["lacking"] == ["Mem0", "Graphiti"]
     assert {command["needs"] for command in tables[5]["commands"]} == {"--data locomo=FILE", "--data complex-tr=FILE"}
     text = goalmem("eval", "tables", "stitch", "--table", "2", "--data", f"came={tmp_path}").out
@@ -90,64 +88,66 @@ def test_what_is_not_here_is_said(goalmem: Goalmem, tmp_path: Path) -> None:
     assert goalmem("eval", "tables", "remem", "--run", "--out", str(tmp_path / "r")).code == 2
 
 
-def small(folder: Path) -> dict[str, Path]:
-    """Return made-up data of each benchmark: a conversation of a few turns, and one question or one of each category."""
-    said = [
-        {"speaker": who, "dia_id": f"D1:{n}", "text": text}
-        for n, (who, text) in enumerate(
-            (("Ana", "I moved to Leeds in May."), ("Ben", "I got a cat called Biscuit."), ("Ana", "I drink tea.")), 1
-        )
-    ]
-    asked = [
-        {"question": f"Where does Ana live {n}?", "answer": "Leeds", "evidence": ["D1:1"], "category": n}
-        for n in (1, 2, 3, 4)
-    ]
-    talk = {"speaker_a": "Ana", "speaker_b": "Ben", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said}
-    locomo = [{"sample_id": "conv-1", "conversation": talk, "qa": asked}]
-    question = {
-        "question_id": "q1",
-        "question_type": "multi-session",
-        "question": "Which cup did I buy?",
-        "answer": "the blue one",
-        "question_date": "2023/05/30 (Tue) 23:40",
-        "answer_session_ids": ["s1"],
-        "haystack_session_ids": ["s1"],
-        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
-        "haystack_sessions": [[{"role": "user", "content": "I bought the blue cup.", "has_answer": True}]],
-    }
-    (folder / "realtalk").mkdir()
-    return {
-        "locomo": written(folder, *locomo, name="locomo.json"),
-        "longmemeval": written(folder, question, name="longmemeval.json"),
-        "realtalk": test_realtalk.written(folder / "realtalk", ("When did Mia see Theodor?", "2023")),
-        "complex-tr": written(folder, complex_tr("a", ["Acme"]), name="complex_tr.jsonl"),
-        "tot": written(folder, semantic("Who was the R3 of E40 in 1984?", "E12"), name="tot.jsonl"),
-        "came": test_came.trajectory(folder / "came", test_came.question()),
-    }
-
-
 @pytest.mark.parametrize(
     ("paper", "table"),
     [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in TABLES],
 )
 def test_each_table_is_made_in_small(goalmem: Goalmem, tmp_path: Path, paper: str, table: int) -> None:
-    """Over made-up data, with a model of any replies: each row that goalmem has the method of stands beside the paper's."""
-    model = ScriptedModel(AnyReply(1))
+    """Over made-up data, with gold replies: every row and column of the paper's, and why a cell has nothing."""
+    files = small(tmp_path)
+    model = gold_model(files.values())
     factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 16384, digest="d1"))
-    data = [word for name, path in small(tmp_path).items() for word in ("--data", f"{name}={path}")]
-    words = ("eval", "tables", paper, "--table", str(table), "--run", "--out", str(tmp_path / "out"), "--limit", "1")
+    data = [word for name, path in files.items() for word in ("--data", f"{name}={path}")]
+    words = ("eval", "tables", paper, "--table", str(table), "--run", "--judge", "J", "--out", str(tmp_path / "out"))
     outcome = goalmem(*words, *data, factories=factories)
     assert outcome.code == 0, outcome.err
 
     told = " ".join(outcome.out.split())
     title = read_tables()[0][paper].title
     assert f"{title}, Table {table}" in told
+    assert f"{title}, Table {table}, as measured here: " in told
     for row in rows_measured(paper, table):
         assert row in told, row
     assert "left out" not in outcome.err
     asked = model.calls
-    assert goalmem(*words, *data, factories=factories).code == 0
-    assert model.calls == asked  # the same command goes on, and nothing is left
+    again = goalmem(*words, *data, "--json", factories=factories)
+    assert (again.code, model.calls) == (0, asked)  # the same command goes on, and nothing is left
+    check_cells(paper, table, json.loads(again.out)["tables"])
+
+
+def check_cells(paper: str, table: int, made: list[dict[str, Any]]) -> None:
+    """Check a filled table: the paper's rows and columns, gold answers right, and no cell empty without a reason."""
+    own = [one for one in read_tables()[1] if (one.paper, one.table) == (paper, table)]
+    wanted = [(one.benchmark, line.name, line.model or one.model, one.columns) for one in own for line in one.rows]
+    rows = [
+        (part["benchmark"], name, model, tuple(Column(**column) for column in part["columns"]))
+        for part in made
+        for name, model, _ in part["rows"]
+    ]
+    assert sorted(map(repr, rows)) == sorted(map(repr, wanted))
+    lines = {(one.benchmark, line.name, line.model or one.model): line for one in own for line in one.rows}
+    for part in made:
+        for name, model, cells in part["rows"]:
+            line = lines[part["benchmark"], name, model]
+            for column, cell in zip(part["columns"], cells, strict=True):
+                missing = expected_reason(line, column)
+                assert missing in cell["missing"] if missing else not cell["missing"], (name, column, cell)
+                if not missing:
+                    assert cell["measured"] == EXACT.get(column["metric"], cell["measured"]), (name, column, cell)
+                    assert cell["measured"] >= 0
+
+
+EXACT = {**dict.fromkeys((*QUALITY, "refusal_precision", "refusal_recall", "refusal_f1", "refusals"), 1.0)}
+"""What gold replies come to."""
+
+
+def expected_reason(line: Line, column: dict[str, Any]) -> str:
+    """Return why a cell of the row has nothing, "" if it has something."""
+    if not (line.backbone and line.reasoner):
+        return "package that is not goalmem's" if line.backbone else "lacks"
+    if column["subset"] not in ("", "small", "S"):
+        return f"not of the part {column['subset']!r}"
+    return "tokens of prompts" if column["metric"] == "other_tokens" else ""
 
 
 def rows_measured(paper: str, table: int) -> list[str]:

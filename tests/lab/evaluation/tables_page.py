@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from goalmem_cli.lab.cli.tables import lines_of
+from goalmem_cli.lab.cli.tables import figure_line, lines_of
 from goalmem_cli.lab.evaluation.summaries.published import read_tables
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
 
@@ -22,9 +22,16 @@ is measured with just the settings that it needs.
 goalmem eval tables stitch --table 2
 ```
 
-With `--run` the commands are run whose data `--data` names, and one report has the paper's rows beside yours:
+With `--run` the commands are run whose data `--data` names. A report has the paper's rows beside yours, and behind it
+the table stands as the paper has it: every row and column, what was measured, the paper's figure in brackets, and why a
+cell has nothing. Columns for a part of a benchmark are filled by a run over a file or folder with that word in its name:
+`small`, `medium`, `large` for CAME-Bench, `oracle`, `s`, `m` for LongMemEval, as in `--data came=came/small`.
 
     goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
+    goalmem report remem-3/table-3-* --html remem-3.html
+
+The page has the papers' figures and ablations as charts: see the figures of each paper below. An ablation is a run whose
+system was told something of its own (`GOALMEM_BACKBONES`), beside one that was not.
 
 Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
 full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix
@@ -39,17 +46,28 @@ def page() -> str:
     for paper, told in papers.papers.items():
         parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
-        cannot = list[str]()
+        cannot, items, made = list[str](), list[str](), dict[int, list[str]]()
         for each in reproduced(paper):
             name, *lines = [line for line in lines_of(each, papers.data) if line]
             own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
             said = "; ".join(line for line in own if not line.startswith("    "))
             commands = [line for line in own if line.startswith("    ")]
             called = f"Table {name.partition(', table ')[2]}"
-            if commands:
+            of = next((number for number, known in made.items() if {*commands} <= {*known}), None)
+            if commands and of is not None:
+                items.append(
+                    f"- **{called}** ({'; '.join(filter(None, (said, f'commands: among those of table {of}')))})"
+                )
+            elif commands:
                 parts += [f"**{called}**{f' ({said})' if said else ''}", "", *commands, ""]
+                made[each.listed.table] = commands
             else:
                 cannot.append(f"{called} ({said.removeprefix('cannot be made: ')})")
+        figures = [one for one in papers.figures if one.paper == paper]
+        cannot += [f"Figure {one.figure}: {one.what} ({one.missing})" for one in figures if one.missing]
+        for line in (figure_line(one).partition(", figure ")[2] for one in figures if not one.missing):
+            items.append("- **Figure {}** ({}".format(*line.split(" (", 1)))
+        parts += ["\n".join(items), ""]
         parts += [f"These cannot be made: {'; '.join(cannot)}.", ""] if cannot else []
     return "\n".join(parts).rstrip("\n") + "\n"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
+from goalmem_cli.lab.evaluation.metrics.agreement import correlation
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired, paired_test
 from tests.conftest import examples
 
@@ -103,3 +106,27 @@ def test_a_paired_test_by_hand() -> None:
     assert same is not None
     assert (same.difference.mean, same.t, same.p, same.effect) == (0.5, None, None, None)
     assert paired_test([], []) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_statistics_are_those_of_scipy_by_another_way(seed: int) -> None:
+    """A paired t-test is that of the differences against 0, d is t by the root of n, rho is r of the ranks."""
+    chance = np.random.default_rng(seed)
+    left, right = chance.integers(0, 2, 40).astype(float).tolist(), chance.random(40).tolist()
+    apart = np.subtract(left, right)
+    found = paired_test(left, right)
+    assert found is not None
+    alone = stats.ttest_1samp(apart, 0.0)
+    assert (found.t, found.p) == (pytest.approx(alone.statistic), pytest.approx(alone.pvalue))
+    assert found.effect == pytest.approx(alone.statistic / 40**0.5)
+    half = 1.96 * apart.std() / 40**0.5
+    assert (found.difference.low, found.difference.high) == pytest.approx(
+        (apart.mean() - half, apart.mean() + half), abs=0.05
+    )
+
+    marks = [value == 1 for value in left]
+    together = correlation(right, marks)
+    assert together is not None
+    assert together.pearson == pytest.approx(stats.pointbiserialr(marks, right).statistic)
+    ranks = [stats.rankdata(values) for values in (right, left)]
+    assert together.spearman == pytest.approx(np.corrcoef(*ranks)[0, 1])

@@ -22,6 +22,7 @@ from tests.conftest import examples
 from tests.lab.evaluation.test_beam import chat as beam_chat
 from tests.lab.evaluation.test_came import question as came_question
 from tests.lab.evaluation.test_came import trajectory
+from tests.lab.evaluation.test_passages import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic
 from tests.transcripts.layouts import LONGMEMEVAL, REALTALK
 
@@ -78,6 +79,11 @@ def test_each_layout_is_recognised(tmp_path: Path, name: str) -> None:
     """A file of each layout is one dataset, of which every conversation that a case names can be had."""
     documents = {"locomo": sample("s", "x"), "longmemeval": [LONGMEMEVAL], "realtalk": REALTALK}
     documents |= {"tot": [semantic("Who?", "E12")], "complex-tr": [complex_tr("a", ["Acme"])]}
+    documents |= {
+        "musique": [musique("2hop__1_2")],
+        "2wiki": [pairs("a", evidences=[])],
+        "hotpotqa": [pairs("a", level="hard")],
+    }
     if name == "beam":
         path = beam_chat(tmp_path / "set", {"abstention": [{"question": "Who?"}]})
     else:

@@ -6,16 +6,18 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
-from goalmem_cli.lab.evaluation.datasets import beam, came, complex_tr, locomo, longmemeval, realtalk, tot
+from goalmem_cli.lab.evaluation.datasets import beam, came, complex_tr, locomo, longmemeval, passages, realtalk, tot
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, ordered
 from goalmem_cli.records import STANDARD_INPUT, Conversation, content_hash
 from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
 from goalmem_cli.transcripts.readers import beam as beam_files
 from goalmem_cli.transcripts.readers import came as came_files
+from goalmem_cli.transcripts.readers.passages import BENCHMARKS
 from goalmem_cli.transcripts.reading.source import refuse
 from goalmem_cli.transcripts.reading.texts import clean, quoted
 
@@ -25,13 +27,14 @@ class Layout:
     """How one benchmark writes its questions; the transcript format of the same name reads its conversations.
 
     `files` are the conversation's file and the questions' file, if they are separate. With `skips`, unreadable rows are
-    left out and reported instead of ending the reading.
+    left out and reported instead of ending the reading. `prompts` reads the benchmark's own prompt of each question.
     """
 
     categories: Mapping[str, str]
     read: Callable[[Source, Counter[str]], Iterator[Case]]
     skips: bool = False
     files: tuple[str, str] | None = None
+    prompts: Callable[[Source], Iterator[tuple[str, str]]] | None = None
 
 
 LAYOUTS: Mapping[str, Layout] = {
@@ -40,8 +43,12 @@ LAYOUTS: Mapping[str, Layout] = {
     "realtalk": Layout(realtalk.CATEGORIES, realtalk.read_cases),
     "beam": Layout(beam.CATEGORIES, beam.read_cases, files=(beam_files.CHAT, beam_files.QUESTIONS)),
     "came": Layout(came.CATEGORIES, came.read_cases, files=(came_files.TURNS, came_files.QUESTIONS)),
-    "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True),
+    "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True, prompts=tot.read_prompts),
     "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
+    **{
+        each.name: Layout(passages.CATEGORIES[each.name], partial(passages.read_cases, each), skips=True)
+        for each in BENCHMARKS
+    },
 }
 """The dataset formats by name; the corpus form is LoCoMo's with gold plans."""
 
@@ -108,7 +115,16 @@ def read_dataset(paths: Sequence[Path], format: str | None = None) -> Dataset:  
         repairs=ordered(repairs),
         conversations=_Conversations(kept[0].format, _holders(cases)),
         skipped=tuple(skipped),
+        prompts=None if (read := LAYOUTS[kept[0].format].prompts) is None else partial(_prompts, read, list(cases)),
     )
+
+
+def _prompts(
+    read: Callable[[Source], Iterator[tuple[str, str]]], paths: Sequence[Path], ids: Collection[str]
+) -> dict[str, str]:
+    """Return the prompts of the cases with these ids, from the files."""
+    sources = (Source.from_path(path, skip=_passed_over) for path in paths)
+    return {name: prompt for source in sources for name, prompt in read(source) if name in ids}
 
 
 @dataclass(frozen=True, slots=True)

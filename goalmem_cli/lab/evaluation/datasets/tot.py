@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, answer_from_node, evidence_from_facts
 from goalmem_cli.lab.evaluation.values import value_of, written
 from goalmem_cli.transcripts.readers.statements import EVIDENCE, name_of, rows
-from goalmem_cli.transcripts.readers.tot import facts_of
+from goalmem_cli.transcripts.readers.tot import PROMPT, facts_of
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -46,12 +46,29 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
     return source.readable(numbered, lambda one: (_case(one[1], one[0], repairs),))
 
 
+def read_prompts(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield the own prompt of each question that has one, with the question's id.
+
+    Raises:
+        InputError: the text is not JSON. A row with another layout is skipped if the source allows it.
+    """
+    numbered = enumerate(rows(source), 1)
+    return source.readable(
+        ((number, row) for number, row in numbered if row.has(PROMPT)),
+        lambda one: ((_id(facts_of(one[1]), one[0]), one[1].child(PROMPT).filled_text()),),
+    )
+
+
+def _id(facts: Sequence[str], number: int) -> str:
+    return f"{name_of(facts)}:{number}"
+
+
 def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
     facts = facts_of(row)
     name = name_of(facts)
     answer, answers = _answer(row.required("label"), repairs)
     return Case(
-        id=f"{name}:{number}",
+        id=_id(facts, number),
         conversation=name,
         question=row.required("question").filled_text(),
         answer=answer,

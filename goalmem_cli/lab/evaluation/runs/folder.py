@@ -22,10 +22,12 @@ from goalmem_cli.lab.evaluation.runs.run import (
     FACT_TOKENS,
     Answered,
     Built,
+    Grown,
     Manifest,
     Placed,
     Retrieved,
     Run,
+    Sorted,
     Verdict,
 )
 from goalmem_cli.records import encodable
@@ -38,6 +40,8 @@ STAGES: dict[type, str] = {
     Answered: "answered.jsonl",
     Verdict: "verdicts.jsonl",
     Built: "built.jsonl",
+    Grown: "grown.jsonl",
+    Sorted: "sorted.jsonl",
 }
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
@@ -45,7 +49,7 @@ _ADDABLE = ("reasoners", "backbones")
 _FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # before it was a setting
 _NO_MATTER = ("sources", "repairs")  # the digest covers the files' content
 
-Result: TypeAlias = Retrieved | Answered | Verdict | Built
+Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown | Sorted
 Key: TypeAlias = tuple[object, ...]
 T = TypeVar("T")
 
@@ -58,6 +62,10 @@ def key_of(result: Result) -> Key:
         return (result.case, result.reasoner, result.backbone)
     if isinstance(result, Built):
         return (result.backbone, result.conversation, result.part)
+    if isinstance(result, Grown):
+        return (result.backbone,)
+    if isinstance(result, Sorted):
+        return (result.case,)
     return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
 
 
@@ -177,13 +185,20 @@ def read_run(path: Path) -> Run:
         UsageError: there is none.
         InputError: a file is damaged; the place is the line.
     """
+    kinds = {each.case: each.kind for each in _results(path, Sorted)}
+    cases = (
+        replace(placed, case=replace(case, temporal=kinds.get(case.id, case.temporal)))
+        for placed in _read(path / CASES, Placed)
+        for case in (placed.case,)
+    )
     return Run(
         read_manifest(path),
-        tuple(sorted(_read(path / CASES, Placed), key=lambda placed: placed.place)),
+        tuple(sorted(cases, key=lambda placed: placed.place)),
         tuple(_results(path, Retrieved)),
         tuple(_results(path, Answered)),
         tuple(_results(path, Verdict)),
         tuple({key_of(built): built for built in _results(path, Built)}.values()),
+        grown=tuple({key_of(grown): grown for grown in _results(path, Grown)}.values()),
     )
 
 
@@ -231,6 +246,7 @@ def write_run(path: Path, run: Run) -> None:
         (Answered, run.answered),
         (Verdict, run.verdicts),
         (Built, run.built),
+        (Grown, run.grown),
     )
     _replace(path / CASES, "".join(_line(placed) for placed in run.cases))
     for kind, members in results:

@@ -48,6 +48,7 @@ def merge(runs: Sequence[Run]) -> Run:
         tuple(sorted((result for run in runs for result in run.answered), key=order.of_answer)),
         tuple(sorted((result for run in runs for result in run.verdicts), key=order.of_verdict)),
         tuple({key_of(built): built for run in runs for built in run.built}.values()),  # every shard indexes everything
+        grown=tuple({each.backbone: each for run in runs for each in run.grown}.values()),
     )
 
 
@@ -259,6 +260,7 @@ def _renamed(part: Part, run: Run) -> Run:
         answered=tuple(replace(each, backbone=called(each.backbone)) for each in run.answered),
         verdicts=tuple(replace(each, backbone=called(each.backbone)) for each in run.verdicts),
         built=tuple(replace(each, backbone=called(each.backbone)) for each in run.built),
+        grown=tuple(replace(each, backbone=called(each.backbone)) for each in run.grown),
     )  # fmt: skip
 
 
@@ -269,9 +271,11 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
     reasoners = _together(parts, lambda run: run.manifest.reasoners, "reasoner")
     there = {pair for _, run in parts for pair in _pairs(run.manifest.reasoners, run.manifest.backbones)}
     built = [each for _, run in parts for each in run.built]
+    grown = [each for _, run in parts for each in run.grown]
     for part, _ in parts:
         if part.kind == "backbone" and part.shares_index:
             built += [replace(each, backbone=part.label) for each in first.built if each.backbone == part.of]
+            grown += [replace(each, backbone=part.label) for each in first.grown if each.backbone == part.of]
     return Run(
         replace(first.manifest, backbones=backbones, reasoners=reasoners),
         first.cases,
@@ -281,6 +285,7 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
         tuple(built),
         frozenset(_pairs(reasoners, backbones)) - there,
         {part.label: (part.of, run.manifest.settings) for part, run in parts if part.kind},
+        tuple(grown),
     )
 
 

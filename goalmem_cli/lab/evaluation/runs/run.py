@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Counts, Usage
 from goalmem_cli.trace import Trace
 
 AT_ONCE = "parallel"
@@ -64,7 +64,8 @@ class Retrieved:
     """What one backbone retrieved for one case: labels of turns, best unit first.
 
     Turns of other conversations have their conversation's name and a blank before the label. `queries` are the queries
-    used, `kind` is their kind.
+    used, `kind` is their kind. `chosen` are the labels that the backbone chose for the question, if it has labels, and
+    `labels` says how they agree with those of the evidence (`metrics.label_agreement`).
     """
 
     case: str
@@ -72,6 +73,8 @@ class Retrieved:
     kind: str
     queries: tuple[str, ...]
     units: tuple[tuple[str, ...], ...]
+    chosen: tuple[str, ...] = ()
+    labels: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,27 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
+class Grown:
+    """What a backbone had after it was indexed for the run: in how many graphs, that is scopes, and how much in all.
+
+    `peak` is the most memory, in bytes, that the process had until then, a model in it included; 0 if unknown.
+    """
+
+    backbone: str
+    graphs: int
+    counts: Counts
+    peak: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """The temporal category that a model gave to a question."""
+
+    case: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 
@@ -143,3 +167,4 @@ class Run:
     built: tuple[Built, ...] = ()
     absent: frozenset[tuple[str, str]] = frozenset()
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+    grown: tuple[Grown, ...] = ()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
+from typing import Protocol, runtime_checkable
 
+from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
+from goalmem_cli.lab.evaluation.metrics.label_agreement import label_agreement
 from goalmem_cli.lab.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.lab.evaluation.runs.folder import Key, Result, RunFolder, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Placed, Retrieved
@@ -26,6 +29,15 @@ BuildReasoner = Callable[[str, str], Reasoner]
 
 Progress = Callable[[str, int, int], None]
 """Called before a row's first result and after each, with its name, the results done and the total."""
+
+
+@runtime_checkable
+class ChoosesLabels(Protocol):
+    """A backbone that labels turns and chooses labels for a query, as STITCH does."""
+
+    def labelled(self, query: Query) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[str]]]:
+        """Return the labels chosen for the query, and those of each labelled turn by its conversation and label."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ class Memory:
         self._dataset = dataset
         self._by_domain = by_domain
         members = list(cases)
+        self._ids = frozenset(case.id for case in members)
         wanted = {case.domain for case in members if by_domain and case.domain}
         scopes: dict[str, dict[str, None]] = {}
         for case in (*members, *(case for case in dataset.cases if case.domain in wanted)):
@@ -89,6 +102,11 @@ class Memory:
         """Return the conversations that the case may see: its own, or those of its domain."""
         return self._scopes[self._group(case)]
 
+    @property
+    def scopes(self) -> int:
+        """The number of scopes; no case sees two."""
+        return len(self._scopes)
+
     def asked(self, case: Case) -> datetime:
         """Return the case's time: its own, else that of its conversation's last turn."""
         return case.asked or self._last.get(case.conversation, datetime(1970, 1, 1))
@@ -116,6 +134,17 @@ class Memory:
         with self.store.reading() as reader:
             hits = reader.hits(wanted)
         return [hits[unit] for unit in wanted if unit in hits]
+
+    def prompt(self, question: Question) -> str:
+        """Return the benchmark's own prompt for the case from which this question object was made; "" without one."""
+        if id(question) not in self._asked:
+            return ""
+        return self._prompts.get(self._asked[id(question)][1].id, "")
+
+    @cached_property
+    def _prompts(self) -> Mapping[str, str]:
+        """The prompts of all cases by id; read when the first is wanted, since they hold the facts again."""
+        return {} if self._dataset.prompts is None else self._dataset.prompts(self._ids)
 
     def _note_time(self, conversation: str, said: datetime) -> None:
         clock = said.replace(tzinfo=None)
@@ -157,7 +186,8 @@ def retrieve(
         scope = Query("", memory.scope(case), until=case.asked, asked=memory.asked(case))
         hits = retrieve_fused(backbones[name], queries, scope, k)
         units = tuple(_labels(hit.unit.conversation, hit.unit.labels, case) for hit in hits)
-        return Retrieved(case.id, name, kind.value, queries, units)
+        chosen, labels = _labelled(backbones[name], replace(scope, text=case.question), case, kind)
+        return Retrieved(case.id, name, kind.value, queries, units, chosen, labels)
 
     for kind in kinds:
         pace = each if kind is QueryKind.MODEL else one_by_one
@@ -243,6 +273,18 @@ def _queries(
             planned = ()
         plans[case.id] = tuple(dict.fromkeys(planned)) or (case.question,)
     return plans[case.id]
+
+
+def _labelled(
+    backbone: Backbone, query: Query, case: Case, kind: QueryKind
+) -> tuple[tuple[str, ...], Mapping[str, float]]:
+    """Return the labels that a backbone with labels chose for a question, and how they agree with the evidence's."""
+    own = found_by(backbone)
+    if kind is not QueryKind.QUESTION or not isinstance(own, ChoosesLabels):
+        return (), {}
+    chosen, turns = own.labelled(query)
+    evidence = [] if case.is_unanswerable else [(case.conversation, label) for label in case.evidence]
+    return tuple(chosen), label_agreement(chosen, turns, evidence)
 
 
 def _labels(conversation: str, labels: Sequence[str], case: Case) -> tuple[str, ...]:

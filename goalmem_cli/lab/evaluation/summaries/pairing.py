@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.evaluation.metrics.bootstrap import PairedTest, paired_test
-from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, Row, Summary
+from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, PairedTest, paired_test
+from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, Row, Summary, differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +54,35 @@ def _test(row: Row, base: Row, metric: str) -> PairedTest | None:
     common = [case for case, each in row.scores.items() if metric in each and metric in base.scores.get(case, {})]
     mine, theirs = ([one.scores[case][metric] for case in common] for one in (row, base))
     return paired_test(mine, theirs)
+
+
+def ablations(members: Sequence[tuple[Summary, Row]]) -> dict[int, dict[int, dict[str, Interval]]]:
+    """Return the mean differences of systems that lack something to the whole one, question by question.
+
+    By the place of the whole, then by that of the one that lacks something. A variant of a matrix is compared with what
+    it is a variant of, and a run whose backbone or reasoner was told something of its own with the run that was not.
+    """
+    found: dict[int, dict[int, dict[str, Interval]]] = {}
+    for at, (_, row) in enumerate(members):
+        whole = next((place for place in range(len(members)) if _is_whole(members[place], members[at])), None)
+        if whole is not None and (apart := differences(row.scores, members[whole][1].scores)):
+            found.setdefault(whole, {})[at] = apart
+    return found
+
+
+def _is_whole(one: tuple[Summary, Row], other: tuple[Summary, Row]) -> bool:
+    """Say whether one row is of the whole system of which the other lacks, or was told, something."""
+    (summary, row), (its, variant) = one, other
+    original = its.told(variant)[:2]
+    if row is variant or row.queries or variant.queries or (row.reasoner, row.backbone) != original:
+        return False
+    if (variant.reasoner, variant.backbone) != original:
+        return summary is its
+    same = (summary.manifest.digest, summary.manifest.model) == (its.manifest.digest, its.manifest.model)
+    return same and _own(summary, row) < _own(its, variant)
+
+
+def _own(summary: Summary, row: Row) -> Set[tuple[str, str]]:
+    """Return the settings of a row's own reasoner and backbone."""
+    reasoner, backbone, told = summary.told(row)
+    return {(name, value) for name, value in told.items() if name.rpartition(".")[0] in (reasoner, backbone)}

@@ -1,4 +1,4 @@
-"""Scores by other parts than the categories: by language, by language of the question, and by kind of question."""
+"""Scores by other parts than the categories: by language, by kind of question, and by what it needs to know of time."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 Scores = Mapping[str, float]
 
 F1, RECALL = "f1", "recall@10"
+NOT_TEMPORAL = "non-temporal"
 REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE = "refused_answerable", "refused_unanswerable"
-SHOWN_BY_PART = (F1, REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE, RECALL)
+OF_ANSWERS = (F1, *OVER_ALL, "bleu1", "judge")
+SHOWN_BY_PART = (*OF_ANSWERS, REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE, RECALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ PARTS: Mapping[str, Callable[[Case], str]] = {
     "language": lambda case: case.language,
     "language of the question": _asked,
     "kind": lambda case: case.kind,
+    "temporal category": lambda case: case.temporal,
+    "temporal or not": lambda case: case.temporal and ("no" if case.temporal == NOT_TEMPORAL else "yes"),
 }
 """What a dataset may be divided by, and the name of a case's part; "" if the dataset does not say."""
 
@@ -49,7 +54,7 @@ def by_part(cases: Mapping[str, Case], scores: Mapping[str, Scores]) -> dict[str
 
 
 def _shown(case: Case, scores: Scores) -> Scores:
-    shown = {name: scores[name] for name in (F1, RECALL) if name in scores}
+    shown = {name: scores[name] for name in (*OF_ANSWERS, RECALL) if name in scores}
     if "refused" in scores:
         shown[REFUSED_UNANSWERABLE if case.is_unanswerable else REFUSED_ANSWERABLE] = scores["refused"]
     return shown

@@ -11,10 +11,11 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
 
-QUALITY = ("f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall")
+QUALITY = ("f1", "token_f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall", *OVER_ALL)
 REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
@@ -60,6 +61,10 @@ class Column:
     category: str = ""
     subset: str = ""
     over: int = 1
+
+    def share(self, figure: float) -> float:
+        """Return a printed figure as a share or an amount per question."""
+        return round(figure * _UNITS[self.unit] / self.over, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +136,23 @@ class Reported:
         return f"{self.paper}, Table {self.table}"
 
     def differing(self, told: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the differences between a run's settings and those that the figure needs, with both values.
+        """Return the differences between a run's settings and those that the figure needs, with both values."""
+        return unlike(self.settings, self.backbone, told)
 
-        Backbone settings of the run that the figure does not name count as differences too.
-        """
-        small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
-        here = {**_ON, **told, **small}
-        own = [name for name in told if name.startswith(f"{self.backbone}.")]
-        return tuple(
-            f"{name} is {here.get(name, 'as usual')} here and {self.settings.get(name, 'as usual')} there"
-            for name in dict.fromkeys((*self.settings, *own))
-            if here.get(name) != self.settings.get(name)
-        )
+
+def unlike(needed: Mapping[str, str], backbone: str | None, told: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the differences between a run's settings and those that a row needs, with both values.
+
+    Backbone settings of the run that the row does not name count as differences too.
+    """
+    small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
+    here = {**_ON, **told, **small}
+    own = [name for name in told if name.startswith(f"{backbone}.")]
+    return tuple(
+        f"{name} is {here.get(name, 'as usual')} here and {needed.get(name, 'as usual')} there"
+        for name in dict.fromkeys((*needed, *own))
+        if here.get(name) != needed.get(name)
+    )
 
 
 def load(path: Path = FILE) -> tuple[Reported, ...]:
@@ -216,6 +226,6 @@ def _figures(table: Table, paper: Paper) -> Iterator[Reported]:
                 yield Reported(
                     paper.title, table.table, table.benchmark, table.questions, line.model or table.model,
                     line.name, line.backbone, line.reasoner, column.metric,
-                    round(figure * _UNITS[column.unit] / column.over, 6), column.category, column.subset, table.note,
+                    column.share(figure), column.category, column.subset, table.note,
                     table.needed(line),
                 )  # fmt: skip

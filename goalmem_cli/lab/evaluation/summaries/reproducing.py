@@ -75,7 +75,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A table as `tables.yaml` has it."""
+    """A table as `tables.yaml` has it; `besides` are the columns that no row has, each with the reason."""
 
     paper: str
     table: int
@@ -83,6 +83,20 @@ class Listed:
     differs: tuple[str, ...] = ()
     missing: str = ""
     commands: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure of a paper: the charts on a report's page that show it, and the tables whose runs they are over."""
+
+    paper: str
+    figure: int
+    what: str
+    missing: str = ""
+    charts: tuple[str, ...] = ()
+    tables: tuple[int, ...] = ()
+    differs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +118,7 @@ class Papers:
     data: Mapping[str, str]
     papers: Mapping[str, Told]
     tables: tuple[Listed, ...]
+    figures: tuple[Figure, ...] = ()
 
 
 def listed() -> Papers:

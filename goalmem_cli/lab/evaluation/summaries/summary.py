@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from statistics import fmean, pstdev
 
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.datasets.locomo import MEM0_CATEGORIES
@@ -14,11 +15,12 @@ from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_readin
 from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
-from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Grown, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
 from goalmem_cli.records import Usage
-from goalmem_cli.trace import Status
+from goalmem_cli.trace import Status, Trace
 
 ANSWERS = (
     "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
@@ -28,6 +30,9 @@ USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "second
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
 SUPPORT = ("stated", "derived", "inferred")
+LIMITS: Mapping[str, int] = {"depth": 0, "breadth": 1}
+"""The limits of the search of `goal-mem`, and the least of each."""
+
 PAIRED = ("f1", "judge", "set_f1", "set_accuracy", "exact", "refused")
 BASELINE = "direct"
 
@@ -68,6 +73,15 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A mean over conversations of each one's mean, and the standard deviation of these."""
+
+    mean: float
+    deviation: float
+    conversations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One reasoner over one backbone, or one kind of query over one backbone if nothing is answered.
 
@@ -77,8 +91,10 @@ class Row:
     both answered. `scores` are the scores by case. For a row that only retrieves, `queries` is the kind of query,
     `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
     because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
-    total cost of building the backbone. `unranked` answers give no `recall`, because the order of their facts is
-    unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
+    total cost of building the backbone, and `grown` its size afterwards. `unranked` answers give no `recall`, because
+    the order of their facts is unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
+    `errors` count the classes of wrong answers. `within` has for each of `LIMITS` the share of right answers if the
+    search had ended there. `labels` has the diagnostics of the labels chosen for questions.
     """
 
     reasoner: str
@@ -104,6 +120,10 @@ class Row:
     scores: Mapping[str, Scores] = field(default_factory=dict, repr=False)
     indexing: Usage = field(default_factory=Usage)
     by_part: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
+    grown: Grown | None = None
+    labels: Mapping[str, Spread] = field(default_factory=dict)
+    errors: Mapping[ErrorClass, int] = field(default_factory=dict)
+    within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -142,6 +162,8 @@ class _Answers:
     verdicts: tuple[Verdict, ...]
     failed: int
     unranked: int
+    errors: Mapping[ErrorClass, int]
+    within: Mapping[str, Mapping[int, Interval]]
 
 
 def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = CategoryNames.OFFICIAL) -> Summary:
@@ -162,7 +184,8 @@ def summarise(run: Run, baseline: str = BASELINE, names: CategoryNames = Categor
     ]
     rows += [_retrieving_row(run, key, retrieved, cases, categories) for key, retrieved in _retrieved_of(run).items()]
     indexing = _indexing(run)
-    rows = [replace(row, indexing=indexing.get(row.backbone, Usage())) for row in rows]
+    grown = {each.backbone: each for each in run.grown}
+    rows = [replace(row, indexing=indexing.get(row.backbone, Usage()), grown=grown.get(row.backbone)) for row in rows]
     return Summary(run.manifest, len(cases), baseline, categories, tuple(rows), judge, run.variants)
 
 
@@ -248,11 +271,15 @@ def _scored(
     }
     if any(case.is_unanswerable for case in cases.values()):
         scores = {name: each | over_all(cases[name], each, is_judged=bool(by_case)) for name, each in scores.items()}
+    scored = [(cases[answer.case], answer.trace, scores[answer.case]) for answer in answers if answer.case in scores]
+    wrong = [error_of(*each) for each in scored]
     return _Answers(
         scores,
         verdicts,
         sum(answer.trace.status is Status.FAILED for answer in answers),
         sum(not each for each in ranked.values()),
+        {kind: wrong.count(kind) for kind in ErrorClass if kind in wrong},
+        _within((trace, own) for _, trace, own in scored),
     )
 
 
@@ -280,12 +307,14 @@ def _answering_row(
         reasoning=_intervals(values, REASONING),
         support={name: round(sum(values[name])) for name in SUPPORT if name in values},
         judged=_judged(run, answers.verdicts),
-        paired=_paired(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
+        paired=differences(scores, baseline.scores) if baseline is not None and baseline is not answers else {},
         failed=answers.failed,
         unranked=answers.unranked,
         left_out=interval(values.get("left_out", ())),
         scores=scores,
         by_part=by_part(cases, scores),
+        errors=answers.errors,
+        within=answers.within,
     )
 
 
@@ -323,7 +352,42 @@ def _retrieving_row(
         unplanned=sum(kind == QueryKind.MODEL and each.queries == (cases[each.case].question,) for each in retrieved),
         scores=scores,
         by_part=by_part(cases, scores),
+        labels=_spreads(retrieved, cases),
     )
+
+
+def _spreads(retrieved: Sequence[Retrieved], cases: Mapping[str, Case]) -> dict[str, Spread]:
+    """Return the diagnostics of labels, first of each conversation and then of all (STITCH, Table 6)."""
+    values: dict[str, dict[str, list[float]]] = {}
+    for each in retrieved:
+        for name, value in each.labels.items() if each.case in cases else ():
+            values.setdefault(name, {}).setdefault(cases[each.case].conversation, []).append(value)
+    means = {name: [fmean(members) for members in of.values()] for name, of in values.items()}
+    return {name: Spread(fmean(own), pstdev(own), len(own)) for name, own in means.items()}
+
+
+def _within(answers: Iterable[tuple[Trace, Scores]]) -> dict[str, dict[int, Interval]]:
+    """Return what `goal-mem` would have had right with a lower limit, as GOAL-MEM's Figure 4 has it.
+
+    An answer counts from the depth and the breadth at which it was settled; before that it counts as wrong.
+    """
+    ended = [(_ended(trace), scores) for trace, scores in answers if trace.attempts]
+    metric = next((name for name in ("judge", "f1") if any(name in scores for _, scores in ended)), "")
+    found: dict[str, dict[int, Interval]] = {}
+    for name, least in LIMITS.items():
+        asked = [(at[name], scores[metric]) for at, scores in ended if metric in scores]
+        for limit in range(least, max((at for at, _ in asked), default=-1) + 1):
+            figure = interval([value if at <= limit else 0.0 for at, value in asked])
+            if figure is not None:
+                found.setdefault(name, {})[limit] = figure
+    return found
+
+
+def _ended(trace: Trace) -> dict[str, int]:
+    """Return the depth of the last attempt, and its number."""
+    return {
+        "depth": max((step.depth for step in trace.attempts[-1].steps), default=0), "breadth": len(trace.attempts)
+    }  # fmt: skip
 
 
 def _has_evidence(case: Case) -> bool:
@@ -388,11 +452,12 @@ def _judged(run: Run, verdicts: Sequence[Verdict]) -> tuple[Judged, ...]:
     )
 
 
-def _paired(scores: Mapping[str, Scores], baseline: Mapping[str, Scores]) -> dict[str, Interval]:
-    differences: dict[str, Interval] = {}
+def differences(scores: Mapping[str, Scores], baseline: Mapping[str, Scores]) -> dict[str, Interval]:
+    """Return the mean differences of two rows' scores by case, over the questions that both have."""
+    found: dict[str, Interval] = {}
     for name in PAIRED:
         common = [case for case, each in scores.items() if name in each and name in baseline.get(case, {})]
         figure = paired([scores[case][name] for case in common], [baseline[case][name] for case in common])
         if figure is not None:
-            differences[name] = figure
-    return differences
+            found[name] = figure
+    return found

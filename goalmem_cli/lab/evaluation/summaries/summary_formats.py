@@ -80,7 +80,9 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "retrieval": {"recall": _with_bounds({str(k): each for k, each in row.recall.items()})},
         "refusal": plain(row.refusal) if row.refusal is not None else {},
         "usage": _with_bounds(row.usage),
-        "indexing": {name: getattr(row.indexing, name) for name in _TOKENS},
+        "indexing": {name: getattr(row.indexing, name) for name in (*_TOKENS, "seconds")},
+        **({} if row.grown is None else {"graph": {**plain(row.grown), "degrees": row.grown.counts.degrees}}),
+        **({"labels": plain(row.labels)} if row.labels else {}),
         "queries": row.queries or None,
         "without_queries": row.without_queries,
         "unplanned": row.unplanned,
@@ -91,6 +93,8 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "distributions": {
             name: {str(value): count for value, count in counts.items()} for name, counts in row.distributions.items()
         },
+        "within": {name: _with_bounds({str(k): each for k, each in row.within[name].items()}) for name in row.within},
+        "errors": dict(row.errors),
         "reasoning": {**_with_bounds(row.reasoning), "support": dict(row.support)} if row.reasoning else {},
         "judges": [_judged(judged) for judged in row.judged],
         "paired": {"baseline": summary.baseline, "differences": _with_bounds(row.paired)} if row.paired else {},

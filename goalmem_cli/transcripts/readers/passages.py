@@ -1,0 +1,127 @@
+"""Reads the benchmarks of questions over several Wikipedia paragraphs: MuSiQue, 2WikiMultihopQA and HotpotQA.
+
+The paragraphs of all rows, each once, are one conversation, as REMem and HippoRAG 2 use them (REMem, Table 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.transcripts.readers.statements import rows
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.source import Source
+
+SPEAKER = "Wikipedia"
+"""The speaker of all paragraphs."""
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """A benchmark's names for things: the keys that each row has, and the key of the row's id.
+
+    With `in_pairs`, a row's `context` lists titles with sentences, and `supporting_facts` the titles that the answer
+    needs. Otherwise `paragraphs` are objects, and `is_supporting` marks those.
+    """
+
+    name: str
+    sign: str
+    marks: tuple[str, ...]
+    id: str = "_id"
+    in_pairs: bool = True
+
+
+BENCHMARKS = (
+    Passages("musique", "questions of MuSiQue with `paragraphs`", ("question", "paragraphs"), "id", in_pairs=False),
+    Passages(
+        "2wiki", "questions of 2WikiMultihopQA with `context` and `evidences`", ("question", "context", "evidences")
+    ),
+    Passages("hotpotqa", "questions of HotpotQA with `context` and `level`", ("question", "context", "level")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A paragraph, and whether the row's answer needs it. Paragraphs with the same label are the same."""
+
+    text: str
+    is_supporting: bool
+
+    @property
+    def label(self) -> str:
+        """The label of the turn."""
+        return content_hash(self.text)[:_DIGITS]
+
+
+class PassagesReader:
+    """Reads the paragraphs of all rows as one conversation: a turn each, below its title, in a session of its own."""
+
+    suffixes = (".json", ".jsonl", ".ndjson")
+
+    def __init__(self, benchmark: Passages) -> None:
+        self.name, self.sign = benchmark.name, benchmark.sign
+        self._benchmark = benchmark
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether a record, or a line, has the benchmark's keys."""
+        return glimpse.has_record(self._is_row) or glimpse.has_line(self._is_row)
+
+    def read(self, source: Source) -> Iterator[Conversation]:
+        """Yield the conversation.
+
+        Raises:
+            InputError: a row does not have the layout; the place is its line, or the path to the value.
+        """
+        told: dict[str, int] = {}
+
+        def messages(row: Node) -> Iterator[Message]:
+            for passage in passages_of(row, self._benchmark):
+                if (label := passage.label) not in told:
+                    told[label] = len(told)
+                    yield Message(SPEAKER, passage.text, own_id=label, session=told[label])
+
+        filled = Draft(self.name).fill(source.readable(rows(source), messages))
+        return conversations_from_drafts(source, self.name, filled)
+
+    def _is_row(self, row: Node) -> bool:
+        return all(map(row.has, self._benchmark.marks))
+
+
+def passages_of(row: Node, benchmark: Passages) -> list[Passage]:
+    """Return the paragraphs of a row.
+
+    Raises:
+        InputError: it has none, or they are not as the benchmark writes them.
+    """
+    if not benchmark.in_pairs:
+        listed = row.required("paragraphs")
+        found = [_paragraph(each) for each in listed.elements()]
+    else:
+        listed = row.required("context")
+        named = row.child("supporting_facts")
+        wanted = {_pair(each)[0].text() for each in named.elements()} if named.value is not None else set()
+        found = [_titled(title, sentences, wanted) for title, sentences in map(_pair, listed.elements())]
+    if not found:
+        raise listed.error("holds no paragraph")
+    return found
+
+
+def _paragraph(one: Node) -> Passage:
+    text = one.child("paragraph_text" if one.has("paragraph_text") else "text").filled_text()
+    return Passage(f"{one.required('title').text()}\n{text}", one.child("is_supporting").value is True)
+
+
+def _titled(title: Node, sentences: Node, wanted: set[str]) -> Passage:
+    text = " ".join(sentence for each in sentences.elements() if (sentence := each.text()))
+    return Passage(f"{title.text()}\n{text}", title.text() in wanted)
+
+
+def _pair(node: Node) -> tuple[Node, Node]:
+    found = node.elements()
+    if len(found) != 2:
+        raise node.error(f"expected a title and one more value, found {len(found)}")
+    return found[0], found[1]

@@ -1,0 +1,62 @@
+"""How the labels that STITCH chooses for a question agree with those of its evidence (its Table 6)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS, label_agreement
+from goalmem_cli.testing import ScriptedModel
+from goalmem_cli.wiring import LoadedModel
+from tests.backbones.replies import AnyReply
+from tests.invoking import Goalmem, seeing
+from tests.lab.cli.test_eval import MOMOCO
+
+LABELS = {"t1": ["a", "b"], "t2": ["a", "c"], "t3": ["a", "b", "c"], "t4": ["d"]}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "evidence", "expected"),
+    [
+        (["a", "b"], ["t1"], (1, 1, 1, 1, 1, 0, 0)),
+        (["a", "b"], ["t1", "t2"], (1, 0.5, 0.75, 1, 1, 0, 0)),
+        (["a", "b", "c", "d"], ["t1", "t4"], (0, 0, 3 / 8, 0.5, 0, 1, 0)),
+        (["a", "b", "c"], ["unlabelled"], (0, 0, 0, 0, 0, 1, 0)),
+        (["e"], ["t1"], (0, 0, 0, 0, 0, 0, 1)),
+        ([], ["t1"], (0, 0, 0, 0, 0, 0, 1)),
+    ],
+)
+def test_the_diagnostics_by_hand(chosen: list[str], evidence: list[str], expected: tuple[float, ...]) -> None:
+    """They are what they are on paper, in the order of the table."""
+    assert tuple(label_agreement(chosen, LABELS, evidence).values()) == pytest.approx(expected)
+    assert list(label_agreement(chosen, LABELS, evidence)) == list(DIAGNOSTICS)
+
+
+def test_a_question_without_evidence_says_nothing() -> None:
+    """It has no part in the means."""
+    assert label_agreement(["a"], LABELS, []) == {}
+
+
+def test_a_run_keeps_the_chosen_labels_and_reports_the_diagnostics(goalmem: Goalmem, tmp_path: Path) -> None:
+    """They are chosen once for a question, and the means are over conversations; other backbones have none."""
+    model = ScriptedModel(AnyReply(2))
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 16384))
+    words = ("eval", MOMOCO, "--retrieval-only", "--backbone", "paper:stitch,bm25", "--out", str(tmp_path / "run"))
+    done = goalmem(*words, "--json", factories=factories)
+    assert done.code == 0, done.err
+
+    rows = {row["backbone"]: row for row in json.loads(done.out)["runs"]}
+    assert "labels" not in rows["bm25"]
+    assert list(rows["paper:stitch"]["labels"]) == list(DIAGNOSTICS)
+    assert all(each["conversations"] == 1 for each in rows["paper:stitch"]["labels"].values())
+    kept = [json.loads(line) for line in (tmp_path / "run" / "retrieved.jsonl").read_text("utf-8").splitlines()]
+    own = [each for each in kept if each["backbone"] == "paper:stitch"]
+    assert any(each["chosen"] for each in own)
+    for name in DIAGNOSTICS:
+        values = [each["labels"][name] for each in own if each["labels"]]
+        assert rows["paper:stitch"]["labels"][name]["mean"] == pytest.approx(sum(values) / len(values))
+    asked = [request for request in model.seen if request.step == "stitch_choose"]
+    assert len(asked) <= 3 * len(own)  # one of each kind of label
+    assert "Labels chosen for questions" in goalmem("report", str(tmp_path / "run")).out
