@@ -240,6 +240,11 @@ class Unit:
         return part if isinstance(part, int) else 0
 
     @property
+    def heading(self) -> str:
+        """The headings that the passage stands under, which are searched with it; "" if there are none."""
+        return str(self.attributes.get(HEADING, "")) if self.part else ""
+
+    @property
     def place(self) -> tuple[int, int, str]:
         """The sort key of units within a session."""
         return (self.ordinal, self.part, self.id)

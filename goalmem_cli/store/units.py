@@ -174,7 +174,8 @@ def retrievable(units: Sequence[Unit]) -> list[Unit]:
 def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     """Return the retrievable units with the texts to index, in the order of the conversation.
 
-    The text includes the speaker's name, since questions name people, but people seldom name themselves. The context of
+    The text includes the speaker's name, since questions name people, but people seldom name themselves, and the
+    headings that a passage stands under. The context of
     a turn has the neighbouring turns that are also near in the transcript, so that a gap of forgotten turns does not
     join distant ones. A long neighbour contributes its nearest passage. The context of a passage has only the turn
     before the long turn. Derived units have no context.
@@ -183,11 +184,16 @@ def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     entries: list[UnitEntry] = []
     for _, group in groupby(ordered, key=lambda unit: (unit.backbone != FLAT, unit.conversation, unit.session)):
         session = list(group)
-        texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in session]
+        texts = list(map(_searched, session))
         for place, unit in enumerate(session):
             near = [*_before(session, place), place, *_after(session, place)]
             entries.append(UnitEntry(unit, texts[place], "\n".join(texts[at] for at in near)))
     return entries
+
+
+def _searched(unit: Unit) -> str:
+    text = f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
+    return f"{unit.heading}\n{text}" if unit.heading else text
 
 
 def _before(session: Sequence[Unit], place: int) -> list[int]:

@@ -25,7 +25,7 @@ def storable(conversation: Conversation) -> Conversation:
         raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
     turns = tuple(map(_storable_turn, conversation.turns))
     if not conversation.is_exported:
-        turns = tuple(map(_marked, turns))
+        turns = tuple(cut_as(turn, at_blocks=has_blocks(turn.text)) for turn in turns)
     own_id = None if conversation.own_id is None else encodable(conversation.own_id)
     derived = tuple(map(storable_unit, conversation.derived))
     edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
@@ -48,8 +48,12 @@ def _storable_line(line: Derived) -> Derived:
     return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
 
 
-def _marked(turn: Turn) -> Turn:
-    return replace(turn, attributes={**turn.attributes, CUT_AT: BLOCKS}) if has_blocks(turn.text) else turn
+def cut_as(turn: Turn, *, at_blocks: bool) -> Turn:
+    """Return the turn with or without the mark that it is cut at blocks; a stored turn stays cut as it was."""
+    if (CUT_AT in turn.attributes) == at_blocks:
+        return turn
+    beside = {name: value for name, value in turn.attributes.items() if name != CUT_AT}
+    return replace(turn, attributes={**beside, CUT_AT: BLOCKS} if at_blocks else beside)
 
 
 def _storable_turn(turn: Turn) -> Turn:
