@@ -158,7 +158,7 @@ def _cost(before: str, line: str, *, is_code: bool) -> float:
         return _AFTER_LEAD
     if _HEADING.match(line):
         return _AT_HEADING
-    if line[0] in " \t":
+    if line.startswith((" ", "\t")):
         return _AT_LINE
     if _ITEM.match(line):
         return _AT_ITEM
