@@ -17,8 +17,8 @@ from goalmem_cli.store.passages import split_at_blocks, split_into_passages
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
-from tests.milvus.test_lookups import ranked_hits
 from tests.milvus.test_interrupted import LATER, Stopped, named, stopping_at
+from tests.milvus.test_lookups import ranked_hits
 
 
 def test_an_interrupted_copy_goes_on(memory: Opens, tmp_path: Path) -> None:

@@ -24,8 +24,9 @@ from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
-
-MARKDOWN = st.lists(st.sampled_from(("# ", "- ", "1. ", "```", "  ", "\n", "\n\n", "x = 1", "a b. ", "**so**"))).map("".join)
+MARKDOWN = st.lists(st.sampled_from(("# ", "- ", "1. ", "```", "  ", "\n", "\n\n", "x = 1", "a b. ", "**so**"))).map(
+    "".join
+)
 
 
 @given(st.text(max_size=600) | MARKDOWN, st.integers(min_value=1, max_value=20), st.booleans())
@@ -89,11 +90,15 @@ def test_markdown_is_cut_where_blocks_end() -> None:
     assert [heading for _, heading in split_at_blocks("**Wood**\n\n- oak\n- larch", 8)] == ["", "Wood"]
 
 
-@given(st.lists(st.integers(min_value=0, max_value=3), min_size=1, max_size=30), st.integers(min_value=20, max_value=60))
+@given(
+    st.lists(st.integers(min_value=0, max_value=3), min_size=1, max_size=30), st.integers(min_value=20, max_value=60)
+)
 def test_no_line_of_code_is_cut(lengths: list[int], limit: int) -> None:
     """Whatever the code is, each of its lines is whole in one passage."""
     lines = [f"    call{place}(" + "a.b, " * length + "c)" for place, length in enumerate(lengths)]
-    passages = split_at_blocks("\n".join(["Do it so. Like this:", "", "~~~", *lines, "~~~", "- Run it. Then rest."]), limit)
+    passages = split_at_blocks(
+        "\n".join(["Do it so. Like this:", "", "~~~", *lines, "~~~", "- Run it. Then rest."]), limit
+    )
     assert all(any(line.strip() in passage for passage, _ in passages) for line in lines)
 
 
