@@ -32,8 +32,8 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _BLOCK = re.compile(rf"^(?: {{0,3}}#{{1,6}}[ \t]|[ \t]*{_ITEM.pattern}|{_FENCE.pattern})", re.MULTILINE)
 
 _AT_HEADING, _AT_PARAGRAPH, _AT_ITEM, _AT_LINE, _AFTER_LEAD, _IN_CODE, _IN_LINE = 0.0, 0.1, 0.15, 0.25, 0.6, 1.3, 2.0
-"""What a cut costs: the share of a passage that may stay empty to avoid it. With these, passages of Markdown are as long
-as those that `split_into_passages` makes."""
+"""What a cut costs: the share of a passage that may stay empty to avoid it. With these, passages of Markdown are as
+long as those that `split_into_passages` makes."""
 
 
 def estimate_tokens(text: str) -> int:
