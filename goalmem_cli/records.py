@@ -184,6 +184,10 @@ QUOTES = "quotes"
 """Turn attribute: the quoted ranges of the text, each with `start`, `end` and, if known, `from` (the author)."""
 QUOTED_FROM = "quoted_from"
 """Passage attribute of a quote: its author, or "" if unknown."""
+CUT_AT, BLOCKS = "cut_at", "blocks"
+"""Turn attribute and its value: the turn's passages end where blocks of Markdown do. Older turns do not have it."""
+HEADING = "heading"
+"""Passage attribute: the headings that it stands under, if there are any."""
 UNKNOWN_AUTHOR = "an unknown author"
 
 
@@ -234,6 +238,11 @@ class Unit:
         """The passage's position in its turn, from 1; 0 for whole turns."""
         part = self.attributes.get("part", 0)
         return part if isinstance(part, int) else 0
+
+    @property
+    def heading(self) -> str:
+        """The headings that the passage stands under, which are searched with it; "" if there are none."""
+        return str(self.attributes.get(HEADING, "")) if self.part else ""
 
     @property
     def place(self) -> tuple[int, int, str]:

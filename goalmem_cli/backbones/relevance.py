@@ -31,7 +31,7 @@ WEIGHTS: Mapping[str, float] = {
 """Weights by feature, in the order of the columns of `features`:
 
 - rank: the logarithm of the hit's rank before.
-- words: the share of the query's words in the turn or its speaker's name; rare words count more.
+- words: the share of the query's words in the turn, its headings or its speaker's name; rare words count more.
 - names: the share of the query's names there or in the neighbouring turns.
 - speaker: the query names the speaker.
 - question: the turn ends in a question.
@@ -145,7 +145,9 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     """
     wanted = stems_asked_for(query)
     names = {stem(name.lower()) for name in _NAME.findall(query)} & wanted
-    told = [content_stems(hit.unit.text) | content_stems(hit.unit.speaker) for hit in hits]
+    told = [
+        content_stems(hit.unit.text) | content_stems(hit.unit.heading) | content_stems(hit.unit.speaker) for hit in hits
+    ]
     seen = Counter(word for words in told for word in words)
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))

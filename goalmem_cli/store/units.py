@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.memory_records import FLAT
-from goalmem_cli.records import QUOTED_FROM, QUOTES, Turn, Unit, content_hash
-from goalmem_cli.store.passages import split_into_passages
+from goalmem_cli.records import BLOCKS, CUT_AT, HEADING, QUOTED_FROM, QUOTES, Turn, Unit, content_hash
+from goalmem_cli.store.passages import MAX_TOKENS, split_at_blocks, split_into_passages
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
@@ -71,38 +71,54 @@ def units_of_turn(turn: Turn, before: str | None, language: str | None = None) -
         said=said, turns=(turn.id,), labels=(turn.label,), backbone=FLAT, session=turn.session,
         ordinal=turn.ordinal, attributes={**turn.attributes, **time_attributes(turn.text, said, before, language)},
     )  # fmt: skip
-    if QUOTES in turn.attributes:
-        return [whole, *_quoting(turn, whole, before, language)]
-    passages = split_into_passages(turn.text)
-    return [whole, *(_passages(turn, whole, passages, before, language) if len(passages) > 1 else ())]
+    passages = _passages(turn, MAX_TOKENS)
+    is_split = len(passages) > 1 or QUOTES in turn.attributes
+    return [whole, *(_units_of_passages(turn, whole, passages, before, language) if is_split else ())]
 
 
-def _passages(
-    turn: Turn, whole: Unit, passages: Sequence[str], before: str | None, language: str | None
-) -> Iterator[Unit]:
-    for part, text in enumerate(passages, 1):
-        times = time_attributes(text, whole.said, before, language)
-        attributes = {**turn.attributes, "part": part, "parts": len(passages), **times}
-        yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=attributes)
-        before = text
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A passage's text, the headings that it stands under, and its source as in `Turn.stretches`."""
+
+    text: str
+    heading: str
+    author: str | None
+
+    @property
+    def shown(self) -> str:
+        """The text, with a mark before a quote."""
+        return self.text if self.author is None else _marked(self.text, self.author)
 
 
-def _quoting(turn: Turn, whole: Unit, before: str | None, language: str | None) -> Iterator[Unit]:
-    """Yield the passages of a turn with quotes; times in quotes are not resolved, as a quote's own time is unknown."""
-    parts = [
-        (passage, author)
-        for text, author in turn.stretches
-        for passage in split_into_passages(text if author is None else _shown(text))
+def _passages(turn: Turn, limit: int) -> list[_Passage]:
+    """Return the passages of a turn, cut as its attribute says."""
+    split = split_at_blocks if turn.attributes.get(CUT_AT) == BLOCKS else _split_without_headings
+    return [
+        _Passage(text, heading, author)
+        for stretch, author in (turn.stretches if QUOTES in turn.attributes else [(turn.text, None)])
+        for text, heading in split(stretch if author is None else _shown(stretch), limit)
     ]
-    beside = {name: value for name, value in turn.attributes.items() if name != QUOTES}
-    for part, (text, author) in enumerate(parts, 1):
-        told = {**beside, "part": part, "parts": len(parts)}
-        if author is None:
-            told |= time_attributes(text, whole.said, before, language)
-            before = text
+
+
+def _split_without_headings(text: str, limit: int) -> list[tuple[str, str]]:
+    return [(passage, "") for passage in split_into_passages(text, limit)]
+
+
+def _units_of_passages(
+    turn: Turn, whole: Unit, passages: Sequence[_Passage], before: str | None, language: str | None
+) -> Iterator[Unit]:
+    """Yield the passages as units; times in quotes are not resolved, as a quote's own time is unknown."""
+    beside = {name: value for name, value in turn.attributes.items() if name not in (QUOTES, CUT_AT)}
+    for part, passage in enumerate(passages, 1):
+        told = {**beside, "part": part, "parts": len(passages)}
+        if passage.heading:
+            told[HEADING] = passage.heading
+        if passage.author is None:
+            told |= time_attributes(passage.text, whole.said, before, language)
+            before = passage.text
         else:
-            told[QUOTED_FROM], text = author, _marked(text, author)
-        yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=text, attributes=told)
+            told[QUOTED_FROM] = passage.author
+        yield replace(whole, id=passage_id(whole.id, part), kind="passage", text=passage.shown, attributes=told)
 
 
 def text_with_marks(turn: Turn) -> str:
@@ -123,13 +139,7 @@ def passages_with_marks(turn: Turn, limit: int) -> list[tuple[str, str | None]]:
 
     Quoted passages begin with a mark that says so.
     """
-    if QUOTES not in turn.attributes:
-        return [(passage, None) for passage in split_into_passages(turn.text, limit)]
-    return [
-        (passage if author is None else _marked(passage, author), author)
-        for text, author in turn.stretches
-        for passage in split_into_passages(text if author is None else _shown(text), limit)
-    ]
+    return [(passage.shown, passage.author) for passage in _passages(turn, limit)]
 
 
 def _shown(text: str) -> str:
@@ -164,7 +174,8 @@ def retrievable(units: Sequence[Unit]) -> list[Unit]:
 def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     """Return the retrievable units with the texts to index, in the order of the conversation.
 
-    The text includes the speaker's name, since questions name people, but people seldom name themselves. The context of
+    The text includes the speaker's name, since questions name people, but people seldom name themselves, and the
+    headings that a passage stands under. The context of
     a turn has the neighbouring turns that are also near in the transcript, so that a gap of forgotten turns does not
     join distant ones. A long neighbour contributes its nearest passage. The context of a passage has only the turn
     before the long turn. Derived units have no context.
@@ -173,11 +184,16 @@ def entries_from_units(units: Sequence[Unit]) -> list[UnitEntry]:
     entries: list[UnitEntry] = []
     for _, group in groupby(ordered, key=lambda unit: (unit.backbone != FLAT, unit.conversation, unit.session)):
         session = list(group)
-        texts = [f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text for unit in session]
+        texts = list(map(_searched, session))
         for place, unit in enumerate(session):
             near = [*_before(session, place), place, *_after(session, place)]
             entries.append(UnitEntry(unit, texts[place], "\n".join(texts[at] for at in near)))
     return entries
+
+
+def _searched(unit: Unit) -> str:
+    text = f"{unit.speaker}: {unit.text}" if unit.speaker else unit.text
+    return f"{unit.heading}\n{text}" if unit.heading else text
 
 
 def _before(session: Sequence[Unit], place: int) -> list[int]:

@@ -117,6 +117,16 @@ def test_how_long_an_assistants_answer_is_tells_nothing() -> None:
     assert short < long
 
 
+def test_the_words_of_a_passages_headings_count() -> None:
+    """A step under "Sail" is about sails, though it does not say so; of a derived unit nothing is a heading."""
+    plain, derived = hit("Sew it twice."), hit("Sew it twice.")
+    under = replace(plain.unit, attributes={"part": 2, "heading": "Boat > Sail"})
+    other = replace(derived.unit, attributes={"heading": "Sail"})
+
+    shares = column("words", "Sew the sail", replace(plain, unit=under), plain, replace(derived, unit=other))
+    assert shares[0] > shares[1] == shares[2]
+
+
 def test_standing_wishes_are_likelier_evidence() -> None:
     """What a user wants always done bears on questions that share few of its words."""
     wishes = ("Always give versions when I ask about libraries.", "I'd really prefer oak.", "From now on, use metres.")

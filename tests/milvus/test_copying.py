@@ -13,10 +13,12 @@ from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store import Store
+from goalmem_cli.store.passages import split_at_blocks, split_into_passages
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.testing import HashEmbedder
 from tests.milvus.conftest import Opens
 from tests.milvus.test_interrupted import LATER, Stopped, named, stopping_at
+from tests.milvus.test_lookups import ranked_hits
 
 
 def test_an_interrupted_copy_goes_on(memory: Opens, tmp_path: Path) -> None:
@@ -72,3 +74,29 @@ def test_an_interrupted_copy_leaves_out_nothing_for_the_marks_that_it_brings(mem
     assert Tombstones.of_folder(folder).counts == (len(LATER), 0)
     done = copy(source, memory(), unreported)
     assert (done.new_turns, done.forgotten, done.compared) == (0, 0, len(LATER))
+
+
+def test_turns_stay_cut_as_they_were_stored(memory: Opens, tmp_path: Path) -> None:
+    """What an older version stored keeps its passages when it is read again or copied; a new turn is cut at blocks."""
+    long = "".join(f"## Part {part}\n\n" + f"- Plane plank {part}. Then oil it.\n" * 18 for part in range(6))
+    turns = [Turn("boat", 0, at, who, text) for at, (who, text) in enumerate([("Ana", "How?"), ("AI", long)] * 2)]
+    older = Conversation("boat", "openai", tuple(turns[:2]), is_exported=True)  # without the mark of this version
+    now = Conversation("boat", "openai", tuple(turns))
+    folder, back = (Store(tmp_path / name, HashEmbedder(), announce=lambda _: None) for name in ("from", "back"))
+    for each in (folder, memory()):
+        each.add_all([older])
+        before = ranked_hits(each, Query("plank"))
+        each.add_all([replace(older, is_exported=False)])
+        assert ranked_hits(each, Query("plank")) == before
+        each.add_all([now])
+        each.add_all([now])
+    copy(memory(), back, unreported)
+    wanted = {1: split_into_passages(long), 3: [text for text, _ in split_at_blocks(long)]}
+    for each in (folder, memory(), back):
+        passages = [hit.unit for hit in ranked_hits(each, Query("plank")).values() if hit.unit.part]
+        for ordinal, texts in wanted.items():
+            told = sorted((unit for unit in passages if unit.ordinal == ordinal), key=lambda unit: unit.part)
+            assert [unit.text for unit in told] == texts
+    assert wanted[1] != wanted[3]
+    assert list(folder.export()) == list(memory().export()) == list(back.export())
+    assert memory().verify() == []

@@ -19,16 +19,20 @@ from goalmem_cli.records import Turn, Unit, content_hash
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.indexes.derived import Indexed
 from goalmem_cli.store.indexes.vector_index import VectorIndex
-from goalmem_cli.store.passages import estimate_tokens, split_into_passages
+from goalmem_cli.store.passages import estimate_tokens, has_blocks, split_at_blocks, split_into_passages
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.store.units import UnitEntry, entries_from_units, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
+MARKDOWN = st.lists(st.sampled_from(("# ", "- ", "1. ", "```", "  ", "\n", "\n\n", "x = 1", "a b. ", "**so**"))).map(
+    "".join
+)
 
-@given(st.text(max_size=600), st.integers(min_value=1, max_value=20))
-def test_passages_are_short_and_lose_nothing(text: str, limit: int) -> None:
+
+@given(st.text(max_size=600) | MARKDOWN, st.integers(min_value=1, max_value=20), st.booleans())
+def test_passages_are_short_and_lose_nothing(text: str, limit: int, are_blocks: bool) -> None:
     """Every passage keeps the limit, and together they hold all that is not blank."""
-    passages = split_into_passages(text, limit)
+    passages = [text for text, _ in split_at_blocks(text, limit)] if are_blocks else split_into_passages(text, limit)
     assert all(estimate_tokens(passage) <= limit for passage in passages)
     assert "".join("".join(passages).split()) == "".join(text.split())
 
@@ -49,6 +53,60 @@ def test_text_without_blanks_is_cut_all_the_same() -> None:
     """Neither Chinese nor an endless word overruns the limit."""
     assert split_into_passages("我" * 5, 2) == ["我我", "我我", "我"]
     assert len(split_into_passages("x" * 4000)) > 1
+
+
+HULL = """For a boat of 7 m:
+
+# Hull
+
+The keel comes first. It is of oak.
+
+## Planks
+
+- Larch is cheap, and it lasts.
+- Oak is dear.
+
+```python
+for plank in planks:
+    nail(plank)
+
+    caulk(plank)
+```
+
+# Sail
+
+Cotton will do.
+"""
+
+
+def test_markdown_is_cut_where_blocks_end() -> None:
+    """Headings begin a passage, code stays together, and each passage has the headings that it stands under."""
+    assert split_at_blocks(HULL, 24) == [
+        ("For a boat of 7 m:\n\n# Hull\n\nThe keel comes first. It is of oak.", ""),
+        ("## Planks\n\n- Larch is cheap, and it lasts.\n- Oak is dear.", "Hull"),
+        ("```python\nfor plank in planks:\n    nail(plank)\n\n    caulk(plank)\n```", "Hull > Planks"),
+        ("# Sail\n\nCotton will do.", ""),
+    ]
+    assert [heading for _, heading in split_at_blocks("**Wood**\n\n- oak\n- larch", 8)] == ["", "Wood"]
+
+
+@given(
+    st.lists(st.integers(min_value=0, max_value=3), min_size=1, max_size=30), st.integers(min_value=20, max_value=60)
+)
+def test_no_line_of_code_is_cut(lengths: list[int], limit: int) -> None:
+    """Whatever the code is, each of its lines is whole in one passage."""
+    lines = [f"    call{place}(" + "a.b, " * length + "c)" for place, length in enumerate(lengths)]
+    passages = split_at_blocks(
+        "\n".join(["Do it so. Like this:", "", "~~~", *lines, "~~~", "- Run it. Then rest."]), limit
+    )
+    assert all(any(line.strip() in passage for passage, _ in passages) for line in lines)
+
+
+def test_only_long_markdown_is_cut_at_blocks() -> None:
+    """Prose is cut as ever, however long it is, and so is what fits into a passage."""
+    assert has_blocks("- Plane the oak.\n" * 90)
+    assert not has_blocks("- Plane the oak.\n" * 20)
+    assert not has_blocks("We plane the oak. " * 90)
 
 
 OFFSETS = st.integers(min_value=-14, max_value=14).map(lambda hours: timezone(timedelta(hours=hours)))

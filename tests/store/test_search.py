@@ -60,6 +60,21 @@ def test_speakers_are_found_by_name(cafe: Store) -> None:
     assert found(cafe, Query("Cleo")) == ["No, Kyoto this time."]
 
 
+def test_passages_are_found_by_their_headings_and_by_what_they_answer(tmp_path: Path) -> None:
+    """A step far below its heading is found by the heading's words; what is shown is what was said."""
+    steps = "".join(f"- Plane plank {place}, and oil it.\n" for place in range(60))
+    store = open_store(tmp_path / "store")
+    store.add(chat(["How do I build a dinghy?", f"# Rudder\n\n{steps}\n# Mast\n\n{steps}"]))
+
+    last = found(store, Query("plank 59 mast"))[0]
+    assert last.startswith("- Plane plank")
+    assert "plank 59" in last
+    assert "Mast" not in last
+    assert {last} < set(found(store, Query("dinghy"), Ranking.BM25_CONTEXT))
+    store.rebuild()
+    assert found(store, Query("plank 59 mast"))[0] == last
+
+
 @pytest.mark.parametrize("ranking", EVERY)
 def test_conversation_and_speaker_filters(cafe: Store, ranking: Ranking) -> None:
     """Only units of the conversations and the speakers asked for come back."""

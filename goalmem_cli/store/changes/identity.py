@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.records import STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.records import CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
+from goalmem_cli.store.changes.storable import cut_as
 from goalmem_cli.store.database import overlaps, tables
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.database.overlaps import Overlap
@@ -229,6 +230,10 @@ def plan_changes(
     stored = tables.places_of_turns(connection, old) if connection is not None and old else {}
     changes = []
     for one, group, conversation in zip(named, turns, conversations, strict=True):
+        group = tuple(
+            cut_as(turn, at_blocks=CUT_AT in (stored[turn.id][2] or "")) if turn.id in stored else turn
+            for turn in group
+        )
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)
         elif one.places:
@@ -332,6 +337,9 @@ def plan_without(name: str, stored: Mapping[str, Turn], gone: Set[str]) -> Chang
 def _changed(name: str, stored: Mapping[str, Turn], after: Sequence[Turn]) -> Change:
     """Return the change from the stored turns (stored id -> turn, in order) to those in `after`."""
     before = list(stored.values())
+    after = [
+        cut_as(turn, at_blocks=CUT_AT in stored[turn.id].attributes) if turn.id in stored else turn for turn in after
+    ]
     after_ids = {turn.id for turn in after}
     unchanged = set(before)
     old_units = units_from_turns(before)

@@ -1,4 +1,4 @@
-"""Make a conversation storable: replace what UTF-8 cannot encode, and refuse duplicate own ids."""
+"""Make a conversation storable: replace what UTF-8 cannot encode, refuse duplicate own ids, and mark how it is cut."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections import Counter
 from dataclasses import replace
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Derived, Turn, Unit, encodable
+from goalmem_cli.records import BLOCKS, CUT_AT, Conversation, Derived, Turn, Unit, encodable
 from goalmem_cli.store.changes.placing import place_of
+from goalmem_cli.store.passages import has_blocks
 
 
 def storable(conversation: Conversation) -> Conversation:
     """Return the conversation with lone surrogates, which no UTF-8 file can hold, replaced by question marks.
+
+    Long turns of Markdown are marked as cut at its blocks, except in an exported store, which has its own marks.
 
     Raises:
         InputError: two turns have the same own id.
@@ -20,7 +23,9 @@ def storable(conversation: Conversation) -> Conversation:
     if len(counts) < len(conversation.turns):
         twice = next(place for place, count in counts.items() if count > 1)
         raise InputError(conversation.name, twice, "two turns have this id", "give each turn an id of its own, or none")
-    turns = tuple(_storable_turn(turn) for turn in conversation.turns)
+    turns = tuple(map(_storable_turn, conversation.turns))
+    if not conversation.is_exported:
+        turns = tuple(cut_as(turn, at_blocks=has_blocks(turn.text)) for turn in turns)
     own_id = None if conversation.own_id is None else encodable(conversation.own_id)
     derived = tuple(map(storable_unit, conversation.derived))
     edges = tuple(replace(edge, kind=encodable(edge.kind)) for edge in conversation.edges)
@@ -41,6 +46,14 @@ def storable_unit(unit: Unit) -> Unit:
 def _storable_line(line: Derived) -> Derived:
     problem = None if line.problem is None else encodable(line.problem)
     return replace(line, backbone=encodable(line.backbone), name=encodable(line.name), problem=problem)
+
+
+def cut_as(turn: Turn, *, at_blocks: bool) -> Turn:
+    """Return the turn with or without the mark that it is cut at blocks; a stored turn stays cut as it was."""
+    if (CUT_AT in turn.attributes) == at_blocks:
+        return turn
+    beside = {name: value for name, value in turn.attributes.items() if name != CUT_AT}
+    return replace(turn, attributes={**beside, CUT_AT: BLOCKS} if at_blocks else beside)
 
 
 def _storable_turn(turn: Turn) -> Turn:
