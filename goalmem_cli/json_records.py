@@ -15,7 +15,8 @@ def plain(value: object) -> Any:
     """Return a frozen value as JSON data: records as objects, sequences as lists, times as ISO 8601."""
     if value is None or isinstance(value, (str, int, float)):  # the common case
         return value
-    if names := _names(type(value)):
+    kind: type[Any] = type(value)
+    if names := _names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

@@ -204,7 +204,7 @@ class _Found:
         """Look for new units that say that a cited one is no longer so."""
         from goalmem_cli.backbones.later import marked
 
-        for hit in marked(cited, self._seen.values()):
+        for hit in marked(cited, [hit.unit for hit in self._seen.values()]):
             later = hit.moved_on
             number = subgoals[hit.unit.id]
             if later is not None and later.id in self._telling.get(number, ()) and later.id not in self._known:

@@ -81,7 +81,7 @@ def lacking(run: Run) -> Run:
     """Return the run of a `hybrid` that was told something of its own, and whose first answer of `direct` is wrong."""
     first = next(each for each in run.answered if (each.case, each.reasoner) == ("c1-0", "direct"))
     wrong = Answered("c1-0", "direct", "hybrid", forward(CASES[0], "a bus"))
-    told = replace(run.manifest, settings=run.manifest.settings | {"hybrid.neighbours": "False"})
+    told = replace(run.manifest, settings={**run.manifest.settings, "hybrid.neighbours": "False"})
     return replace(run, manifest=told, answered=tuple(wrong if each is first else each for each in run.answered))
 
 

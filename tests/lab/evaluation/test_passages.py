@@ -11,8 +11,8 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.summaries.scores import score
+from goalmem_cli.main import run
 from goalmem_cli.trace import Status, Trace
-from tests.invoking import run
 from tests.lab.evaluation.test_time_questions import written
 from tests.reasoners.scripting import MOMENT
 
