@@ -15,7 +15,7 @@ def plain(value: object) -> Any:
     """Return a frozen value as JSON data: records as objects, sequences as lists, times as ISO 8601."""
     if value is None or isinstance(value, (str, int, float)):  # the common case
         return value
-    kind: type[Any] = type(value)
+    kind: Any = type(value)
     if names := _names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
