@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import BackboneMissing, UsageError
@@ -71,10 +71,14 @@ class Factories:
     @classmethod
     def announcing(cls, settings: Settings, announce: Callable[[str], None], watch: Watch | None = None) -> Factories:
         """Return goalmem's own constructors; `announce` gets messages, `watch` the progress of joining a model."""
-        is_named = settings.embedder is not None and "embedder" not in settings.by_store
-        trusts = settings.trust_remote_code and is_named  # what a store names is another's choice
+        by_user = settings.embedder if settings.trust_remote_code and "embedder" not in settings.by_store else None
+
+        def embedder(name: str, **told: Any) -> Embedder:
+            """Load an embedder; the code of one that only a store names is another's choice, and is never run."""
+            return load_embedder(name, timeout=settings.timeout, trusts_code=name == by_user, **told)
+
         return cls(
-            partial(load_embedder, timeout=settings.timeout, trusts_code=trusts),
+            embedder,
             partial(load_model, announce=announce, watch=watch),
             warm=partial(kept_warm, announce=announce, watch=watch),
         )  # fmt: skip

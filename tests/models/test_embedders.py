@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import Model, Unigram, WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from goalmem_cli.config import load_settings
+from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable, UsageError
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.distil import distil
@@ -297,16 +297,29 @@ def test_a_model_s_own_code_runs_only_where_it_is_trusted(minilm: Embedder, tmp_
     assert np.allclose(trusted.embed(["a boat"]), minilm.embed(["a boat"]), atol=1e-5)
 
 
-def test_code_is_trusted_only_of_an_embedder_that_the_user_names(tmp_path: Path) -> None:
+def test_code_is_trusted_only_of_an_embedder_that_the_user_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A store's own file may not ask for it, and an embedder that a store alone names gets no trust."""
+    trusted: list[tuple[str, bool]] = []
+    monkeypatch.setattr(
+        "goalmem_cli.wiring.load_embedder", lambda name, **told: trusted.append((name, told["trusts_code"]))
+    )
     flags = {"store": tmp_path, "trust_remote_code": True}
-    for typed, trusts in (({"embedder": "minilm"}, True), ({}, False)):
-        settings = load_settings({**flags, **typed}, {})
-        assert Factories.announcing(settings, print).embedder.keywords["trusts_code"] is trusts  # type: ignore[attr-defined]
+
+    def load(settings: Settings) -> None:
+        for name in ("minilm", "other"):
+            Factories.announcing(settings, print).embedder(name)
+
+    load(load_settings({**flags, "embedder": "minilm"}, {}))
+    assert trusted == [("minilm", True), ("other", False)]
+    trusted.clear()
+    load(load_settings(flags, {}))
     (tmp_path / "goalmem.yaml").write_text("embedder: minilm\n", "utf-8")
     settings = load_settings(flags, {})
     assert settings.embedder == "minilm"
-    assert not Factories.announcing(settings, print).embedder.keywords["trusts_code"]  # type: ignore[attr-defined]
+    load(settings)
+    assert not any(is_trusted for _, is_trusted in trusted)
     (tmp_path / "goalmem.yaml").write_text("trust_remote_code: true\n", "utf-8")
     with pytest.raises(UsageError, match="has no place in a store's own file"):
         load_settings(flags, {})

@@ -84,7 +84,7 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             hint = "use --embedder static, or another model"
             if "trust_remote_code" in str(error) and not trusts_code:
-                hint = "--trust-remote-code runs the Python code that it brings along; or use another model"
+                hint = "its own Python code runs only if you give both --embedder and --trust-remote-code, or set both"
             raise ModelUnreadable(f"the embedder {name} cannot be loaded: {reason}", hint) from error
 
 

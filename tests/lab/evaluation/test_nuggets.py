@@ -103,15 +103,16 @@ def test_a_refusal_has_no_nugget_and_nothing_is_asked() -> None:
 
 def test_both_sides_of_a_conflict_are_an_answer() -> None:
     """Questions about contradictions want both sides, and what would settle it."""
-    given = answer(None, CASE.id)
+    case, given = replace(CASE, category="contradiction_resolution"), answer(None, CASE.id)
     sides = (Side("never wrote a route", ("F1",)), Side("wrote the login route", ("F2",)))
     model = ScriptedModel([reply_of("full", "1"), reply_of("full", "0")])
     ((verdict,),) = judge_of(model).verdicts(
-        [Paper(CASE, replace(given, trace=replace(given.trace, conflict=sides)), (1,))]
+        [Paper(case, replace(given, trace=replace(given.trace, conflict=sides)), (1,))]
     )
 
     assert verdict.score == 0.5
     assert "wrote the login route (); what would settle it: " in model.seen[0].growing
+    assert not judge_of(model).is_asked(Paper(CASE, replace(given, trace=replace(given.trace, conflict=sides)), (1,)))
 
 
 @pytest.mark.parametrize("profile", ["full", "compact"])

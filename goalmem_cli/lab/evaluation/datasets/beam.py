@@ -17,12 +17,12 @@ from goalmem_cli.transcripts.reading.drafts import names_of_drafts
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 
-ABSTENTION, ORDERING = "abstention", "event_ordering"
+ABSTENTION, CONTRADICTIONS, ORDERING = "abstention", "contradiction_resolution", "event_ordering"
 CATEGORIES: Mapping[str, str] = {
     name: name.replace("_", " ")
     for name in (
         ABSTENTION,
-        "contradiction_resolution",
+        CONTRADICTIONS,
         ORDERING,
         "information_extraction",
         "instruction_following",

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from goalmem_cli.errors import ContextOverflow, InputError, ReplyUnusable, UsageError
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.datasets.beam import ORDERING
+from goalmem_cli.lab.evaluation.datasets.beam import CONTRADICTIONS, ORDERING
 from goalmem_cli.lab.evaluation.metrics.ordering import order_score
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.runs.folder import Key, key_of
@@ -151,10 +151,10 @@ class Judge:
     def is_asked(self, paper: Paper) -> bool:
         """Say whether a model must mark the paper: it has a prompt and is no refusal.
 
-        For BEAM's nuggets an answer that shows both sides of a conflict is no refusal.
+        For BEAM's questions about contradictions an answer that shows both sides of a conflict is no refusal.
         """
-        step, trace = self.step_of(paper.case), paper.answered.trace
-        return step is not None and (not is_refused(trace) or (step == NUGGET and bool(trace.conflict)))
+        is_answered = not is_refused(paper.answered.trace) or _shows_conflict(paper)
+        return is_answered and self.step_of(paper.case) is not None
 
     def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
         """Return each paper's verdicts in the order of its passes; none if `step_of` gives no prompt.
@@ -223,7 +223,7 @@ class Judge:
     def _marking(self, paper: Paper) -> _Marking:
         step, case = self.step_of(paper.case) or "", paper.case
         trace = paper.answered.trace
-        said = reason_line(trace) if trace.conflict else prediction(trace)
+        said = reason_line(trace) if _shows_conflict(paper) else prediction(trace)
         texts: dict[str, object] = {"question": quotable(case.question), "prediction": quotable(said)}
         nuggets = [quotable(nugget) for nugget in (case.answers if step == COUNT else case.nuggets)]
         if step == NUGGET:
@@ -244,6 +244,11 @@ class Judge:
         return Verdict(
             answered.case, answered.reasoner, answered.backbone, self.name, self.style, number, is_right, reply
         )  # fmt: skip
+
+
+def _shows_conflict(paper: Paper) -> bool:
+    """Say whether the answer shows both sides of a conflict to a question of BEAM that asks for that."""
+    return bool(paper.answered.trace.conflict) and paper.case.category == CONTRADICTIONS
 
 
 class _Marking:
