@@ -15,7 +15,7 @@ from datetime import datetime
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
-from goalmem_cli.logic.days import MONTH, Period, month_of, single
+from goalmem_cli.logic.days import MONTH, Period, single
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import Bound, Expression
@@ -27,7 +27,8 @@ _DATE = re.compile(
     rf"|\d{{4}}-\d{{2}}-\d{{2}}|(?:{_NAME})\.?,? \d{{4}})\b",
     re.IGNORECASE,
 )
-_MONTH_NAMED = re.compile(rf"\b(?:{_NAME})\b", re.IGNORECASE)
+_SPAN = re.compile(r"from (.+) to (.+)")
+_DAYS = re.compile(rf"\d{{1,2}} ?[-–] ?\d{{1,2}} (?:{_NAME}) \d{{4}}", re.IGNORECASE)
 _WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=\d|[A-Z])", re.IGNORECASE)
 _YEAR = re.compile(r"\b\d{4}\b")
 _AGE = re.compile(
@@ -71,19 +72,27 @@ def days_of(text: str) -> Period | None:
 
 
 def time_in(text: str, language: str) -> str:
-    """Return an English time with a month as a language (ISO 639 code, one of CLDR's) writes it; else the text.
+    """Return an English date, or the two ends of a span, as a language (ISO 639, one of CLDR's) writes them.
 
-    Example: "2 November 2023" is "2023年11月2日" in Japanese.
+    Anything else stays as it is, such as "around May 2023". "2 November 2023" is "2023年11月2日" in Japanese.
     """
+    span = _SPAN.fullmatch(text)
+    ends = span.groups() if span is not None else (text,)
+    if all(_DATE.fullmatch(end) for end in ends):
+        return " – ".join(_date_in(end, language) for end in ends)
+    days = days_of(text) if _DAYS.fullmatch(text) else None
+    told = () if days is None else (days.first, days.last)
+    return " – ".join(_date_in(say_period(single(day)), language) for day in told) or text
+
+
+def _date_in(text: str, language: str) -> str:
+    """Return a date with its year, a day or a month, as a language writes it."""
     from babel.dates import format_skeleton
 
-    period = days_of(text) if _MONTH_NAMED.search(text) else None
-    if period is None:
+    days = days_of(text)
+    if days is None:
         return text
-    if period == month_of(period.first.year, period.first.month):
-        return format_skeleton("yMMMM", period.first, locale=language)
-    ends = dict.fromkeys((period.first, period.last))
-    return " – ".join(format_skeleton("yMMMMd", day, locale=language) for day in ends)
+    return format_skeleton("yMMMMd" if days.first == days.last else "yMMMM", days.first, locale=language)
 
 
 def is_length(text: str) -> bool:

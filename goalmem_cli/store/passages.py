@@ -25,6 +25,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|(?<=\n)")
 _WORD_END = re.compile(r"(?<=\s)(?=\S)")
 
 _HEADING = re.compile(r" {0,3}(?:(#{1,6})[ \t]+(.+)|\*\*([^*\n]{1,80})\*\*:?\s*$)")
+_LONGEST_HEADING = 80
 _BOLD_LEVEL = 7
 """The level of a line in bold: below that of every heading with `#`."""
 _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])[ \t]")
@@ -129,14 +130,14 @@ def _lines(text: str, limit: int) -> Iterator[_Piece]:
     above: list[tuple[int, str]] = []
     before = fence = ""
     for line in _with_blanks(text):
-        found = None if fence else _HEADING.match(line)
+        found = None if fence else _HEADING.match(line.lstrip("\r\n"))
         level = len(found[1] or " " * _BOLD_LEVEL) if found else 0
         above = [one for one in above if not found or one[0] < level]
         heading, cost = " > ".join(title for _, title in above), _cost(before, line, is_code=bool(fence))
         for place, part in enumerate(_pieces(line, limit, (_SENTENCE_END, _WORD_END))):
             yield _Piece(part, estimate_tokens(part), _IN_LINE if place else cost, heading)
         if found:
-            above.append((level, (found[2] or found[3]).strip("#*: \t\r\n")))
+            above.append((level, (found[2] or found[3]).strip("#*: \t\r\n")[:_LONGEST_HEADING]))
         before, fence = line, _fence_after(line, fence)
 
 
@@ -157,7 +158,7 @@ def _cost(before: str, line: str, *, is_code: bool) -> float:
         return _IN_CODE
     if _HEADING.match(before) or before.rstrip().endswith(":"):
         return _AFTER_LEAD
-    if _HEADING.match(line):
+    if _HEADING.match(line.lstrip("\r\n")):
         return _AT_HEADING
     if line.startswith((" ", "\t")):
         return _AT_LINE

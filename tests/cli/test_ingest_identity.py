@@ -96,6 +96,18 @@ def ingested(goalmem: Goalmem, *words: str) -> Outcome:
     return outcome
 
 
+def test_turns_whose_day_could_not_be_read_before_are_stored_once(goalmem: Goalmem, tmp_path: Path) -> None:
+    """As when a newer goalmem reads a day from a note that an older one stored without."""
+    note = tmp_path / "note.md"
+    said = "".join(f"**{who}:** Line {place}.\n\n" for place, who in enumerate(("Ana", "Ben") * 3))
+    for front in ("", "---\ncreated: 2024-03-05\n---\n", "---\ncreated: 2024-03-05\n---\n"):
+        note.write_text(front + said, "utf-8")
+        outcome = goalmem("ingest", str(note))
+    assert "nothing new" in outcome.out
+    assert len(stored(goalmem)) == 1
+    assert "2024-03-05" in goalmem("stores", "export").out
+
+
 def test_files_that_begin_alike_are_kept_apart(goalmem: Goalmem, tmp_path: Path) -> None:
     """One being the beginning of another tells nothing, whichever is read first, and that both are kept is said."""
     folder = tmp_path / "files"

@@ -121,6 +121,16 @@ def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(ei
     assert stored(goalmem) == [said]
 
 
+def test_the_same_words_of_somebody_who_speaks_already_are_no_new_name(either: Goalmem) -> None:
+    """Both wished everybody a happy new year in the same minute."""
+    wish = "Happy new year to all of you from us both"
+    lines = ["31/12/2025, 23:00 - Cleo: Are you all there?", "31/12/2025, 23:01 - Bob: Of course we are."]
+    for who in ("Alex", "Bob"):
+        text = "\n".join([*lines, f"01/01/2026, 00:05 - {who}: {wish}", ""]).encode()
+        assert either("ingest", "-", "--conversation", "talk", "--day-first", stdin=text).code == 0
+    assert stored(either)[0].count(wish) == 2
+
+
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_contact_who_is_renamed_between_two_exports_of_a_group(
     either: Goalmem, tmp_path: Path, order: tuple[int, int]

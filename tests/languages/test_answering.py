@@ -82,7 +82,8 @@ def test_yes_and_no_are_in_the_language_of_the_question(said: str, answer: str) 
     [
         ("ja", "2 November 2023", "2023年11月2日"), ("de", "May 2024", "Mai 2024"), ("es", "2024", "2024"),
         ("fr", "12-18 February 2024", "12 février 2024 – 18 février 2024"), ("pt", "15 de março", "15 de março"),
-        ("zh", "the week before 8 May 2024", "2024年4月29日 – 2024年5月5日"), ("de", "May", "May"), ("de", "Mai", "Mai"),
+        ("zh", "the week before 8 May 2024", "the week before 8 May 2024"), ("de", "around May 2024", "around May 2024"),
+        ("de", "from May 2022 to June 2023", "Mai 2022 – Juni 2023"), ("de", "May", "May"), ("de", "Mai", "Mai"),
         ("pt", "from 28 May 2024 to 2 June 2024", "28 de maio de 2024 – 2 de junho de 2024"),
     ],
 )  # fmt: skip

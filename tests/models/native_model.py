@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from goalmem_cli.models.in_process.kv_cache import KvCache
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.prompt_states import PromptStates
 from goalmem_cli.models.in_process.vocabulary import Vocabulary
-from goalmem_cli.models.native_log import native_log
 from goalmem_cli.models.state_cache import StateCache
 from goalmem_cli.models.weights.gguf import read_header
+from goalmem_cli.models.weights.loading import load_weights
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,7 @@ def loaded(
     path: Path, *, context: int = 256, most: int = 8, batch: int = 64, can_cut: bool = True, native: Any = llama_cpp
 ) -> Iterator[Native]:
     """Load the weights at `path` on one thread into a context of `most` sequences; `native` stands for llama.cpp."""
-    native_log()
-    llama_cpp.llama_backend_init()
-    model = llama_cpp.llama_model_load_from_file(os.fsencode(path), llama_cpp.llama_model_default_params())
+    model = load_weights(path)
     wanted = llama_cpp.llama_context_default_params()
     wanted.n_ctx, wanted.n_batch, wanted.n_ubatch = context, batch, batch
     wanted.n_seq_max, wanted.kv_unified = most, True

@@ -169,7 +169,8 @@ TALK = "**Ann:** Is it late?\n\n**Ben** (9:10 am): No.\n\n**Ann:** Good.\n"
         ("Date: '8 May 2023'", datetime(2023, 5, 8)),
         ("created: [[2023-05-08]]", datetime(2023, 5, 8)),
         ("date_created: 2023-05-08\nupdated: 2023-06-01", datetime(2023, 5, 8)),
-        ("updated: 2023-05-08", datetime(2023, 5, 8)),
+        ("updated: 2023-05-08", None),
+        ("date: 2023-05-08 # as I remember", datetime(2023, 5, 8)),
         ("date: soon\ncreated: 2023-05-08", datetime(2023, 5, 8)),
         ("created: 2023-06-01\ndate: 2023-05-08", datetime(2023, 5, 8)),
         ("date: 05/08/2023", None),
@@ -191,7 +192,13 @@ def test_the_front_matter_tells_the_day(fields: str, day: datetime | None) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["---\nonly: begun\n" + TALK, "---\na walk by the sea\n---\n" + TALK, "\n---\ndate: 2023-05-08\n---\n" + TALK],
+    [
+        "---\nonly: begun\n" + TALK,
+        "---\na walk by the sea\n---\n" + TALK,
+        "\n---\ndate: 2023-05-08\n---\n" + TALK,
+        "---\nUser: 2023-05-08\n---\n" + TALK,
+        "---\ndate: 2023-05-08\ndate: 2023-05-09\n---\n" + TALK,
+    ],
 )
 def test_other_rules_are_no_front_matter(text: str) -> None:
     """It is fields between two rules, from the first line on."""

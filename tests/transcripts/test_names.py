@@ -77,6 +77,19 @@ def test_a_date_in_what_somebody_says_stays_text() -> None:
     assert [(turn.text, turn.said) for turn in conversation.turns][1] == ("Let me look.\n3 May 2026", None)
 
 
+@pytest.mark.parametrize("top", ["", "5 March 2024\n"])
+def test_a_day_that_somebody_tells_is_no_heading(top: str) -> None:
+    """It stands alone, is announced, or is before the days of the talk."""
+    text = (
+        f"{top}Ann: When were you born?\nBob: This is the day:\n\n12 March 1990\n\nAnn: Thank you, Bob.\nBob: Gladly.\n"
+    )
+    for asked in (text, text.replace("day:", "day.")):
+        turns = read(asked).turns
+        assert turns[1].text.endswith("12 March 1990")
+        assert {turn.said and turn.said.year for turn in turns} == ({2024} if top else {None})
+        assert detect("talk.txt", asked.encode()) == "names"
+
+
 def test_headings_end_what_was_said() -> None:
     """They are counted, as is the text below them; one with a number that is no date makes the day unknown."""
     text = (

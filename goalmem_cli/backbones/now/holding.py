@@ -86,10 +86,10 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
     """Return what the hits tell, and what is found in the scope: looked for again after the last, if there is more."""
     known: set[str] = set()
     told: list[Telling] = []
-    found = list(hits)
+    found = hits_within(hits, query)
     for _ in range(_ROUNDS):
         more = _searched(reader, hits, query, asked)
-        said = [pair for hit in (*found, *more) for pair in _with_reply(hit, asked)]
+        said = [pair for hit in (*found, *more) for pair in _with_reply(hit, asked, query)]
         for unit, before in {unit.id: (unit, before) for unit, before in said if unit.id not in known}.values():
             known.add(unit.id)
             told += [Telling(unit, state) for state in _told_by(unit, before, asked, query.until or query.asked)]
@@ -103,10 +103,12 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
     return told
 
 
-def _with_reply(hit: Hit, asked: Asked) -> Iterator[tuple[Unit, str]]:
+def _with_reply(hit: Hit, asked: Asked, query: Query) -> Iterator[tuple[Unit, str]]:
     """Yield the hit's unit, and the reply to it if it asks for the thing; each with the question that it replies to."""
     yield hit.unit, replied_to(hit.unit.author, hit.before)
-    if asked.kind == OWN and hit.later and names_thing(hit.unit.text, asked):
+    if asked.kind != OWN or not hit.later or not names_thing(hit.unit.text, asked):
+        return
+    if query.speakers is None or hit.later[0].speaker in query.speakers:
         yield hit.later[0], replied_to(hit.later[0].author, [(hit.unit.author, hit.unit.text)])
 
 

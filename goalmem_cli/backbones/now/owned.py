@@ -55,11 +55,18 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
         return
     if value := _READERS[asked.type](told, asked):
         replaces = not LATE.search(told) and not _BESIDE.search(told)
-        is_shared = not re.search(r"\b(?:my|mine)\b", about, re.IGNORECASE) and asked.type != "amount"
+        is_shared = asked.type != "amount" and not _is_mine(about, asked)
         yield State(
             holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
+
+
+def _is_mine(about: str, asked: Asked) -> bool:
+    """Say whether "my" belongs to the thing: in "my alarm code" it does, in "the key is in my coat" not."""
+    told = words(about)
+    heads = [at for at, word in enumerate(told) if stem(word) == asked.head]
+    return any("my" in told[max(0, at - len(asked.about) - 1) : at] for at in heads)
 
 
 def names_thing(text: str, asked: Asked) -> bool:
@@ -101,7 +108,7 @@ _NUMBERED = frozenset(map(stem, "code number pin plate combination phone mobile 
 
 def _carried(sentence: str, before: str, asked: Asked) -> str:
     """Return a sentence that leans on the one before with the thing in place of "it", or of a question; "" if none."""
-    if not before or not names_thing(before, asked):
+    if not before or not names_thing(before, asked) or (before.rstrip().endswith("?") and not _asks(before, asked)):
         return ""
     thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
     it_is = _IT_IS.search(sentence)
@@ -110,6 +117,25 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     is_reply = before.rstrip().endswith("?") and len(sentence.split()) <= _SHORT_REPLY
     bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
     return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""
+
+
+_ASKING = re.compile(
+    r"\b(?:how (?:much|many|often|long|high|big)|when|what time|(?:what|which) (?:day|weekday)|where|who|why|how)\b",
+    re.IGNORECASE,
+)
+_ASKED_FOR = {
+    "amount": ("how much", "how high", "how big"), "place": ("where", "who"), "name": ("who",),
+    "time": ("when", "what time", "what day", "which day", "which weekday"),
+}  # fmt: skip
+"""What a question for a value of a type asks with; one without an asking word ("Alarm code?") asks for it too."""
+
+
+def _asks(before: str, asked: Asked) -> bool:
+    """Say whether the last question of a text asks for the thing, not only of it ("When did you set the code?")."""
+    last = re.split(r"(?<=[.!?])\s+", before.strip())[-1]
+    found = [each[0].lower() for each in _ASKING.finditer(last)]
+    is_of_past = re.search(r"\b(?:did|was|were|last)\b", last, re.IGNORECASE) and asked.type != "place"
+    return names_thing(last, asked) and not is_of_past and all(each in _ASKED_FOR.get(asked.type, ()) for each in found)
 
 
 def _could_be(reply: str, asked: Asked) -> bool:

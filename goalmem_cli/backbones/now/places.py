@@ -52,7 +52,8 @@ _NO_PLACE = frozenset(map(stem, (
     "way sale moment state condition mood shape order trouble morning afternoon evening night day week weekend month "
     "year time phone blink mend list agenda end beginning minute hour hours verge mess middle dark cheap side whole "
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december christmas easter"
+    "september october november december christmas easter meeting "
+    "calendar diary finals stress insurance leg legs lane maker name mind nerves"
 ).split()))  # fmt: skip
 _IT = re.compile(r"^\W*(?:and |so |but )*(?:it|they|that)$", re.IGNORECASE)
 _MOST = 8
@@ -66,7 +67,14 @@ def place_in(sentence: str, asked: Asked) -> frozenset[str]:
             continue
         place = _CUT.split(f"{where} ")[0]
         told = [word for word in words(place) if word not in _SMALL]
-        if told and len(told) <= _MOST and stem(told[0]) not in _NO_PLACE and stem(told[-1]) not in _NO_PLACE:
+        is_number = bool(told) and told[0][0].isdigit()
+        if (
+            told
+            and not is_number
+            and len(told) <= _MOST
+            and stem(told[0]) not in _NO_PLACE
+            and stem(told[-1]) not in _NO_PLACE
+        ):
             return frozenset(map(stem, told))
     return frozenset()
 

@@ -83,7 +83,7 @@ def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]
         unit = each.unit
         is_one = role_of(unit.author) == USER and unit.said is not None
         talk = "" if is_one else unit.conversation  # there may be another Ana in another one
-        author = "" if each.state.is_shared and not asked.names and not is_one else unit.author
+        author = unit.author if asked.names or is_one else ""
         holders.setdefault((talk, author, each.state.holder), []).append(each)
     found: dict[str, Unit | None] = {}
     for of_one in map(_in_time, holders.values()):
@@ -96,7 +96,7 @@ def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]
 
 def _replacing(one: Telling, later: Sequence[Telling], asked: Asked) -> Unit | None:
     end = next((at for at in reversed(range(len(later))) if _is_over(one, later[at], asked)), None)
-    if end is None or _is_back(one.state, later[end + 1 :]):
+    if end is None or _is_back(one, later[end + 1 :]):
         return None
     same = (each for each in later[:end] if later[end].state.says_the_same(each.state))
     return next((each for each in same if _is_over(one, each, asked)), later[end]).unit
@@ -104,8 +104,8 @@ def _replacing(one: Telling, later: Sequence[Telling], asked: Asked) -> Unit | N
 
 def _is_over(one: Telling, later: Telling, asked: Asked) -> bool:
     """Say whether what one told is replaced later; of another speaker only a change counts ("it is 4402 now")."""
-    is_heard = one.unit.author == later.unit.author or later.state.is_only
-    return is_heard and _replaces(later.state, one.state, asked)
+    is_heard = one.state.is_shared and later.state.is_shared and later.state.is_only
+    return (is_heard or one.unit.author == later.unit.author) and _replaces(later.state, one.state, asked)
 
 
 def _in_time(told: Iterable[Telling]) -> list[Telling]:
@@ -132,8 +132,13 @@ def _replaces(later: State, earlier: State, asked: Asked) -> bool:
     return not is_same and (asked.has_one_value or later.is_only)
 
 
-def _is_back(state: State, rest: Iterable[Telling]) -> bool:
+def _is_back(one: Telling, rest: Iterable[Telling]) -> bool:
     """Say whether a value was told again after the last statement that replaced it."""
+    state = one.state
     return not state.is_end and any(
-        each.state.says_the_same(state) and not each.state.is_end and each.state.replaces for each in rest
+        (each.unit.author == one.unit.author or (each.state.is_shared and state.is_shared))
+        and each.state.says_the_same(state)
+        and not each.state.is_end
+        and each.state.replaces
+        for each in rest
     )

@@ -9,7 +9,7 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of
+from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of, with_replacing
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.records import Question
 from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState, Outcome, Watch
@@ -196,7 +196,7 @@ class Goals:
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
-        watches = watches_of(trace, asked, self._ranked())
+        watches = with_replacing(watches_of(trace, asked, self._ranked()), self._parts.kept)
         if self._generation() != generation:
             watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
         return replace(state, watches=watches)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.small_talk import may_be_evidence
@@ -129,6 +129,22 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     return found.touch()
 
 
+def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:
+    """Return the watches with the units that have replaced a cited one already, among what they found.
+
+    A question about the past cites such a unit, and is not touched by what replaced it long ago.
+
+    Raises:
+        StoreError: the memory cannot be read.
+    """
+    with kept.reading() as reader:
+        cited = reader.hits([unit for watch in watches for unit in watch.cited])
+        by = replaced_units(kept, [hit.unit for hit in cited.values() if hit.unit.backbone != FLAT])
+    return tuple(
+        replace(watch, found=(*watch.found, *(by[unit] for unit in watch.cited if unit in by))) for watch in watches
+    )
+
+
 def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
     """Return which of a structured backbone's units no longer hold, each with the unit that replaced or ended it.
 
@@ -172,6 +188,7 @@ class _Found:
         """Take the cited units that others replaced, by id, and these others as new ones."""
         from goalmem_cli.backbones.structured.decisions import DECISION
 
+        by = {unit: other for unit, other in by.items() if other not in self._known}
         self._replaced = frozenset(by)
         for unit, other in by.items():
             hit = replacing.get(other)

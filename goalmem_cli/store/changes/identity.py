@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.records import CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.records import BLOCKS, CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
 from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
@@ -19,6 +19,8 @@ from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, u
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """The name of the conversation with goalmem itself, and the format of turns without a transcript."""
+_MARK = f'"{CUT_AT}": "{BLOCKS}"'
+"""The mark of a turn that is cut at blocks, as attributes are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +233,7 @@ def plan_changes(
     changes = []
     for one, group, conversation in zip(named, turns, conversations, strict=True):
         group = tuple(
-            cut_as(turn, at_blocks=CUT_AT in (stored[turn.id][2] or "")) if turn.id in stored else turn
-            for turn in group
+            cut_as(turn, at_blocks=_MARK in (stored[turn.id][2] or "")) if turn.id in stored else turn for turn in group
         )
         if one.is_new or connection is None:
             change = plan_change(one.name, one.is_new, {}, group)

@@ -165,7 +165,7 @@ def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], 
     here, there, names = set(map(place_of, incoming)), set(map(place_of, stored)), {turn.speaker for turn in incoming}
     left = [turn for turn in stored if place_of(turn) not in here and turn.speaker not in names]
     strange = [turn for turn in incoming if turn.own_id is not None and place_of(turn) not in there]
-    called = _called(left, strange)
+    called = _called(left, strange, least=2)  # two people may say the same once
     same: dict[tuple[str, str | None, str], list[Turn]] = {}
     for turn in left if called else ():
         same.setdefault(told_as(turn)[:3], []).append(turn)
@@ -177,12 +177,12 @@ def once(stored: Sequence[Turn], incoming: Sequence[Turn]) -> tuple[list[Turn], 
     return found, called
 
 
-def _called(stored: Iterable[Turn], incoming: Iterable[Turn]) -> dict[str, str]:
-    """Return new name -> stored name of the speakers who are one person under two names."""
+def _called(stored: Iterable[Turn], incoming: Iterable[Turn], least: int = 1) -> dict[str, str]:
+    """Return new name -> stored name of the speakers who are one person: both said `least` same texts or more."""
     sides = (("stored", stored), ("incoming", incoming))
     called: dict[str, str] = {}
     for found in under_two_names((side, turn.speaker, turn) for side, turns in sides for turn in turns):
-        if found.one not in called.values():
+        if len(found.texts) >= least and found.one not in called.values():
             called.setdefault(found.other, found.one)
     return called
 

@@ -50,7 +50,7 @@ def _storable_line(line: Derived) -> Derived:
 
 def cut_as(turn: Turn, *, at_blocks: bool) -> Turn:
     """Return the turn with or without the mark that it is cut at blocks; a stored turn stays cut as it was."""
-    if (CUT_AT in turn.attributes) == at_blocks:
+    if turn.attributes.get(CUT_AT) == (BLOCKS if at_blocks else None):
         return turn
     beside = {name: value for name, value in turn.attributes.items() if name != CUT_AT}
     return replace(turn, attributes={**beside, CUT_AT: BLOCKS} if at_blocks else beside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.database import tables
@@ -37,10 +37,12 @@ def load_overlaps(connection: Connection, transcripts: Mapping[int, Sequence[Tur
     """Return the stored conversations that each transcript may equal.
 
     Candidates are those whose last turn the transcript has, and those that have one of its last turns. Beginnings are
-    not compared, as thousands of chats may begin alike.
+    not compared, as thousands of chats may begin alike. A turn equals one that was stored without its time.
     """
-    keys = [(place, turn.content_key) for place, turns in transcripts.items() for turn in turns]
+    undated = _undated(connection, transcripts)
+    keys = [(place, turn.content_key) for told in (transcripts, undated) for place in told for turn in told[place]]
     candidates = _candidates_by_time(connection, transcripts) | _candidates_without_time(connection, transcripts)
+    candidates |= _candidates_without_time(connection, undated)
     if not candidates:
         return []
     rows = connection.rows(
@@ -86,6 +88,14 @@ def _candidates_by_time(connection: Connection, transcripts: Mapping[int, Sequen
         for place in places[key]
         if ordinal == ends[name] or key in tails[place]
     }
+
+
+def _undated(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> dict[int, list[Turn]]:
+    """Return the turns with times as they were without one, by place; none if all stored turns have times."""
+    if not connection.rows("SELECT 1 FROM turns WHERE instant IS NULL AND clock IS NULL LIMIT 1"):
+        return {}
+    dated = {place: [turn for turn in turns if turn.said is not None] for place, turns in transcripts.items()}
+    return {place: [replace(turn, said=None) for turn in turns] for place, turns in dated.items() if turns}
 
 
 def _candidates_without_time(connection: Connection, transcripts: Mapping[int, Sequence[Turn]]) -> set[tuple[int, str]]:

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
 _RULE = re.compile(r"---[ \t]*")
 _END = re.compile(r"(?:---|\.\.\.)[ \t]*")
 _FIELD = re.compile(r"(?P<name>[^\W\d_][^:#\n]{0,39}):(?:[ \t]+(?P<value>.*))?")
 _INSIDE = re.compile(r"(?:[ \t]|- |#|$).*")
+_NOTE = re.compile(r"[ \t]#.*")
 _QUOTES = " \t\"'[]"
 _MOST_LINES = 100
-_DATES = ("date", "created", "created at", "create time", "date created", "updated", "updated at", "modified")
-"""The names of a note's date, the surest first: what was said had been said when the note was changed."""
+_DATES = ("date", "created", "created at", "create time", "date created")
+"""The names of a note's date, the surest first. The day of a change is none: it moves with each edit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,11 @@ def front_matter_of(text: str) -> FrontMatter:
         if _END.fullmatch(line):
             return FrontMatter(number, _date_in(fields)) if fields else FrontMatter()
         field = _FIELD.fullmatch(line)
-        if field is None and not _INSIDE.fullmatch(line):
-            return FrontMatter()
+        name = re.sub(r"[_-]", " ", field["name"]).lower().strip() if field is not None else ""
+        if (field is None and not _INSIDE.fullmatch(line)) or name in fields or role_of(name) is not None:
+            return FrontMatter()  # somebody speaks here
         if field is not None:
-            fields[re.sub(r"[_-]", " ", field["name"]).lower().strip()] = (field["value"] or "").strip(_QUOTES)
+            fields[name] = _NOTE.sub("", field["value"] or "").strip(_QUOTES)
     return FrontMatter()
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import datetime
 
 from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
@@ -129,22 +130,58 @@ def _scanned(source: Source, front: FrontMatter) -> tuple[set[str], dict[int, Li
 
 
 def _headings(numbered: Iterable[tuple[int, str]]) -> dict[int, Line]:
-    """Return the headings by their line numbers: dates, and others unless text stands right above them.
-
-    A plain date is one at the top, or below an empty line. In a file that begins with one, all are.
-    """
+    """Return the headings by their line numbers: dates, and others unless text stands right above them."""
     found: dict[int, Line] = {}
-    is_at_top, is_below_text, has_plain = True, False, False
+    plain = _PlainDates()
+    is_below_text = False
     for line in sorted_lines((number, _fence_or_line(line)) for number, line in numbered):
-        is_plain = line.kind is Kind.TEXT and (has_plain or not is_below_text) and _is_a_date(line.raw)
-        if is_plain:
-            has_plain = has_plain or is_at_top
-            found[line.number] = replace(line, kind=Kind.HEADING, name=line.raw.strip(), is_date=True)
-        elif line.kind is Kind.HEADING and (line.is_date or not is_below_text):
+        is_date = plain.take(line, is_below_text=is_below_text)
+        if line.kind is Kind.HEADING and (line.is_date or not is_below_text):
             found[line.number] = line
-        is_below_text = bool(line.raw.strip()) and line.number not in found
-        is_at_top = is_at_top and not line.raw.strip()
-    return found
+        is_below_text = bool(line.raw.strip()) and not is_date and line.number not in found
+    return dict(sorted({**found, **plain.headings()}.items()))
+
+
+class _PlainDates:
+    """Lines that are only a date, and perhaps the heading of what is said below.
+
+    They are headings if one stands above all that is said, or there are two. The next line has to begin with a name,
+    and the one above may not announce a date (``born on:``). Each stands below an empty line, unless the first one
+    stands above all. A day before the last one is something that somebody says.
+    """
+
+    def __init__(self) -> None:
+        self._dates: list[Line] = []
+        self._is_above_all = self._has_speech = False
+        self._last: Line | None = None
+        self._above = ""
+
+    def take(self, line: Line, *, is_below_text: bool) -> bool:
+        """Read the next line, and return whether it may be such a date."""
+        text = line.raw.strip()
+        if not text:
+            return False
+        speaker = _spoken(text)
+        is_speech = speaker is not None and _may_speak(speaker["name"])
+        if self._last is not None and is_speech:
+            self._dates.append(self._last)
+            self._is_above_all = self._is_above_all or not self._has_speech
+        self._has_speech = self._has_speech or is_speech
+        may_stand = line.kind is Kind.TEXT and (self._is_above_all or not is_below_text)
+        is_one = may_stand and not self._above.endswith(":") and _is_a_date(text)
+        self._last = replace(line, kind=Kind.HEADING, name=text, is_date=True) if is_one else None
+        self._above = text
+        return is_one
+
+    def headings(self) -> dict[int, Line]:
+        """Return the dates that are headings, by line number."""
+        found: dict[int, Line] = {}
+        last = datetime.min  # noqa: DTZ901 - before every day
+        for line in self._dates:
+            stamp = stamp_or_unread(line.name)
+            if stamp is not None and not stamp.unread and stamp.moment.replace(tzinfo=None) >= last:
+                found[line.number], last = line, stamp.moment.replace(tzinfo=None)
+        return found if self._is_above_all or len(found) > 1 else {}
 
 
 def _may_be_a_date(line: str) -> bool:
