@@ -130,6 +130,7 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
     heads = tuple(_head(column, names) for column in table.columns)
     said = ["in brackets what the paper reports", *(f"{letter}: {reason}" for reason, letter in letters.items())]
     title = f"{table.paper}, Table {table.table}, as measured here: {table.benchmark}"
+    title += f", {'; '.join(table.measured)}" if table.measured else ""
     return Figures(title, ("method", "the paper's model"), heads, rows, "; ".join(said))
 
 
