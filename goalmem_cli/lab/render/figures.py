@@ -10,7 +10,7 @@ from itertools import islice
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
-from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
@@ -383,7 +383,7 @@ def _paired(members: Sequence[Member]) -> Iterator[Figures]:
 def _ablations(members: Sequence[Member]) -> Iterator[Figures]:
     for whole, apart in ablations(members).items():
         columns = {label(name): [apart.get(at, {}).get(name) for at in range(len(members))] for name in PAIRED}
-        title = f"Ablations of {in_words(names_of(members)[whole])}"
+        title = f"{kind_of(members[at] for at in apart)} of {in_words(names_of(members)[whole])}"
         yield _intervals(title, members, columns, difference, "mean difference, question by question")
 
 

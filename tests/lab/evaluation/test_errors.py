@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.runs.run import Answered, Run
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of
-from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary, summarise
@@ -105,6 +105,25 @@ def test_a_system_that_lacks_something_is_compared_with_the_whole() -> None:
     rows = tuple(replace(row, backbone="hybrid, bare") for row in part.rows)
     matrix = replace(varied, rows=(*whole.rows, *rows))
     assert {at: list(apart) for at, apart in ablations(members(matrix)).items()} == {0: [2], 1: [3]}
+    assert [kind_of(members(each)[-1:]) for each in (matrix, part)] == ["Ablations", "Variants"]
+
+
+@pytest.mark.parametrize("setting", [{"budget": "10"}, {"scope": "domain"}, {"embedder": "e"}])
+def test_runs_that_differ_in_something_else_are_not_compared(setting: dict[str, str]) -> None:
+    """A run of a lower budget, another scope or embedder is not the whole of one that was told something of its own."""
+    run = answered_run()
+    other = replace(run, manifest=replace(run.manifest, settings={**run.manifest.settings, **setting}))
+    assert ablations(members(summarise(other), summarise(lacking(run)))) == {}
+    assert ablations(members(summarise(other), summarise(lacking(other)))).keys() == {0, 1}
+
+
+def test_the_run_that_was_told_least_is_the_whole() -> None:
+    """Of two that were told a part of what a third was, wherever they stand; settings of other backbones do not count."""
+    run, less = answered_run(), lacking(answered_run())
+    own = less.manifest.settings
+    more = replace(less, manifest=replace(less.manifest, settings={**own, "hybrid.depth": "3", "dense.k": "3"}))
+    found = ablations(members(*map(summarise, (more, less, run))))
+    assert {at: list(apart) for at, apart in found.items()} == {4: [0, 2], 5: [1, 3]}
 
 
 def charts(*runs: Run) -> dict[str, Charts]:
@@ -125,7 +144,7 @@ def test_the_papers_figures_and_ablations_are_charts_of_the_page() -> None:
     assert [bar.value.split()[0] for bar in depth.bars] == ["0.000", "0.833"]
 
     of_both = charts(run, lacking(run))
-    f1 = of_both["Ablations of direct over hybrid"].charts[0]
+    f1 = of_both["Variants of direct over hybrid"].charts[0]
     assert (f1.title, [bar.label for bar in f1.bars]) == ("F1", ["direct over hybrid, hybrid.neighbours False"])
     assert f1.bars[0].value.startswith("-0.250 ")
-    assert "Ablations of direct over hybrid" not in charts(run)
+    assert not [title for title in charts(run) if "direct over hybrid" in title and " of " in title]
