@@ -9,7 +9,7 @@ from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
-from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, measure
 from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
@@ -357,7 +357,8 @@ def _within(members: Sequence[Member]) -> Iterator[Figures]:
     for name in LIMITS:
         limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
         columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
-        note = "right answers, where one that was settled later counts as wrong"
+        names = dict.fromkeys(measure(one.manifest.format, row.metrics) for one, row in members if row.within)
+        note = f"right answers ({', '.join(map(label, names))}), where one that was settled later counts as wrong"
         yield _intervals(f"Right within {name}", members, columns, share, note)
 
 

@@ -44,15 +44,30 @@ IN_CONFLICT = replace(forward(CASE, None, BOTH), conflict=(Side("tea", ("F1",)),
 )
 def test_a_wrong_answer_has_one_class(case: Case, trace: Trace, wanted: ErrorClass | None) -> None:
     """By what was shown to the model of the case's evidence, and by how it ended; right and unscored ones have none."""
-    assert error_of(case, trace, score(case, "locomo", trace)) == wanted
+    assert error_of(case, "locomo", trace, score(case, "locomo", trace)) == wanted
 
 
 def test_what_the_judge_says_goes_before_the_words() -> None:
     """A right answer in other words has no class, and a wrong one in the same words has one."""
     said = forward(CASES[0], "the Kyoto one", ("D1:1",))
-    assert error_of(CASES[0], said, score(CASES[0], "locomo", said) | {"judge": 1.0}) is None
+    assert error_of(CASES[0], "locomo", said, score(CASES[0], "locomo", said) | {"judge": 1.0}) is None
     same = forward(CASES[0], "Kyoto Latte", ("D1:1",))
-    assert error_of(CASES[0], same, score(CASES[0], "locomo", same) | {"judge": 0.0}) is ErrorClass.WRONG_FOUND
+    assert (
+        error_of(CASES[0], "locomo", same, score(CASES[0], "locomo", same) | {"judge": 0.0}) is ErrorClass.WRONG_FOUND
+    )
+
+
+def test_exact_match_decides_for_test_of_time() -> None:
+    """A wrong number of days shares a word with the right one, and the right one may be written in another way."""
+    case = Case("t", "tot", "How long was it?", "5 days", (), "relation_duration")
+    wrong, right = forward(case, "6 days"), forward(case, "5 days.")
+    told = {name: score(case, "tot", trace) for name, trace in (("wrong", wrong), ("right", right))}
+    assert told["wrong"]["f1"] == 0.5
+    assert error_of(case, "tot", wrong, told["wrong"]) is ErrorClass.WRONG_UNKNOWN
+    assert error_of(case, "tot", right, told["right"]) is None
+    assert error_of(case, "tot", wrong, told["wrong"] | {"judge": 1.0}) is None
+    nothing = replace(case, answer=None, is_unanswerable=True)
+    assert error_of(nothing, "tot", wrong, score(nothing, "tot", wrong)) is ErrorClass.ANSWERED
 
 
 def test_a_report_counts_the_classes() -> None:
@@ -75,6 +90,25 @@ def test_a_lower_limit_has_right_what_was_settled_within_it() -> None:
         "breadth": {1: pytest.approx(2 / 3), 2: pytest.approx(2.5 / 3)},
     }
     assert summarise(answered_run()).rows[0].within == {}
+
+
+def test_a_lower_limit_without_a_judge_goes_by_the_mark_of_errors() -> None:
+    """By the F1 of sets where the answer is one, by the refusal where there is none; the note names the measure."""
+    run, case = answered_run(verdicts=()), replace(CASES[2], answers=("matcha", "oat milk"))
+    sets = replace(
+        run, cases=tuple(replace(each, case=case) if each.case.id == case.id else each for each in run.cases)
+    )
+    row = summarise(sets).rows[1]
+    values = [row.scores["c1-2"]["set_f1"], *(row.scores[name]["f1"] for name in ("c1-0", "c1-1", "c2-0", "c2-1"))]
+    assert row.scores["c1-2"]["set_f1"] != row.scores["c1-2"]["f1"]
+    assert row.within["breadth"][3].mean == pytest.approx((sum(values) + 1) / 6)
+    assert row.within["breadth"][2].mean == pytest.approx(sum(values) / 6)  # the refusal took three plans
+    notes = {
+        table.title: table.note for each in (sets, answered_run()) for table in sections([summarise(each)])[0].tables
+    }
+    assert notes["Right within breadth"].startswith("right answers (judged right), ")
+    table = next(table for table in sections([summarise(sets)])[0].tables if table.title == "Right within breadth")
+    assert table.note.startswith("right answers (set F1), ")
 
 
 def lacking(run: Run) -> Run:
