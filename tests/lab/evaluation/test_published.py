@@ -384,3 +384,15 @@ def test_a_run_fills_the_columns_of_its_part_alone(sources: tuple[str, ...], par
     cells = dense_rows(table)[0][1]
     have = [column.subset for column, cell in zip(table.columns, cells, strict=True) if cell.measured is not None]
     assert have == [part] * bool(part)
+
+
+def test_categories_of_locomo_go_by_the_papers_names_in_their_tables() -> None:
+    """REMem's Table 9 has single-hop and multi-hop, and Table 10 the others, by the sizes that these print."""
+    names = answered_run().manifest.categories
+    heads = [
+        filled(table, names).columns[at]
+        for number in (9, 10)
+        for table in made_tables("remem", number, ())
+        for at in (-4, -1)
+    ]
+    assert [head.partition("\n")[2] for head in heads] == ["single-hop", "multi-hop", "temporal", "adversarial"]
