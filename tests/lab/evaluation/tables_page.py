@@ -30,8 +30,8 @@ cell has nothing. Columns for a part of a benchmark are filled by a run over a f
     goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
     goalmem report remem-3/table-3-* --html remem-3.html
 
-The page has the papers' figures and ablations as charts: see the figures of each paper below. An ablation is a run whose
-system was told something of its own (`GOALMEM_BACKBONES`), beside one that was not.
+The page has the papers' figures and ablations as charts: see the figures of each paper below. A run whose system
+was told something of its own (`GOALMEM_BACKBONES`) stands as a variant beside one that was not.
 
 Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
 full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix

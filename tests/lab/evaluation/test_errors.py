@@ -172,6 +172,12 @@ def test_the_papers_figures_and_ablations_are_charts_of_the_page() -> None:
     sets = replace(run, cases=(replace(run.cases[0], case=came), *run.cases[1:]))
     found = charts(run) | charts(sets)
     assert {name for one in listed().figures for name in one.charts} <= found.keys()
+    whole, of_answers = (found[name].charts[0] for name in ("Answers, over all questions", "Answers"))
+    assert (whole.title, of_answers.title) == ("F1 (SQuAD)", "F1")
+    assert [each.bars[0].value.split()[0] for each in (whole, of_answers)] == [
+        "0.400",
+        "0.500",
+    ]  # direct answered a car
     (depth,) = found["Right within depth"].charts
     assert depth.title == "goal-mem over hybrid"
     assert [bar.label for bar in depth.bars] == ["depth 0", "depth 1"]
