@@ -79,7 +79,8 @@ class Sources:
 class ReasonerEntry:
     """How to build a reasoner, the steps that it has prompts for, and its least and most calls, without retries.
 
-    `shows_all`: it shows as much as the context holds, whatever the budget. `needs_gold`: it needs gold evidence.
+    `shows_all`: it shows as much as the context holds, whatever the budget. `needs_gold`: it needs a
+    benchmark's case, with its gold evidence or the benchmark's own prompt.
     `backbone`: the only backbone that it works with (None: any). `prompts`: the prompt folder of another package.
     `settings`: the record of its own settings.
     """

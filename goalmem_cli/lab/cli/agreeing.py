@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -165,8 +167,8 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
     return None
 
 
-def sort_run(made: Invocation, path: Path, jury: Jury | None) -> None:
-    """Let the judge sort the run's questions by what they need to know about time.
+def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> None:
+    """Let the judge sort the runs' questions by what they need to know about time; each is asked once for all of them.
 
     Raises:
         UsageError: there is no judge or no run.
@@ -181,20 +183,29 @@ def sort_run(made: Invocation, path: Path, jury: Jury | None) -> None:
 
     if jury is None:
         raise UsageError("--temporal needs a model that sorts the questions", "name it with --judge")
-    folder = RunFolder.going_on(path)
-    loaded = None
-    try:
-        loaded = made.factories.model(replace(made.settings, model=jury.model, adapter=None))
+    with ExitStack() as stack:
+        folders = [stack.enter_context(closing(RunFolder.going_on(path))) for path in paths]
+        asked = [{placed.case.id: placed.case for placed in read_run(path).cases} for path in paths]
+        known = {each.case: each for folder in folders for each in folder.results(Sorted)}
+        lacking = [cases.keys() - {each.case for each in folder.results(Sorted)}
+                   for folder, cases in zip(folders, asked, strict=True)]  # fmt: skip
+
+        def keep(result: Sorted) -> None:
+            for folder, names in zip(folders, lacking, strict=True):
+                if result.case in names:
+                    folder.append(result)
+
+        for each in known.values():
+            keep(each)
+        loaded = stack.enter_context(
+            closing(made.factories.model(replace(made.settings, model=jury.model, adapter=None)))
+        )
         prompts = open_prompts(made.settings.prompts, loaded.profile, (STEP,))
         with made.screen.working() as reach:
             failed = sort_questions(
-                read_run(path), loaded.model, prompts, folder.keys(Sorted), folder.append,
+                list(ChainMap(*asked).values()), loaded.model, prompts, known, keep,
                 lambda number, of: reach(f"questions sorted: {number} of {of}", number, of), loaded.at_once,
             )  # fmt: skip
-    finally:
-        if loaded is not None:
-            loaded.close()
-        folder.close()
     if failed:
         made.screen.warn(f"{failed} questions were not sorted, as no reply was usable; the same command asks again")
 

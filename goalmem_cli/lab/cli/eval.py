@@ -12,7 +12,7 @@ from goalmem_cli.cli.groups import CONTEXT, RunGroup, examples
 from goalmem_cli.cli.invocation import begin, temporary
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli import agreeing, matrix, tables
-from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_run
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_runs
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, JudgePrompt, Passes, Typed, listed, sharing
@@ -111,10 +111,11 @@ def score(
     made = begin(
         context, quiet=quiet, verbose=verbose, context=context_length, threads=threads, prompts=prompts, model=judge
     )
-    for part in runs_of(folder):
+    parts = runs_of(folder)
+    for part in parts:
         judge_run(made, part, jury)
-        if temporal:
-            sort_run(made, part, jury)
+    if temporal:
+        sort_runs(made, parts, jury)
     print_report(made.screen, [folder], form)
     return 0
 

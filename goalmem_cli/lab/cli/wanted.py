@@ -127,7 +127,11 @@ class Typed:
 
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="LoCoMo, LongMemEval, REALTALK, CAME-Bench or the corpus; or a folder."),
+        typer.Argument(
+            metavar="FILE...",
+            help="LoCoMo, LongMemEval, REALTALK, BEAM, CAME-Bench, Test of Time, Complex-TR, MuSiQue, 2Wiki, HotpotQA "
+            "or the corpus; or a folder.",
+        ),
     ]
     reasoner: Annotated[
         str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle and own-prompt too.")

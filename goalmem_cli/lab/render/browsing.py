@@ -81,7 +81,9 @@ def browsing(summaries: Sequence[Summary], runs: Sequence[Run]) -> Browsing:
     for number, (summary, run, row) in enumerate(rows):
         for case_id, result in _results(run, row, facts):
             if found := questions.get((summary.manifest.digest, case_id)):
-                outcome = _outcome(found.case, row.scores.get(case_id, {}), is_answered="trace" in result)
+                own = row.scores.get(case_id, {})
+                value = mark(found.case, run.manifest.format, own)
+                outcome = _outcome(value, own, is_answered="trace" in result)
                 found.results.append({"row": number, **result, **outcome})
     members = list(questions.values())
     return Browsing(_index(_labels(summaries), members), facts.rows, [_detail(each, facts) for each in members])
@@ -185,10 +187,9 @@ def _trace(trace: Trace, facts: _Facts) -> Json:
     return {**shown, "facts": numbers}
 
 
-def _outcome(case: Case, scores: Scores, *, is_answered: bool) -> Json:
-    """Return whether the answer is right, and the scores it has."""
+def _outcome(value: float | None, scores: Scores, *, is_answered: bool) -> Json:
+    """Return whether an answer of that mark is right, and the scores it has."""
     is_refused = scores.get("refused", 0.0) > 0
-    value = mark(case, scores)
     outcome = "unscored" if value is None else "right" if value >= RIGHT else "wrong"
     if not is_answered:
         outcome = "retrieved"

@@ -10,7 +10,8 @@ from itertools import accumulate, takewhile
 from rich.cells import cell_len
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
-from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import LIMITS, PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.lab.render.cells import amount, difference, heading, share
 from goalmem_cli.lab.render.figures import Member, in_words, names_of
@@ -147,6 +148,7 @@ def charts_of(summaries: Sequence[Summary]) -> list[Charts]:
     depths = [f"@{k}" for k in sorted({k for _, row in members for k in row.recall})]
     groups = (
         Charts("Answers", _group(labels, members, _SHARES, lambda row: row.metrics, share)),
+        Charts("Answers, over all questions", _group(labels, members, OVER_ALL, lambda row: row.metrics, share)),
         *_categories(labels, members),
         Charts("Evidence recall", _group(labels, members, depths, _recall, share)),
         Charts("Differences", _group(labels, members, PAIRED, lambda row: row.paired, difference)),
@@ -194,7 +196,8 @@ def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Cha
             for at, figures in apart.items():
                 if name in figures:
                     parts.setdefault(heading(name), []).append((labels[at], figures[name]))
-        yield Charts(f"Ablations of {labels[whole]}", tuple(_charts(parts, difference)))
+        title = f"{kind_of(members[at] for at in apart)} of {labels[whole]}"
+        yield Charts(title, tuple(_charts(parts, difference)))
 
 
 def _within(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:

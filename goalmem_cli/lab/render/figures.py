@@ -9,8 +9,8 @@ from itertools import islice
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
-from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass
-from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, measure
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, TOT
 from goalmem_cli.lab.evaluation.summaries.summary import (
@@ -357,7 +357,8 @@ def _within(members: Sequence[Member]) -> Iterator[Figures]:
     for name in LIMITS:
         limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
         columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
-        note = "right answers, where one that was settled later counts as wrong"
+        names = dict.fromkeys(measure(one.manifest.format, row.metrics) for one, row in members if row.within)
+        note = f"right answers ({', '.join(map(label, names))}), where one that was settled later counts as wrong"
         yield _intervals(f"Right within {name}", members, columns, share, note)
 
 
@@ -383,7 +384,7 @@ def _paired(members: Sequence[Member]) -> Iterator[Figures]:
 def _ablations(members: Sequence[Member]) -> Iterator[Figures]:
     for whole, apart in ablations(members).items():
         columns = {label(name): [apart.get(at, {}).get(name) for at in range(len(members))] for name in PAIRED}
-        title = f"Ablations of {in_words(names_of(members)[whole])}"
+        title = f"{kind_of(members[at] for at in apart)} of {in_words(names_of(members)[whole])}"
         yield _intervals(title, members, columns, difference, "mean difference, question by question")
 
 

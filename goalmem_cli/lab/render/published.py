@@ -8,7 +8,7 @@ from dataclasses import replace
 from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
-from goalmem_cli.lab.evaluation.summaries.summary import Summary
+from goalmem_cli.lab.evaluation.summaries.summary import CategoryNames, Summary, named_categories
 from goalmem_cli.lab.render.cells import Figures, Section, heading, label
 
 HERE = "measured here"
@@ -119,8 +119,10 @@ def _table(
 def filled(table: Made, names: Mapping[str, str]) -> Figures:
     """Return a paper's table with what was measured, and what the paper reports in brackets.
 
-    A letter stands where nothing was measured; the note says why. `names` are those of categories by code.
+    A letter stands where nothing was measured; the note says why. `names` are those of categories by code; LoCoMo's
+    go by the papers' names.
     """
+    names = named_categories(names, table.benchmark, CategoryNames.MEM0)
     reasons = dict.fromkeys(cell.missing for _, _, cells in table.rows for cell in cells if cell.missing)
     letters = {reason: chr(ord("a") + place) for place, reason in enumerate(reasons)}
     rows = tuple(
@@ -130,6 +132,7 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
     heads = tuple(_head(column, names) for column in table.columns)
     said = ["in brackets what the paper reports", *(f"{letter}: {reason}" for reason, letter in letters.items())]
     title = f"{table.paper}, Table {table.table}, as measured here: {table.benchmark}"
+    title += f", {'; '.join(table.measured)}" if table.measured else ""
     return Figures(title, ("method", "the paper's model"), heads, rows, "; ".join(said))
 
 

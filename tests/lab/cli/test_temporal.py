@@ -50,3 +50,22 @@ def test_questions_are_sorted_once_and_reported_by_kind(goalmem: Goalmem, tmp_pa
     told = goalmem(*words[:-1], factories=factories)
     assert "By temporal category" in told.out
     assert sum(request.step == "temporal_kind" for request in model.seen) == asked  # nothing is asked twice
+
+
+def test_a_matrix_sorts_its_questions_once(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Every part gets the kinds, also one that is measured after the others were sorted."""
+    model, out = ScriptedModel(reply), str(tmp_path / "matrix")
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 8192))
+    pairs = ("--limit", "3", "--sample", "first", "--reasoner", "goal-mem", "--backbone", "bm25")
+
+    def sorted_by(*vary: str) -> tuple[int, int]:
+        done = goalmem("eval", "matrix", MOMOCO, *pairs, *vary, "--out", out, factories=factories)
+        assert done.code == 0, done.err
+        done = goalmem("eval", "score", out, "--judge", "scripted", "--temporal", "--json", factories=factories)
+        assert done.code == 0, done.err
+        kept = [len(path.read_text("utf-8").splitlines()) for path in Path(out).glob("parts/*/sorted.jsonl")]
+        assert set(kept) == {3}
+        return len(kept), sum(request.step == "temporal_kind" for request in model.seen)
+
+    assert sorted_by("--vary", "goal-mem:max_breadth=2") == (2, 3)
+    assert sorted_by("--vary", "goal-mem:max_depth=1") == (3, 3)

@@ -24,14 +24,15 @@ goalmem eval tables stitch --table 2
 
 With `--run` the commands are run whose data `--data` names. A report has the paper's rows beside yours, and behind it
 the table stands as the paper has it: every row and column, what was measured, the paper's figure in brackets, and why a
-cell has nothing. Columns for a part of a benchmark are filled by a run over a file or folder with that word in its name:
-`small`, `medium`, `large` for CAME-Bench, `oracle`, `s`, `m` for LongMemEval, as in `--data came=came/small`.
+cell has nothing. Columns for a part of a benchmark are filled by a run of that part alone, over a file with that word
+in its name, or else in its folder's: `small`, `medium`, `large` for CAME-Bench, `oracle`, `s`, `m` for LongMemEval, as
+in `--data came=came/small`. Of rows that differ only in model or embedder the first is filled; the title says yours.
 
     goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
     goalmem report remem-3/table-3-* --html remem-3.html
 
-The page has the papers' figures and ablations as charts: see the figures of each paper below. An ablation is a run whose
-system was told something of its own (`GOALMEM_BACKBONES`), beside one that was not.
+The page has the papers' figures and ablations as charts: see the figures of each paper below. A run whose system
+was told something of its own (`GOALMEM_BACKBONES`) stands as a variant beside one that was not.
 
 Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
 full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix

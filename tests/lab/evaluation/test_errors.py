@@ -9,7 +9,7 @@ import pytest
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.runs.run import Answered, Run
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of
-from goalmem_cli.lab.evaluation.summaries.pairing import ablations
+from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary, summarise
@@ -44,15 +44,30 @@ IN_CONFLICT = replace(forward(CASE, None, BOTH), conflict=(Side("tea", ("F1",)),
 )
 def test_a_wrong_answer_has_one_class(case: Case, trace: Trace, wanted: ErrorClass | None) -> None:
     """By what was shown to the model of the case's evidence, and by how it ended; right and unscored ones have none."""
-    assert error_of(case, trace, score(case, "locomo", trace)) == wanted
+    assert error_of(case, "locomo", trace, score(case, "locomo", trace)) == wanted
 
 
 def test_what_the_judge_says_goes_before_the_words() -> None:
     """A right answer in other words has no class, and a wrong one in the same words has one."""
     said = forward(CASES[0], "the Kyoto one", ("D1:1",))
-    assert error_of(CASES[0], said, score(CASES[0], "locomo", said) | {"judge": 1.0}) is None
+    assert error_of(CASES[0], "locomo", said, score(CASES[0], "locomo", said) | {"judge": 1.0}) is None
     same = forward(CASES[0], "Kyoto Latte", ("D1:1",))
-    assert error_of(CASES[0], same, score(CASES[0], "locomo", same) | {"judge": 0.0}) is ErrorClass.WRONG_FOUND
+    assert (
+        error_of(CASES[0], "locomo", same, score(CASES[0], "locomo", same) | {"judge": 0.0}) is ErrorClass.WRONG_FOUND
+    )
+
+
+def test_exact_match_decides_for_test_of_time() -> None:
+    """A wrong number of days shares a word with the right one, and the right one may be written in another way."""
+    case = Case("t", "tot", "How long was it?", "5 days", (), "relation_duration")
+    wrong, right = forward(case, "6 days"), forward(case, "5 days.")
+    told = {name: score(case, "tot", trace) for name, trace in (("wrong", wrong), ("right", right))}
+    assert told["wrong"]["f1"] == 0.5
+    assert error_of(case, "tot", wrong, told["wrong"]) is ErrorClass.WRONG_UNKNOWN
+    assert error_of(case, "tot", right, told["right"]) is None
+    assert error_of(case, "tot", wrong, told["wrong"] | {"judge": 1.0}) is None
+    nothing = replace(case, answer=None, is_unanswerable=True)
+    assert error_of(nothing, "tot", wrong, score(nothing, "tot", wrong)) is ErrorClass.ANSWERED
 
 
 def test_a_report_counts_the_classes() -> None:
@@ -75,6 +90,25 @@ def test_a_lower_limit_has_right_what_was_settled_within_it() -> None:
         "breadth": {1: pytest.approx(2 / 3), 2: pytest.approx(2.5 / 3)},
     }
     assert summarise(answered_run()).rows[0].within == {}
+
+
+def test_a_lower_limit_without_a_judge_goes_by_the_mark_of_errors() -> None:
+    """By the F1 of sets where the answer is one, by the refusal where there is none; the note names the measure."""
+    run, case = answered_run(verdicts=()), replace(CASES[2], answers=("matcha", "oat milk"))
+    sets = replace(
+        run, cases=tuple(replace(each, case=case) if each.case.id == case.id else each for each in run.cases)
+    )
+    row = summarise(sets).rows[1]
+    values = [row.scores["c1-2"]["set_f1"], *(row.scores[name]["f1"] for name in ("c1-0", "c1-1", "c2-0", "c2-1"))]
+    assert row.scores["c1-2"]["set_f1"] != row.scores["c1-2"]["f1"]
+    assert row.within["breadth"][3].mean == pytest.approx((sum(values) + 1) / 6)
+    assert row.within["breadth"][2].mean == pytest.approx(sum(values) / 6)  # the refusal took three plans
+    notes = {
+        table.title: table.note for each in (sets, answered_run()) for table in sections([summarise(each)])[0].tables
+    }
+    assert notes["Right within breadth"].startswith("right answers (judged right), ")
+    table = next(table for table in sections([summarise(sets)])[0].tables if table.title == "Right within breadth")
+    assert table.note.startswith("right answers (set F1), ")
 
 
 def lacking(run: Run) -> Run:
@@ -105,6 +139,25 @@ def test_a_system_that_lacks_something_is_compared_with_the_whole() -> None:
     rows = tuple(replace(row, backbone="hybrid, bare") for row in part.rows)
     matrix = replace(varied, rows=(*whole.rows, *rows))
     assert {at: list(apart) for at, apart in ablations(members(matrix)).items()} == {0: [2], 1: [3]}
+    assert [kind_of(members(each)[-1:]) for each in (matrix, part)] == ["Ablations", "Variants"]
+
+
+@pytest.mark.parametrize("setting", [{"budget": "10"}, {"scope": "domain"}, {"embedder": "e"}])
+def test_runs_that_differ_in_something_else_are_not_compared(setting: dict[str, str]) -> None:
+    """A run of a lower budget, another scope or embedder is not the whole of one that was told something of its own."""
+    run = answered_run()
+    other = replace(run, manifest=replace(run.manifest, settings={**run.manifest.settings, **setting}))
+    assert ablations(members(summarise(other), summarise(lacking(run)))) == {}
+    assert ablations(members(summarise(other), summarise(lacking(other)))).keys() == {0, 1}
+
+
+def test_the_run_that_was_told_least_is_the_whole() -> None:
+    """Of two that were told a part of what a third was, wherever they stand; settings of other backbones do not count."""
+    run, less = answered_run(), lacking(answered_run())
+    own = less.manifest.settings
+    more = replace(less, manifest=replace(less.manifest, settings={**own, "hybrid.depth": "3", "dense.k": "3"}))
+    found = ablations(members(*map(summarise, (more, less, run))))
+    assert {at: list(apart) for at, apart in found.items()} == {4: [0, 2], 5: [1, 3]}
 
 
 def charts(*runs: Run) -> dict[str, Charts]:
@@ -119,13 +172,19 @@ def test_the_papers_figures_and_ablations_are_charts_of_the_page() -> None:
     sets = replace(run, cases=(replace(run.cases[0], case=came), *run.cases[1:]))
     found = charts(run) | charts(sets)
     assert {name for one in listed().figures for name in one.charts} <= found.keys()
+    whole, of_answers = (found[name].charts[0] for name in ("Answers, over all questions", "Answers"))
+    assert (whole.title, of_answers.title) == ("F1 (SQuAD)", "F1")
+    assert [each.bars[0].value.split()[0] for each in (whole, of_answers)] == [
+        "0.400",
+        "0.500",
+    ]  # direct answered a car
     (depth,) = found["Right within depth"].charts
     assert depth.title == "goal-mem over hybrid"
     assert [bar.label for bar in depth.bars] == ["depth 0", "depth 1"]
     assert [bar.value.split()[0] for bar in depth.bars] == ["0.000", "0.833"]
 
     of_both = charts(run, lacking(run))
-    f1 = of_both["Ablations of direct over hybrid"].charts[0]
+    f1 = of_both["Variants of direct over hybrid"].charts[0]
     assert (f1.title, [bar.label for bar in f1.bars]) == ("F1", ["direct over hybrid, hybrid.neighbours False"])
     assert f1.bars[0].value.startswith("-0.250 ")
-    assert "Ablations of direct over hybrid" not in charts(run)
+    assert not [title for title in charts(run) if "direct over hybrid" in title and " of " in title]

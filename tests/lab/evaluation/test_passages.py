@@ -10,6 +10,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.main import run
 from goalmem_cli.trace import Status, Trace
@@ -73,14 +74,18 @@ def test_paragraphs_are_turns_and_supporting_ones_the_evidence(tmp_path: Path, n
     assert not [note for note in dataset.notes if "evidence" in note]
 
 
-def test_a_question_asked_again_without_a_paragraph_cannot_be_answered(tmp_path: Path) -> None:
-    """MuSiQue-Full has it under the same id; its answer is not used."""
-    dataset = read_dataset([written(tmp_path, ROWS["musique"], musique("2hop__1_2", "Hull", answerable=False))])
-    known, again = dataset.cases
+def test_a_question_asked_again_without_a_paragraph_is_left_out(tmp_path: Path) -> None:
+    """MuSiQue-Full's second row of an id lacks a paragraph that its first row brings, so it can be answered here."""
+    again = musique("2hop__1_2", "Hull", answerable=False)
+    again["paragraphs"] = [each for each in again["paragraphs"] if each["title"] != "Anna's boat"]  # type: ignore[attr-defined]
+    dataset = read_dataset([written(tmp_path, again, ROWS["musique"])])
+    (conversation,) = dataset.conversations({"musique"})
+    (known,) = dataset.cases
 
-    assert (known.id, again.id) == ("2hop__1_2", "2hop__1_2:unanswerable")
-    assert (again.is_unanswerable, again.answer, again.accepted) == (True, None, ())
-    assert not known.is_unanswerable
+    assert (known.id, known.is_unanswerable, known.answer) == ("2hop__1_2", False, "the Humber")
+    assert len(conversation.turns) == len(TEXTS)
+    assert dataset.repairs[Repair.ASKED_AGAIN] == 1
+    assert dataset.skipped == ()
 
 
 def test_aliases_count_as_the_answer() -> None:

@@ -12,10 +12,12 @@ import pytest
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.errors import InputError
+from goalmem_cli.lab.evaluation.summaries.made import OTHER, Cell, Made
+from goalmem_cli.lab.evaluation.summaries.made import made as made_tables
 from goalmem_cli.lab.evaluation.summaries.published import FILE, Line, load, read_tables
-from goalmem_cli.lab.evaluation.summaries.summary import summarise
+from goalmem_cli.lab.evaluation.summaries.summary import Summary, summarise
 from goalmem_cli.lab.render.figures import sections
-from goalmem_cli.lab.render.published import HERE, TITLE, beside, chosen
+from goalmem_cli.lab.render.published import HERE, TITLE, beside, chosen, filled
 from goalmem_cli.wiring import Factories, backbone_names
 from tests.lab.evaluation.made_runs import answered_run, manifest
 
@@ -316,3 +318,81 @@ def test_every_figure_of_a_table_with_rows_is_listed() -> None:
         ("remem", 14, "REMem"): [38.2, 32.1, 55.3],
         **{("remem", 20, name): [total] for name, total in (("NV-Embed-v2", 1.36), ("REMem-I", 20.51), ("REMem-S", 3.63))},
     }  # fmt: skip
+
+
+def filling(model: str, *sources: str) -> Summary:
+    """Return a run of `direct` over `dense-plain`, as STITCH's Table 1 needs it, of LongMemEval."""
+    (table,) = (one for one in read_tables()[1] if (one.paper, one.table, one.benchmark) == STITCH_1)
+    line = next(line for line in table.rows if (line.backbone, line.reasoner) == ("dense-plain", "direct"))
+    run, settings = answered_run(), {**table.needed(line), "embedder": "static"}
+    own = manifest(
+        format="longmemeval",
+        sources=sources,
+        model=model,
+        settings=settings,
+        reasoners=("direct",),
+        backbones=("dense-plain",),
+    )
+    answered = tuple(replace(each, backbone="dense-plain") for each in run.answered if each.reasoner == "direct")
+    verdicts = tuple(replace(each, backbone="dense-plain") for each in run.verdicts if each.reasoner == "direct")
+    return summarise(replace(run, manifest=own, answered=answered, verdicts=verdicts))
+
+
+STITCH_1 = ("stitch", 1, "longmemeval")
+
+
+def test_a_run_fills_one_of_the_rows_that_differ_in_the_embedder() -> None:
+    """The others say why they have nothing; the table's title names what was measured."""
+    (table,) = (
+        one
+        for one in made_tables("stitch", 1, [filling("scripted", "longmemeval_s.json")])
+        if one.benchmark == "longmemeval"
+    )
+    own = [cells for _, cells in dense_rows(table)]
+    assert len(own) > 1
+    assert [cell.measured is not None for cell in own[0]] == [column.subset == "S" for column in table.columns]
+    assert {cell.missing for cells in own[1:] for cell in cells} == {OTHER}
+    figures = filled(table, {})
+    assert figures.title.endswith("longmemeval, scripted with embedder static")
+    assert OTHER in figures.note
+
+
+def dense_rows(table: Made) -> list[tuple[str, tuple[Cell, ...]]]:
+    """Return the rows of the table that goalmem's `dense-plain` is for."""
+    (own,) = (one for one in read_tables()[1] if (one.paper, one.table, one.benchmark) == STITCH_1)
+    names = [line.name for line in own.rows if (line.backbone, line.reasoner) == ("dense-plain", "direct")]
+    return [(name, cells) for name, _, cells in table.rows if name in names]
+
+
+@pytest.mark.parametrize(
+    ("sources", "part"),
+    [
+        (("longmemeval_s.json",), "S"),
+        (("s/oracle.json",), "oracle"),
+        (("oracle/rows.json",), "oracle"),
+        (("m/longmemeval.json",), ""),
+        (("longmemeval_s.json", "longmemeval_m.json"), ""),
+        (("longmemeval_s.json", "rows.json"), ""),
+        (("longmemeval_s_m.json",), ""),
+    ],
+)
+def test_a_run_fills_the_columns_of_its_part_alone(sources: tuple[str, ...], part: str) -> None:
+    """The file's name says it, else its folder's; a run of several parts, or of one that no name tells, fills none."""
+    (table,) = (
+        one for one in made_tables("stitch", 1, [filling("scripted", *sources)]) if one.benchmark == "longmemeval"
+    )
+    cells = dense_rows(table)[0][1]
+    have = [column.subset for column, cell in zip(table.columns, cells, strict=True) if cell.measured is not None]
+    assert have == [part] * bool(part)
+
+
+def test_categories_of_locomo_go_by_the_papers_names_in_their_tables() -> None:
+    """REMem's Table 9 has single-hop and multi-hop, and Table 10 the others, by the sizes that these print."""
+    names = answered_run().manifest.categories
+    heads = [
+        filled(table, names).columns[at]
+        for number in (9, 10)
+        for table in made_tables("remem", number, ())
+        for at in (-4, -1)
+    ]
+    assert [head.partition("\n")[2] for head in heads] == ["single-hop", "multi-hop", "temporal", "adversarial"]

@@ -15,7 +15,7 @@ from goalmem_cli.transcripts.reading.source import Source
 CATEGORIES: Mapping[str, Mapping[str, str]] = {
     "musique": {
         "2hop": "2 hops", "3hop1": "3 hops, shape 1", "3hop2": "3 hops, shape 2",
-        "4hop1": "4 hops, shape 1", "4hop2": "4 hops, shape 2", "4hop3": "4 hops, shape 3", "4hop4": "4 hops, shape 4",
+        "4hop1": "4 hops, shape 1", "4hop2": "4 hops, shape 2", "4hop3": "4 hops, shape 3",
     },
     "2wiki": {
         "compositional": "compositional", "comparison": "comparison", "inference": "inference",
@@ -29,7 +29,8 @@ CATEGORIES: Mapping[str, Mapping[str, str]] = {
 def read_cases(benchmark: Passages, source: Source, repairs: Counter[str]) -> Iterator[Case]:
     """Yield the questions. The evidence of one is the paragraphs that its answer needs.
 
-    MuSiQue-Full asks each question again without one of these; that one cannot be answered, and has an id of its own.
+    MuSiQue-Full asks each question again without one of these. Those rows are left out: all rows are one conversation,
+    so the paragraph is there, and the answer too.
 
     Raises:
         InputError: the text is not JSON. A row with another layout, or with the id of an earlier row, is skipped if the
@@ -38,6 +39,9 @@ def read_cases(benchmark: Passages, source: Source, repairs: Counter[str]) -> It
     ids: set[str] = set()
 
     def read(row: Node) -> Iterator[Case]:
+        if row.child("answerable").value is False:
+            repairs[Repair.ASKED_AGAIN] += 1
+            return
         case = _case(row, benchmark, repairs)
         if case.id in ids:
             raise row.child(benchmark.id).error("is the id of an earlier row")
@@ -50,19 +54,16 @@ def read_cases(benchmark: Passages, source: Source, repairs: Counter[str]) -> It
 def _case(row: Node, benchmark: Passages, repairs: Counter[str]) -> Case:
     passages = passages_of(row, benchmark)
     name = row.required(benchmark.id).filled_text()
-    is_unanswerable = row.child("answerable").value is False
     answers = _answers(row, repairs)
-    repairs[Repair.ADVERSARIAL_ANSWER] += is_unanswerable
     shape = name.partition("__")[0] if "__" in name else ""
     return Case(
-        id=f"{name}:unanswerable" if is_unanswerable else name,
+        id=name,
         conversation=benchmark.name,
         question=row.required("question").filled_text(),
-        answer=None if is_unanswerable else answers[0],
+        answer=answers[0],
         evidence=settled((one.label for one in passages if one.is_supporting), repairs),
         category=row.child("type").optional_text() or shape or UNTYPED,
-        is_unanswerable=is_unanswerable,
-        accepted=() if is_unanswerable else answers[1:],
+        accepted=answers[1:],
     )
 
 

@@ -31,6 +31,7 @@ class Repair(StrEnum):
     NO_EVIDENCE = "questions left without evidence"
     PART_ASKED = "questions about a part of the trajectory, asked of all of it"
     NO_MESSAGES = "questions of conversations without messages, left out"
+    ASKED_AGAIN = "questions asked again without a paragraph that other rows have, left out"
     UNREADABLE = "rows that cannot be read, left out"
     UNTYPED = "questions without a type, in a category of their own"
     NO_QUESTIONS = "files in the folders without questions, passed over"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from goalmem_cli.lab.evaluation.cases import Case
-from goalmem_cli.lab.evaluation.runs.folder import Key
 from goalmem_cli.lab.evaluation.runs.judge import quotable
-from goalmem_cli.lab.evaluation.runs.run import Run, Sorted
+from goalmem_cli.lab.evaluation.runs.run import Sorted
 from goalmem_cli.model_replies import ask_each, read_fields
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
@@ -18,21 +17,23 @@ STEP = "temporal_kind"
 
 
 def sort_questions(
-    run: Run,
+    cases: Sequence[Case],
     model: LanguageModel,
     prompts: PromptBook,
-    have: Collection[Key],
+    have: Collection[str],
     append: Callable[[Sorted], None],
     progress: Callable[[int, int], None] = lambda *_: None,
     at_once: int = 1,
 ) -> int:
     """Sort the questions that are not sorted yet, and return how many got no usable reply; these are asked again.
 
+    `have` are the ids of those that are sorted.
+
     Raises:
         ModelError: the model cannot be used.
     """
     prompt, failed = prompts[STEP], 0
-    left = [placed.case for placed in run.cases if (placed.case.id,) not in have]
+    left = [case for case in cases if case.id not in have]
     for begin in range(0, len(left), at_once):
         batch = left[begin : begin + at_once]
         replies = ask_each(model, [partial(_request, prompt, case) for case in batch], partial(_kind, prompt))
@@ -41,7 +42,7 @@ def sort_questions(
                 failed += 1
             else:
                 append(Sorted(case.id, reply.value))
-        progress(len(run.cases) - len(left) + begin + len(batch), len(run.cases))
+        progress(len(cases) - len(left) + begin + len(batch), len(cases))
     return failed
 
 

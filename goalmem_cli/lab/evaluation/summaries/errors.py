@@ -6,11 +6,12 @@ that the model saw, so two runs are comparable. `ErrorClass` says which of the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused
+from goalmem_cli.lab.evaluation.summaries.scores import TOT
 from goalmem_cli.trace import Status, Trace
 
 RIGHT = 0.5
@@ -42,20 +43,28 @@ class ErrorClass(StrEnum):
     WRONG_UNKNOWN = "wrong, evidence unknown"
 
 
-def mark(case: Case, scores: Scores) -> float | None:
+def measure(format: str, scores: Collection[str]) -> str:  # noqa: A002
+    """Return the name of the one of these scores that says how right an answer is; "" if there is none.
+
+    It is the judge's, where it has said it. Else exact match decides for Test of Time, where a wrong number of days
+    shares words with the right one; elsewhere F1 does, of the set where the answer is one.
+    """
+    names = ("judge", "exact") if format == TOT else ("judge", "set_f1", "f1")
+    return next((name for name in names if name in scores), "")
+
+
+def mark(case: Case, format: str, scores: Scores) -> float | None:  # noqa: A002
     """Return how right an answer is, from 0 to 1; None if it has no score. `RIGHT` or more is right.
 
-    It is what the judge says, where it has said it; else, of an unanswerable question, whether it was refused, and the
-    F1, of the set where the answer is one.
+    It is the score that `measure` names, and of an unanswerable question without a judge whether it was refused.
     """
-    if case.is_unanswerable and "judge" not in scores:
-        return scores.get("refused")
-    return next((scores[name] for name in ("judge", "set_f1", "f1") if name in scores), None)
+    name = measure(format, scores)
+    return scores.get("refused" if case.is_unanswerable and name != "judge" else name)
 
 
-def error_of(case: Case, trace: Trace, scores: Scores) -> ErrorClass | None:
+def error_of(case: Case, format: str, trace: Trace, scores: Scores) -> ErrorClass | None:  # noqa: A002
     """Return the class of an answer's error; None if it is right or has no score."""
-    value = mark(case, scores)
+    value = mark(case, format, scores)
     if value is None or value >= RIGHT:
         return None
     if trace.status is Status.FAILED:

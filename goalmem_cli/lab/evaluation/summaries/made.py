@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -13,6 +13,8 @@ from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
 
 Values = Mapping[tuple[str, str], float]
 """What a row measured, by metric and category; "" is over all."""
+Fitting = Sequence[tuple[Summary, Row]]
+Kind = tuple[str | None, str | None, frozenset[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +28,53 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A table, or the part of it for one benchmark. A row is the method and the paper's model, and its cells."""
+    """A table, or the part of it for one benchmark. A row is the method and the paper's model, and its cells.
+
+    `measured` are the models and embedders of the runs that fill it.
+    """
 
     paper: str
     table: int
     benchmark: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
+    measured: tuple[str, ...] = ()
+
+
+OTHER = "goalmem's run is of another model or embedder"
+"""Why a row has nothing that differs from an earlier one only in these."""
 
 
 def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
-    """Return a paper's table with every row and column, filled in from the runs; nothing for one without rows."""
+    """Return a paper's table with every row and column, filled in from the runs; nothing for one without rows.
+
+    Of rows that differ only in the model or the embedder, the runs fill the first.
+    """
     papers, tables = read_tables()
-    parts: dict[tuple[str, tuple[Column, ...]], list[tuple[str, str, tuple[Cell, ...]]]] = {}
+    parts: dict[tuple[str, tuple[Column, ...]], list[_Filling]] = {}
     for table in tables:
         if (table.paper, table.table) == (paper, number):
-            rows = parts.setdefault((table.benchmark, table.columns), [])
-            for line in table.rows:
-                filling = _Filling(table, line, summaries)
-                rows.append((line.name, line.model or table.model, filling.cells()))
-    title = papers[paper].title
-    return [Made(title, number, benchmark, columns, tuple(rows)) for (benchmark, columns), rows in parts.items()]
+            own = parts.setdefault((table.benchmark, table.columns), [])
+            own += [_Filling(table, line, summaries) for line in table.rows]
+    return [_part(papers[paper].title, fillings) for fillings in parts.values() if fillings]
+
+
+def _part(title: str, fillings: Sequence[_Filling]) -> Made:
+    table, rows = fillings[0].table, list[tuple[str, str, tuple[Cell, ...]]]()
+    filled, measured = set[Kind](), dict[str, None]()
+    for each in fillings:
+        fitting, missing = each.fitting()
+        if fitting and each.kind in filled:
+            fitting, missing = [], OTHER
+        filled |= {each.kind} if fitting else set()
+        measured |= dict.fromkeys(_models(summary) for summary, _ in fitting)
+        rows.append((each.line.name, each.line.model or each.table.model, each.cells(fitting, missing)))
+    return Made(title, table.table, table.benchmark, table.columns, tuple(rows), tuple(measured))
+
+
+def _models(summary: Summary) -> str:
+    embedder = summary.manifest.settings.get("embedder", "")
+    return f"{summary.manifest.model}{f' with embedder {embedder}' if embedder else ''}"
 
 
 def values_of(summary: Summary, row: Row) -> Values:
@@ -78,15 +106,19 @@ class _Filling:
     line: Line
     summaries: Sequence[Summary]
 
-    def cells(self) -> tuple[Cell, ...]:
-        """Return the row's cells."""
-        fitting, missing = self._fitting()
+    @property
+    def kind(self) -> Kind:
+        """What a run must be to fill the row, but for its model and its embedder."""
+        return self.line.backbone, self.line.reasoner, frozenset(self.table.needed(self.line).items())
+
+    def cells(self, fitting: Fitting, missing: str) -> tuple[Cell, ...]:
+        """Return the row's cells, filled from the rows that fit; if there are none, with why."""
         return tuple(
             self._cell(column, None if figure is None else column.share(figure), fitting, missing)
             for column, figure in zip(self.table.columns, self.line.figures, strict=True)
         )
 
-    def _fitting(self) -> tuple[list[tuple[Summary, Row]], str]:
+    def fitting(self) -> tuple[Fitting, str]:
         """Return the measured rows with the settings that the row needs, or why there are none."""
         line = self.line
         if not (line.backbone and line.reasoner):
@@ -103,12 +135,11 @@ class _Filling:
         fitting = [(summary, row) for (summary, row, _), differing in zip(same, apart, strict=True) if not differing]
         return fitting, "" if fitting else "; ".join(apart[0]) if apart else "not run"
 
-    def _cell(
-        self, column: Column, reported: float | None, fitting: Sequence[tuple[Summary, Row]], missing: str
-    ) -> Cell:
+    def _cell(self, column: Column, reported: float | None, fitting: Fitting, missing: str) -> Cell:
+        subsets = {each.subset.casefold() for each in self.table.columns} - {""}
         for summary, row in fitting:
-            if not _is_part(summary, column.subset):
-                missing = f"the run is not of the part {column.subset!r}, by the name of its file or folder"
+            if column.subset and _parts(summary, subsets) != {column.subset.casefold()}:
+                missing = f"the run is not of the part {column.subset!r} alone, by the name of its file or folder"
                 continue
             values = values_of(summary, row)
             if (column.metric, column.category) in values:
@@ -117,11 +148,21 @@ class _Filling:
         return Cell(None, reported, missing)
 
 
-def _is_part(summary: Summary, subset: str) -> bool:
-    """Say whether a run is of a part of its benchmark: the name of a file or of its folder has the part as a word."""
-    names = [name for source in summary.manifest.sources for name in PurePath(source).parts[-2:]]
-    words = {word for name in names for word in re.split(r"[^a-z0-9]+", name.casefold())}
-    return not subset or subset.casefold() in words
+def _parts(summary: Summary, subsets: Set[str]) -> set[str]:
+    """Return of which parts of its benchmark a run is: "" if a source is of none that its name tells.
+
+    A file's name has the part as a word. If it has none, its folder's has, unless the name is the whole benchmark's.
+    """
+    found = set[str]()
+    for source in summary.manifest.sources:
+        words, above = map(_words, (PurePath(source).name, PurePath(source).parent.name))
+        own = words & subsets or (set[str]() if summary.manifest.format in words else above & subsets)
+        found |= own or {""}
+    return found
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", name.casefold()))
 
 
 def _why(column: Column, row: Row) -> str:

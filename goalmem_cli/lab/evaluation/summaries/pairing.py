@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from goalmem_cli.errors import UsageError
@@ -60,14 +60,22 @@ def ablations(members: Sequence[tuple[Summary, Row]]) -> dict[int, dict[int, dic
     """Return the mean differences of systems that lack something to the whole one, question by question.
 
     By the place of the whole, then by that of the one that lacks something. A variant of a matrix is compared with what
-    it is a variant of, and a run whose backbone or reasoner was told something of its own with the run that was not.
+    it is a variant of, and a run whose backbone or reasoner was told something of its own with the run that was told
+    the least of it, and all else the same.
     """
     found: dict[int, dict[int, dict[str, Interval]]] = {}
     for at, (_, row) in enumerate(members):
-        whole = next((place for place in range(len(members)) if _is_whole(members[place], members[at])), None)
+        wholes = [place for place in range(len(members)) if _is_whole(members[place], members[at])]
+        whole = min(wholes, key=lambda place: len(_told(*members[place], is_own=True)), default=None)
         if whole is not None and (apart := differences(row.scores, members[whole][1].scores)):
             found.setdefault(whole, {})[at] = apart
     return found
+
+
+def kind_of(others: Iterable[tuple[Summary, Row]]) -> str:
+    """Return what rows are that are compared with a whole: variants, if one is of a run that was told more."""
+    is_told_more = any(summary.told(row)[:2] == (row.reasoner, row.backbone) for summary, row in others)
+    return "Variants" if is_told_more else "Ablations"
 
 
 def _is_whole(one: tuple[Summary, Row], other: tuple[Summary, Row]) -> bool:
@@ -79,10 +87,12 @@ def _is_whole(one: tuple[Summary, Row], other: tuple[Summary, Row]) -> bool:
     if (variant.reasoner, variant.backbone) != original:
         return summary is its
     same = (summary.manifest.digest, summary.manifest.model) == (its.manifest.digest, its.manifest.model)
-    return same and _own(summary, row) < _own(its, variant)
+    is_alike = same and _told(*one, is_own=False) == _told(*other, is_own=False)
+    return is_alike and _told(*one, is_own=True) < _told(*other, is_own=True)
 
 
-def _own(summary: Summary, row: Row) -> Set[tuple[str, str]]:
-    """Return the settings of a row's own reasoner and backbone."""
+def _told(summary: Summary, row: Row, *, is_own: bool) -> Set[tuple[str, str]]:
+    """Return the settings of a row's own reasoner and backbone, or those of no reasoner and no backbone."""
     reasoner, backbone, told = summary.told(row)
-    return {(name, value) for name, value in told.items() if name.rpartition(".")[0] in (reasoner, backbone)}
+    owners = (reasoner, backbone) if is_own else ("",)
+    return {(name, value) for name, value in told.items() if name.rpartition(".")[0] in owners}

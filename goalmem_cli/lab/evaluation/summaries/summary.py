@@ -16,7 +16,7 @@ from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
 from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Grown, Manifest, Retrieved, Run, Verdict
-from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of
+from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of, mark
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
 from goalmem_cli.records import Usage
@@ -272,14 +272,14 @@ def _scored(
     if any(case.is_unanswerable for case in cases.values()):
         scores = {name: each | over_all(cases[name], each, is_judged=bool(by_case)) for name, each in scores.items()}
     scored = [(cases[answer.case], answer.trace, scores[answer.case]) for answer in answers if answer.case in scores]
-    wrong = [error_of(*each) for each in scored]
+    wrong = [error_of(case, run.manifest.format, trace, own) for case, trace, own in scored]
     return _Answers(
         scores,
         verdicts,
         sum(answer.trace.status is Status.FAILED for answer in answers),
         sum(not each for each in ranked.values()),
         {kind: wrong.count(kind) for kind in ErrorClass if kind in wrong},
-        _within((trace, own) for _, trace, own in scored),
+        _within(run.manifest.format, scored),
     )
 
 
@@ -366,16 +366,21 @@ def _spreads(retrieved: Sequence[Retrieved], cases: Mapping[str, Case]) -> dict[
     return {name: Spread(fmean(own), pstdev(own), len(own)) for name, own in means.items()}
 
 
-def _within(answers: Iterable[tuple[Trace, Scores]]) -> dict[str, dict[int, Interval]]:
+def _within(
+    format: str,  # noqa: A002
+    answers: Iterable[tuple[Case, Trace, Scores]],
+) -> dict[str, dict[int, Interval]]:
     """Return what `goal-mem` would have had right with a lower limit, as GOAL-MEM's Figure 4 has it.
 
-    An answer counts from the depth and the breadth at which it was settled; before that it counts as wrong.
+    An answer counts from the depth and the breadth at which it was settled; before that it counts as wrong. How right
+    it is says `mark`; where there is a judge, only judged answers count.
     """
-    ended = [(_ended(trace), scores) for trace, scores in answers if trace.attempts]
-    metric = next((name for name in ("judge", "f1") if any(name in scores for _, scores in ended)), "")
+    ended = [(_ended(trace), mark(case, format, scores), scores) for case, trace, scores in answers if trace.attempts]
+    needed = {"judge"} if any("judge" in scores for *_, scores in ended) else set()
+    marked = [(at, value) for at, value, scores in ended if value is not None and needed <= scores.keys()]
     found: dict[str, dict[int, Interval]] = {}
     for name, least in LIMITS.items():
-        asked = [(at[name], scores[metric]) for at, scores in ended if metric in scores]
+        asked = [(at[name], value) for at, value in marked]
         for limit in range(least, max((at for at, _ in asked), default=-1) + 1):
             figure = interval([value if at <= limit else 0.0 for at, value in asked])
             if figure is not None:
