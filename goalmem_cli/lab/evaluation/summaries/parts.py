@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from goalmem_cli.lab.evaluation.cases import Case
@@ -14,8 +14,10 @@ Scores = Mapping[str, float]
 F1, RECALL = "f1", "recall@10"
 NOT_TEMPORAL = "non-temporal"
 REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE = "refused_answerable", "refused_unanswerable"
-OF_ANSWERS = (F1, *OVER_ALL, "bleu1", "judge")
-SHOWN_BY_PART = (*OF_ANSWERS, REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE, RECALL)
+OF_ANSWERS = (F1, "judge")
+OF_TEMPORAL = (F1, *OVER_ALL, "bleu1", "judge")
+"""The scores by temporal category: those of REMem's tables 17 and 18."""
+SHOWN_BY_PART = (*OF_TEMPORAL, REFUSED_ANSWERABLE, REFUSED_UNANSWERABLE, RECALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +47,17 @@ def by_part(cases: Mapping[str, Case], scores: Mapping[str, Scores]) -> dict[str
     found: dict[str, dict[str, Part]] = {}
     for title, named in PARTS.items():
         members: dict[str, list[Scores]] = {}
+        wanted = OF_TEMPORAL if title.startswith("temporal") else OF_ANSWERS
         for name, each in scores.items():
             if part := named(cases[name]):
-                members.setdefault(part, []).append(_shown(cases[name], each))
+                members.setdefault(part, []).append(_shown(cases[name], each, wanted))
         if members:
             found[title] = {part: _part(members[part]) for part in sorted(members)}
     return found
 
 
-def _shown(case: Case, scores: Scores) -> Scores:
-    shown = {name: scores[name] for name in (*OF_ANSWERS, RECALL) if name in scores}
+def _shown(case: Case, scores: Scores, wanted: Sequence[str]) -> Scores:
+    shown = {name: scores[name] for name in (*wanted, RECALL) if name in scores}
     if "refused" in scores:
         shown[REFUSED_UNANSWERABLE if case.is_unanswerable else REFUSED_ANSWERABLE] = scores["refused"]
     return shown
