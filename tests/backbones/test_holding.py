@@ -193,6 +193,14 @@ def text_of(line: str) -> str:
         ("When is choir?", "Ana: Choir is on Tuesdays at seven.", "Ana: They might move choir to Thursdays."),
         ("What is Ana's phone number?", "Ana: My phone number is 0171 55.", "Ben: My phone number is 0160 87 now."),
         ("How much is the rent?", "Ana: The rent is 900 euros.", "Ana: Back in Leeds the rent was 700 euros."),
+        ("When is choir?", "Ana: Choir is on Tuesdays at seven.", "Ana: The choir concert is on Friday."),
+        ("When is yoga?", "Ana: Yoga is on Mondays.", "Ana: I bought a yoga mat on Friday."),
+        ("When is choir?", "Ana: Choir is on Tuesdays.", "Ana: I love choir. The concert is great, it's on Friday."),
+        ("Where is the charger?", "Ana: The charger is in the hall.", "Ana: I broke the charger. That's on me."),
+        ("Where is the router?", "Ana: The router is in the hall.", "Ana: The router is on its last legs."),
+        ("Where is Ana's phone?", "Ana: My phone is in the car.", "Ana: My phone is at 5%."),
+        ("What is the alarm code?", "Ana: The alarm code is 7719.", "Ben: When did you set the alarm code?\nAna: 2019."),
+        ("How much is the rent?", "Ana: The rent is 640 euros.", "Ben: When is the rent due?\nAna: 3"),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
@@ -206,6 +214,29 @@ def test_what_begins_later_holds_from_then_on(tmp_path: Path) -> None:
     store = stored(tmp_path, *said)
     for month, marks in ((3, {}), (4, {text_of(said[0]): text_of(said[1])})):
         assert found(store, "How much is the rent?", asked=datetime(2026, month, 15))[1] == marks
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Ana: My alarm code is 7719.", "Ana: The alarm code is 4402 now."),
+        ("Ana: The alarm code is 7719.", "Ana: My alarm code is 4402 now."),
+    ],
+)
+def test_one_s_own_thing_is_the_thing(tmp_path: Path, earlier: str, later: str) -> None:
+    marks = found(stored(tmp_path, earlier, later), "What is the alarm code?")[1]
+    assert marks == {text_of(earlier): text_of(later)}
+
+
+def test_a_reply_outside_the_scope_is_not_shown(tmp_path: Path) -> None:
+    """Neither one that came after the end, nor one of somebody else."""
+    store = stored(tmp_path, "Ana: The alarm code is 7719.", "Ben: What is the alarm code?\nAna: 4402")
+    question = "What is the alarm code?"
+    assert found(store, question)[1] == {"The alarm code is 7719.": "4402"}
+    assert found(store, question, until=datetime(2026, 2, 1, 12))[1] == {}
+    texts, marks = found(store, question, speakers=("Ben",))
+    assert "4402" not in texts
+    assert marks == {}
 
 
 def test_two_people_are_two(tmp_path: Path) -> None:

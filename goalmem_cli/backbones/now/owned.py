@@ -80,7 +80,8 @@ def _names(sentence: str, asked: Asked) -> bool:
     found = list(map(stem, told))
     if asked.verb not in ("", *found) or not (asked.about <= set(found) or _CHANGED.search(sentence)):
         return False
-    return any(stemmed == asked.head and _is_whole(told[:at], asked) for at, stemmed in enumerate(found))
+    heads = [at for at, stemmed in enumerate(found) if stemmed == asked.head and _is_whole(told[:at], asked)]
+    return any(asked.type not in ("time", "colour") or not _is_part(told[at + 1 :]) for at in heads)
 
 
 def _is_whole(before: list[str], asked: Asked) -> bool:
@@ -89,6 +90,20 @@ def _is_whole(before: list[str], asked: Asked) -> bool:
     return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
 
 
+def _is_part(after: list[str]) -> bool:
+    """Say whether the words after the thing's name make it another thing: the choir concert is no choir."""
+    if len(after) < 2 or after[0] in FUNCTION_WORDS or after[1] not in _LINKS:
+        return False
+    return stem(after[0]) not in _SAME and not _CHANGED.fullmatch(after[0])
+
+
+_LINKS = frozenset("is are was were on in to go goes".split())
+_SAME = frozenset(map(stem, (
+    "start begin meet take happen end finish run fall go come leave arrive open close visit play resume practice class "
+    "lesson session rehearsal training time day meeting night evening hour"
+).split()))  # fmt: skip
+"""Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
+_LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
 _CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
 _IT_IS = re.compile(
@@ -112,6 +127,8 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
         return ""
     thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
     it_is = _IT_IS.search(sentence)
+    if it_is is not None and (it_is[0].lower().startswith("that") or not _LEAD.fullmatch(sentence[: it_is.start()])):
+        it_is = None  # of something that the sentence itself names
     if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
         return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
     is_reply = before.rstrip().endswith("?") and len(sentence.split()) <= _SHORT_REPLY

@@ -217,8 +217,11 @@ def under_two_names(said: Iterable[tuple[str, Who, Turn]]) -> list[TwoNames[Who]
             by_text.setdefault((told_as(turn)[1], turn.text), {}).setdefault(transcript, set()).add(who)
     found: dict[tuple[Who, Who], TwoNames[Who]] = {}
     for (_, text), tellers in by_text.items():
-        alone = [(transcript, who) for transcript, (who, *others) in tellers.items() if not others]
-        for (here, one), (there, other) in combinations(alone, 2):
+        alone: dict[Who, str] = {}
+        for transcript, (who, *others) in tellers.items():
+            if not others:
+                alone.setdefault(who, transcript)
+        for (one, here), (other, there) in combinations(alone.items(), 2):
             if one not in speakers[there] and other not in speakers[here]:
                 found.setdefault((one, other), TwoNames(one, other, (here, there))).texts.append(text)
     return sorted((each for each in found.values() if each.words >= _WORDS_OF_ONE), key=lambda each: -each.words)
