@@ -16,7 +16,8 @@ def plain(value: object) -> Any:
     if value is None or isinstance(value, (str, int, float)):  # the common case
         return value
     kind: Any = type(value)
-    if names := _names(kind):
+    names = _names(kind)
+    if names is not None:
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -61,9 +62,9 @@ def rebuild(kind: Any, value: Any) -> Any:
 
 
 @cache  # a trace has some thousand records of a few kinds
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a record's fields; none of anything else."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+def _names(kind: type) -> tuple[str, ...] | None:
+    """Return the names of a record's fields, or None for anything else."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 @cache  # evaluating the annotations takes longer than all else

@@ -197,9 +197,10 @@ def export(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Write the store's turns, what was derived from them, notes on people, and goals as JSONL.
+    """Write the store as JSONL that `goalmem ingest` reads back.
 
-    `goalmem ingest` reads it back. Traces, rules, settings and vectors are not in it.
+    It has the turns, what was derived from them, notes on people, and goals. Traces, rules, settings and vectors are
+    not in it.
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted

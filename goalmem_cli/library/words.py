@@ -41,3 +41,4 @@ class Words(TypedDict, total=False):
     timeout: int
     model_cache: int
     adapter: str | None
+    trust_remote_code: bool

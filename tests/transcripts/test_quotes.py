@@ -457,7 +457,7 @@ def test_a_long_line_does_not_take_the_square_of_its_length(text: str) -> None:
     """A line of 100 KB, as of an encoded file above a quote, took between a second and minutes."""
     start = time.process_time()
     quotes.quotes_in(text)
-    assert time.process_time() - start < 0.5
+    assert time.process_time() - start < 0.8
 
 
 @given(st.text(st.sampled_from("> \n-:[],<@/12aFrom wrote`\u00e9\U0001f642"), max_size=80))
