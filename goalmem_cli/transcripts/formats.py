@@ -41,11 +41,11 @@ from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.matrix import MatrixReader
 from goalmem_cli.transcripts.readers.mattermost import MattermostReader
+from goalmem_cli.transcripts.readers.multihop import BENCHMARKS, MultihopReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
 from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
-from goalmem_cli.transcripts.readers.passages import BENCHMARKS, PassagesReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
@@ -83,7 +83,7 @@ READERS: tuple[Reader, ...] = (
     CameReader(),
     ComplexTrReader(),
     TotReader(),
-    *map(PassagesReader, BENCHMARKS),
+    *map(MultihopReader, BENCHMARKS),
     ChatgptReader(),
     *map(DescribedReader, JSON_LAYOUTS),
     ClaudeReader(),

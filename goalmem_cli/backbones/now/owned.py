@@ -8,7 +8,7 @@ from itertools import dropwhile
 
 from goalmem_cli.backbones.changes import times_named
 from goalmem_cli.backbones.now.asked import PERSON, Asked
-from goalmem_cli.backbones.now.places import place_in
+from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
@@ -234,7 +234,6 @@ _NEW = re.compile(r"\bnew (?P<b>[^,;.!?:]+?)\s*[,:–—]\s*(?=(?P<v>[^,;!?]+))"
 _AS_OUR = re.compile(
     r"(?P<v>(?:(?:Dr|Mr|Mrs|Ms)\.? )?[A-Z]\w+(?: [A-Z]\w+)?) (?:is|as)(?: now)? (?:my|our) (?:new )?(?P<b>[\w ]+)"
 )
-_THAT = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
 
 
 def _said_of(sentence: str, asked: Asked) -> frozenset[str]:
@@ -251,7 +250,7 @@ def _readings(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
     """Yield the ways to read a sentence as (thing, what it is said to be); "it" stands for what was named before."""
     for found in _IS.finditer(sentence):
         *earlier, before = re.split("[,;:]", sentence[: found.start()])
-        if not _THAT.match(before):
+        if not NAMED_BEFORE.match(before):
             yield before, found["v"]
         elif _could_be(re.sub(r" now$", "", found["v"]), asked):  # "I changed the code, it is 4402 now"
             yield " ".join(earlier), found["v"]

@@ -55,7 +55,10 @@ _NO_PLACE = frozenset(map(stem, (
     "september october november december christmas easter meeting "
     "calendar diary finals stress insurance leg legs lane maker name mind nerves"
 ).split()))  # fmt: skip
-_IT = re.compile(r"^\W*(?:and |so |but )*(?:it|they|that)$", re.IGNORECASE)
+_BEHIND = frozenset(map(stem, "to for of the our my moved too as well have has changed now back".split()))
+"""What may stand between the name of a thing and the verb: "the key to the shed", "the key has moved"."""
+NAMED_BEFORE = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
+"""A word for a thing that the clause before names."""
 _MOST = 8
 
 
@@ -67,14 +70,9 @@ def place_in(sentence: str, asked: Asked) -> frozenset[str]:
             continue
         place = _CUT.split(f"{where} ")[0]
         told = [word for word in words(place) if word not in _SMALL]
-        is_number = bool(told) and told[0][0].isdigit()
-        if (
-            told
-            and not is_number
-            and len(told) <= _MOST
-            and stem(told[0]) not in _NO_PLACE
-            and stem(told[-1]) not in _NO_PLACE
-        ):
+        if not told or told[0][0].isdigit() or len(told) > _MOST:
+            continue
+        if _NO_PLACE.isdisjoint((stem(told[0]), stem(told[-1]))):
             return frozenset(map(stem, told))
     return frozenset()
 
@@ -91,7 +89,7 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
         for found in pattern.finditer(sentence):
             named = found.groupdict()
             thing = named["b"].strip()
-            if _IT.match(thing):
+            if NAMED_BEFORE.match(thing):
                 thing = sentence[: found.start()].strip(" ,;:")
             yield thing, named.get("to") or named["where"]
 
@@ -99,21 +97,5 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
 def _ends_with(found: list[str], asked: Asked) -> bool:
     """Say whether the words of the thing end with its name, or with what says which: "the key to the shed"."""
     behind = found[found.index(asked.head) + 1 :]
-    allowed = asked.about | {
-        "to",
-        "for",
-        "of",
-        "the",
-        "our",
-        "my",
-        "mov",
-        "too",
-        "as",
-        "well",
-        "hav",
-        "has",
-        "chang",
-        "now",
-        "back",
-    }
+    allowed = asked.about | _BEHIND
     return all(word in allowed for word in behind) and not content_stems(" ".join(behind)) - allowed

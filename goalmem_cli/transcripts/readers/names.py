@@ -10,7 +10,8 @@ from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
-from goalmem_cli.transcripts.readers.markdown import Kind, Line, PlainDates, may_be_a_date, sorted_lines
+from goalmem_cli.transcripts.readers.markdown import Kind, Line, sorted_lines
+from goalmem_cli.transcripts.readers.plain_dates import PlainDates, may_be_a_date
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text

@@ -20,7 +20,7 @@ from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
 from tests.lab.evaluation import test_came, test_realtalk
-from tests.lab.evaluation.test_passages import musique, pairs
+from tests.lab.evaluation.test_multihop import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
 _LINE = re.compile(r"^(T\d+)\. [^:]*: (.*?)(?: \[[^\]]*\])*$", re.MULTILINE)

@@ -22,7 +22,7 @@ from tests.conftest import examples
 from tests.lab.evaluation.test_beam import chat as beam_chat
 from tests.lab.evaluation.test_came import question as came_question
 from tests.lab.evaluation.test_came import trajectory
-from tests.lab.evaluation.test_passages import musique, pairs
+from tests.lab.evaluation.test_multihop import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic
 from tests.transcripts.layouts import LONGMEMEVAL, REALTALK
 

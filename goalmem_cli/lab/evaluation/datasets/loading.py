@@ -11,13 +11,13 @@ from pathlib import Path
 
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
-from goalmem_cli.lab.evaluation.datasets import beam, came, complex_tr, locomo, longmemeval, passages, realtalk, tot
+from goalmem_cli.lab.evaluation.datasets import beam, came, complex_tr, locomo, longmemeval, multihop, realtalk, tot
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, ordered
 from goalmem_cli.records import STANDARD_INPUT, Conversation, content_hash
 from goalmem_cli.transcripts import Found, Source, conversations_in, format_of, transcript_files
 from goalmem_cli.transcripts.readers import beam as beam_files
 from goalmem_cli.transcripts.readers import came as came_files
-from goalmem_cli.transcripts.readers.passages import BENCHMARKS
+from goalmem_cli.transcripts.readers.multihop import BENCHMARKS
 from goalmem_cli.transcripts.reading.source import refuse
 from goalmem_cli.transcripts.reading.texts import clean, quoted
 
@@ -46,7 +46,7 @@ LAYOUTS: Mapping[str, Layout] = {
     "tot": Layout(tot.CATEGORIES, tot.read_cases, skips=True, prompts=tot.read_prompts),
     "complex-tr": Layout(complex_tr.CATEGORIES, complex_tr.read_cases, skips=True),
     **{
-        each.name: Layout(passages.CATEGORIES[each.name], partial(passages.read_cases, each), skips=True)
+        each.name: Layout(multihop.CATEGORIES[each.name], partial(multihop.read_cases, each), skips=True)
         for each in BENCHMARKS
     },
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, Repair, answer_from_node, settled
-from goalmem_cli.transcripts.readers.passages import Passages, passages_of
+from goalmem_cli.transcripts.readers.multihop import Multihop, paragraphs_of
 from goalmem_cli.transcripts.readers.statements import rows
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -26,7 +26,7 @@ CATEGORIES: Mapping[str, Mapping[str, str]] = {
 """MuSiQue's are the shapes with which its ids begin (`3hop1__...`), the others' those in `type`."""
 
 
-def read_cases(benchmark: Passages, source: Source, repairs: Counter[str]) -> Iterator[Case]:
+def read_cases(benchmark: Multihop, source: Source, repairs: Counter[str]) -> Iterator[Case]:
     """Yield the questions. The evidence of one is the paragraphs that its answer needs.
 
     MuSiQue-Full asks each question again without one of these. Those rows are left out: all rows are one conversation,
@@ -51,8 +51,8 @@ def read_cases(benchmark: Passages, source: Source, repairs: Counter[str]) -> It
     return source.readable(rows(source), read)
 
 
-def _case(row: Node, benchmark: Passages, repairs: Counter[str]) -> Case:
-    passages = passages_of(row, benchmark)
+def _case(row: Node, benchmark: Multihop, repairs: Counter[str]) -> Case:
+    paragraphs = paragraphs_of(row, benchmark)
     name = row.required(benchmark.id).filled_text()
     answers = _answers(row, repairs)
     shape = name.partition("__")[0] if "__" in name else ""
@@ -61,7 +61,7 @@ def _case(row: Node, benchmark: Passages, repairs: Counter[str]) -> Case:
         conversation=benchmark.name,
         question=row.required("question").filled_text(),
         answer=answers[0],
-        evidence=settled((one.label for one in passages if one.is_supporting), repairs),
+        evidence=settled((one.label for one in paragraphs if one.is_supporting), repairs),
         category=row.child("type").optional_text() or shape or UNTYPED,
         accepted=answers[1:],
     )

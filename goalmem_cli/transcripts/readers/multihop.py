@@ -21,7 +21,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Passages:
+class Multihop:
     """A benchmark's names for things: the keys that each row has, and the key of the row's id.
 
     With `in_pairs`, a row's `context` lists titles with sentences, and `supporting_facts` the titles that the answer
@@ -36,16 +36,16 @@ class Passages:
 
 
 BENCHMARKS = (
-    Passages("musique", "questions of MuSiQue with `paragraphs`", ("question", "paragraphs"), "id", in_pairs=False),
-    Passages(
+    Multihop("musique", "questions of MuSiQue with `paragraphs`", ("question", "paragraphs"), "id", in_pairs=False),
+    Multihop(
         "2wiki", "questions of 2WikiMultihopQA with `context` and `evidences`", ("question", "context", "evidences")
     ),
-    Passages("hotpotqa", "questions of HotpotQA with `context` and `level`", ("question", "context", "level")),
+    Multihop("hotpotqa", "questions of HotpotQA with `context` and `level`", ("question", "context", "level")),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Paragraph:
     """A paragraph, and whether the row's answer needs it. Paragraphs with the same label are the same."""
 
     text: str
@@ -57,12 +57,12 @@ class Passage:
         return content_hash(self.text)[:_DIGITS]
 
 
-class PassagesReader:
+class MultihopReader:
     """Reads the paragraphs of all rows as one conversation: a turn each, below its title, in a session of its own."""
 
     suffixes = (".json", ".jsonl", ".ndjson")
 
-    def __init__(self, benchmark: Passages) -> None:
+    def __init__(self, benchmark: Multihop) -> None:
         self.name, self.sign = benchmark.name, benchmark.sign
         self._benchmark = benchmark
 
@@ -79,10 +79,10 @@ class PassagesReader:
         told: dict[str, int] = {}
 
         def messages(row: Node) -> Iterator[Message]:
-            for passage in passages_of(row, self._benchmark):
-                if (label := passage.label) not in told:
+            for paragraph in paragraphs_of(row, self._benchmark):
+                if (label := paragraph.label) not in told:
                     told[label] = len(told)
-                    yield Message(SPEAKER, passage.text, own_id=label, session=told[label])
+                    yield Message(SPEAKER, paragraph.text, own_id=label, session=told[label])
 
         filled = Draft(self.name).fill(source.readable(rows(source), messages))
         return conversations_from_drafts(source, self.name, filled)
@@ -91,7 +91,7 @@ class PassagesReader:
         return all(map(row.has, self._benchmark.marks))
 
 
-def passages_of(row: Node, benchmark: Passages) -> list[Passage]:
+def paragraphs_of(row: Node, benchmark: Multihop) -> list[Paragraph]:
     """Return the paragraphs of a row.
 
     Raises:
@@ -110,14 +110,14 @@ def passages_of(row: Node, benchmark: Passages) -> list[Passage]:
     return found
 
 
-def _paragraph(one: Node) -> Passage:
+def _paragraph(one: Node) -> Paragraph:
     text = one.child("paragraph_text" if one.has("paragraph_text") else "text").filled_text()
-    return Passage(f"{one.required('title').text()}\n{text}", one.child("is_supporting").value is True)
+    return Paragraph(f"{one.required('title').text()}\n{text}", one.child("is_supporting").value is True)
 
 
-def _titled(title: Node, sentences: Node, wanted: set[str]) -> Passage:
+def _titled(title: Node, sentences: Node, wanted: set[str]) -> Paragraph:
     text = " ".join(sentence for each in sentences.elements() if (sentence := each.text()))
-    return Passage(f"{title.text()}\n{text}", title.text() in wanted)
+    return Paragraph(f"{title.text()}\n{text}", title.text() in wanted)
 
 
 def _pair(node: Node) -> tuple[Node, Node]:
