@@ -19,7 +19,6 @@ import yaml
 
 from goalmem_cli.errors import ContextOverflow, ModelError, ModelMissing
 from goalmem_cli.main import run
-from goalmem_cli.models.weights.loading import has_amx
 from goalmem_cli.ports import Completion, JsonShape
 from tests.conftest import CHECKOUT, SAMPLES
 from tests.models.faulty_server import (
@@ -360,10 +359,18 @@ def test_a_prompt_too_long_overflows(answer: Answer) -> None:
     assert len(server.asked) == 1
 
 
-WITHOUT_AMX = pytest.mark.skipif(
-    has_amx(),
-    reason="llama-cpp-python's own server lays weights out for AMX, and may crash (models/weights/loading.py)",
-)
+SERVES = """
+import runpy, sys
+import llama_cpp.llama_cpp as native
+usual = native.llama_model_default_params
+def without_special_layouts():
+    wanted = usual()
+    wanted.use_extra_bufts = False
+    return wanted
+native.llama_model_default_params = without_special_layouts
+runpy.run_module("llama_cpp.server", run_name="__main__", alter_sys=True)
+"""
+"""llama-cpp-python's server, which cannot be told to leave AMX alone (see models/weights/loading.py)."""
 
 
 @pytest.fixture(scope="module")
@@ -375,9 +382,7 @@ def llama_server(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -
     log = tmp_path_factory.mktemp("server") / "log"
     words = ["--model", bundled_path, "--model_alias", "smol", "--n_ctx", "4096", "--host", "127.0.0.1", "--port", port]
     with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "llama_cpp.server", *map(str, words)], stdout=stream, stderr=stream
-        )
+        process = subprocess.Popen([sys.executable, "-c", SERVES, *map(str, words)], stdout=stream, stderr=stream)
     try:
         url = f"http://127.0.0.1:{port}/v1"
         while True:
@@ -393,7 +398,6 @@ def llama_server(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -
         process.wait()
 
 
-@WITHOUT_AMX
 def test_a_real_server_is_held_to_the_schema(llama_server: str) -> None:
     """llama-cpp-python's server takes the schema in an object's form; several replies fit, in order, with their tokens."""
     with opened(llama_server, timeout=600) as model:
@@ -410,7 +414,6 @@ def test_a_real_server_is_held_to_the_schema(llama_server: str) -> None:
         assert (model.name, model.context) == ("smol", 8192)
 
 
-@WITHOUT_AMX
 def test_a_real_server_overflows(llama_server: str) -> None:
     """A prompt longer than the context of a real server is a ContextOverflow; a wrong name of a model is missing."""
     with opened(llama_server, timeout=600) as model, pytest.raises(ContextOverflow, match="4096"):
