@@ -13,11 +13,12 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.direct import STEPS, Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.inquiry import Budget, Tools
+from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Question
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.reasoners.scripting import MOMENT, TOGETHER, chat, claims, plan, proved
+from tests.reasoners.scripting import COMPACT, MOMENT, TOGETHER, chat, claims, plan, proved
 
 LEEDS, YORK = "We moved to Leeds in February.", "Back to York since June."
 LIVES = plan("(Ana) lives in (x:city)", "(Ana) lives in (x:city)")
@@ -60,6 +61,21 @@ def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path,
     later = trace.facts[number[LEEDS]].moved_on
     assert later is not None
     assert later.text == YORK
+
+
+def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path) -> None:
+    """It takes the nearest value though a later one is shown beside it: that fact is not shown to it again."""
+    shown: list[str] = []
+
+    def reply(request: Request) -> str:
+        shown.append(request.growing)
+        number = next(line.number for line in lines_shown(request.growing) if LEEDS in line.told or YORK in line.told)
+        return f"answer: {'Leeds' if LEEDS in request.growing else 'York'}\nfacts: {number}"
+
+    engine = GoalMem(backbone(tmp_path), ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
+    trace = engine.answer(Question("Which city does Ana live in?", MOMENT))
+    assert (trace.answer, [LEEDS in each for each in shown]) == ("York", [True, False])
+    assert [why.partition(":")[0] for why in why_not(trace)] == ["superseded now"]
 
 
 def test_a_question_about_then_may_rest_on_it(tmp_path: Path) -> None:

@@ -33,12 +33,20 @@ class GoalReading:
 
     manner = Manner()
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, before: Shown | None) -> None:
-        """Take the values fitted to the model, and the facts that were read `before`."""
+    def __init__(
+        self,
+        model: LanguageModel,
+        prompts: PromptBook,
+        fitted: Fitted,
+        before: Shown | None,
+        without: frozenset[str] = frozenset(),
+    ) -> None:
+        """Take the values fitted to the model, the facts that were read `before`, and the units not to read."""
         self._model = model
         self._prompts = prompts
         self._fitted = fitted
         self._before = before
+        self._without = without
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return what the facts say about the goal. The model is not asked if they were all read before."""
@@ -47,7 +55,8 @@ class GoalReading:
             return Reply(Proposed(state.plan, reasons={0: NOTHING_MORE}), Usage())
         refused = told_of_another(standing, state)
         told, usage = list[Proposed](), Usage()
-        for views in _rounds(standing.pool.shown.facts, self._fitted.rounds):
+        facts = [fact for fact in standing.pool.shown.facts if fact.unit not in self._without]
+        for views in _rounds(facts, self._fitted.rounds):
             text = standing.question.text
             reply = read_each(self._model, self._prompts["read"], standing, [(text, view) for view in views])
             usage += reply.usage

@@ -20,6 +20,7 @@ from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, lik
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
 from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Plan, Proof, Spending, Task
+from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question, Usage
 
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
 
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
-READINGS = 4
-"""The most readings of the question itself: two at first (few facts, then more), one after its steps, one from more
-facts."""
+READINGS = 6
+"""The most readings of the question itself: two at first (few facts, then more), the same two without what a later fact
+replaces, one after its steps, one from more facts."""
 
 
 class Stepwise:
     """Reads the question, the steps of a plan, and the question again. The engine checks each reading like any claim.
 
-    A question takes at most 1 + 4 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
+    A question takes at most 1 + 6 + (D + 1) model calls for maximum depth D: the plan, the readings of the question,
     and the rounds for the steps. It takes twice that if every reply needs its retry.
     """
 
@@ -50,7 +51,8 @@ class Stepwise:
     def search(self, search: SearchRun) -> Ended | None:
         """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
 
-        The last readings use the facts that the steps found, or more of the question's own.
+        If the value read was replaced later, the question is first read again without the turns that gave it. The last
+        readings use the facts that the steps found, or more of the question's own.
         """
         return self._search(search)
 
@@ -61,6 +63,9 @@ class Stepwise:
     def _search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
+        replaced = _replaced_in(first)
+        if replaced:
+            first = search.attempt(self._reading(search, asked, without=replaced))
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
         plan = plan or self._planned(search)
@@ -69,13 +74,13 @@ class Stepwise:
             steps = search.attempt(self._steps(search, plan, first, begun))
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
-            last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found))))
+            last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found)), replaced))
             if last.is_proved:
                 return last
             if steps.is_proved and not first.is_proved and not plan.is_closed:
                 return steps
         if steps is None or not steps.is_proved:
-            again = search.attempt(self._reading(search, asked, last))
+            again = search.attempt(self._reading(search, asked, last, without=replaced))
             if again.is_proved:
                 return again
         return first if first.is_proved else None
@@ -92,9 +97,14 @@ class Stepwise:
         return reply.value
 
     def _reading(
-        self, search: SearchRun, asked: Plan, after: Ended | None = None, beside: tuple[str, ...] = ()
+        self,
+        search: SearchRun,
+        asked: Plan,
+        after: Ended | None = None,
+        beside: tuple[str, ...] = (),
+        without: frozenset[str] = frozenset(),
     ) -> Task:
-        """Return the task of reading the question from its best facts.
+        """Return the task of reading the question from its best facts, `without` some units.
 
         `after` an earlier reading it shows that reading's facts and more: hits of the queries `beside`, or else further
         hits of the question.
@@ -111,7 +121,7 @@ class Stepwise:
             tokens = min(max(tokens, limits.read_tokens), limits.max_fact_tokens)
             fitted = replace(fitted, rounds=((count,),))
         seen = pool.shown if after is not None else None
-        proposer = GoalReading(self._model, self._prompts, fitted, seen)
+        proposer = GoalReading(self._model, self._prompts, fitted, seen, without)
         queries = (search.question.text, *beside)
         own = pool.within(units, tokens, self.spending.within(0))
         return Task(0, proposer, own, 0, asked, queries, planned=tuple(map(str, asked.subgoals)))
@@ -139,6 +149,13 @@ class Stepwise:
 
     def check(self, proof: Proof, answer: str) -> None:
         """Return None: a small model cannot check its own answer."""
+
+
+def _replaced_in(read: Ended) -> frozenset[str]:
+    """Return the units that a reading was refused for, since later ones replace them."""
+    steps, facts = read.record.steps if read.record is not None else (), read.task.pool.every_fact
+    refused = [item for step in steps for item in step.rejected if item.why.startswith(OUTDATED)]
+    return frozenset(facts[number].unit for item in refused for number in item.facts)
 
 
 def most_calls(depth: int) -> int:
