@@ -201,6 +201,40 @@ def test_what_nothing_settles_is_unknown() -> None:
     assert trace.usage.calls <= calls_of("stepwise", 3, 2)[1]
 
 
+MOVE = chat("Ana: The party was on 3 May 2023.", "Ben: It was fun.", "Ana: I moved on 20 May 2023.")
+GAP_PLAN = """(x:number of days) after the party (Ana) moved
+1. the party was on (y:date)
+2. (Ana) moved on (z:date)
+3. (z:date) is (x:number of days) after (y:date)"""
+
+
+@pytest.mark.parametrize(
+    ("question", "calls"),
+    [("How many days after the party did Ana move?", 0), ("By how many days did Ana's move follow the party?", 1)],
+)
+def test_the_time_between_two_dates_is_computed(question: str, calls: int) -> None:
+    """The model reads the dates. It plans only if the question's words do not name both."""
+
+    def dates(request: Request) -> Completion:
+        is_party = "party" in asked_in(request).lower()
+        return (read("3 May 2023", "The party") if is_party else read("20 May 2023", "I moved"))(request)
+
+    trace, seen = run(read("12 days", "party"), question, MOVE, GAP_PLAN, dates)
+    assert (trace.answer, len(trace.evidence)) == ("17 days", 2)
+    assert "12 days" in why(trace)
+    assert sum(request.step == "decompose" for request in seen) == calls
+
+
+@pytest.mark.parametrize("said", ["8 kilos", "7.5 kilos"])
+def test_what_is_read_for_a_total_is_added_up(said: str) -> None:
+    """The model finds the parts, and the engine adds them, even if the model adds wrongly."""
+    turns = chat("Ana: First potatoes! 3.5 kilos.", "Ben: Nice.", "Ana: Another 4 kilos today.")
+    question = "How many kilos of potatoes did Ana dig up in all?"
+    trace, _ = run(read(said, "3.5 kilos", "4 kilos"), question, turns)
+    assert (trace.answer, len(trace.evidence)) == ("7.5", 2)
+    assert run(read(said, "3.5 kilos"), question, turns)[0].status is Status.UNKNOWN
+
+
 @pytest.mark.parametrize(
     "plan",
     [

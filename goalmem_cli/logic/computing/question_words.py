@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from goalmem_cli.logic.computing.kinds import Kind, kind_of
 from goalmem_cli.logic.normal import content_stems
+from goalmem_cli.logic.questions import goal_asked, named_in
 from goalmem_cli.logic.terms import Atom, Variable
 
 _UNITS = "second|minute|hour|day|night|week|month|year"
@@ -21,6 +22,25 @@ _SO_FAR = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s) (?:
 _GAP = re.compile(
     r"\b(?:by how (?:much|many)|how (?:much|many) (?:\w+ )?(?:more|less|fewer|cheaper|longer))\b", re.IGNORECASE
 )
+_HOW_LONG = rf"how (?:long|many(?: \w+)? (?:{_UNITS})s)"
+_BETWEEN = re.compile(
+    rf"^{_HOW_LONG}(?: (?:lay|lie|lies|passed|pass|went by|elapsed|had passed|have passed|(?:were|are|was|is) there))? "
+    r"between (?P<first>.+?) and (?P<second>.+?)[?. ]*$",
+    re.IGNORECASE,
+)
+_FROM = re.compile(
+    rf"^{_HOW_LONG} (?:after|before|ahead of) (?P<first>.+?) "
+    r"(?P<second>(?:did|was|were|does|do|is|are|will|had|has) .+?)[?. ]*$",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[\w-]+(?:['’]s|s['’]) ", re.IGNORECASE)
+"""How a name of an event begins; "Ana moved" is a statement."""
+_MORE = re.compile(
+    r"\b(?:more|less|fewer|higher|lower|above|below|over|under|exceeds?|differ\w*|minus|cheaper|dearer|longer|shorter|"
+    r"faster|slower|older|younger|taller|bigger|smaller|heavier|lighter|leaves?)\b",
+    re.IGNORECASE,
+)
+_MAKES = re.compile(r"\b(?:makes?|add|adds|sum|sums|total|together|altogether|plus|comes?)\b", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\b(?P<way>first|earlier|sooner|later|last|more recently)\b.*?[,:]\s*"
     r"(?P<left>[^,?]+?),?\s+or\s+(?P<right>[^,?]+)\?",
@@ -54,6 +74,54 @@ def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[A
     elif len(kinds) == 1:
         found = _of_one(question, names[0], kinds[0])
     return (found,) if found else names
+
+
+def two_times(question: str) -> tuple[Atom, Atom] | None:
+    """Return statements of the two dates, y and z, between which the question asks for the time; None if it does not.
+
+    "How many days after the party did Ana move?" needs ``the party on (y:date)`` and ``(z:date) did (Ana) move``.
+    """
+    if (found := _BETWEEN.match(question)) is not None:
+        return _dated(found["first"], "y"), _dated(found["second"], "z")
+    if (found := _FROM.match(question)) is not None:
+        asked = goal_asked(f"When {found['second']}?")
+        return _dated(found["first"], "y"), Atom((Variable("z", "date"), *asked.parts[1:]))
+    return None
+
+
+def _dated(event: str, name: str) -> Atom:
+    first, *rest = named_in(f"the {event}").parts  # so that a name at its beginning does not open a sentence
+    opening = first.removeprefix("the ") if isinstance(first, str) else event
+    link = " was on " if _NOUN.match(event) else " on "
+    return Atom((*filter(None, (opening, *rest)), link, Variable(name, "date")))
+
+
+def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None:
+    """Return the number of the subgoal that only computes the variable from others, and the expression; None without.
+
+    ``(z:date) is (x:number of days) after (y:date)`` is between(z, y), ``(y:price) and (z:price) make (x:total)`` is
+    sum(y, z), and ``(z:price) exceeds (y:price) by (x:amount)`` is difference(z, y).
+    """
+    having = [at for at, atom in enumerate(subgoals) if any(each.name == name for each in atom.variables)]
+    if len(having) != 1 or subgoals[having[0]].constants:
+        return None
+    (at,) = having
+    known = {each.name for atom in (*subgoals[:at], *subgoals[at + 1 :]) for each in atom.variables}
+    (asked,) = (each for each in subgoals[at].variables if each.name == name)
+    parts = [each for each in subgoals[at].variables if each.name != name]
+    if len(parts) < 2 or not known.issuperset(each.name for each in parts):
+        return None
+    told = " ".join(part for part in subgoals[at].parts if isinstance(part, str))
+    kinds = {kind_of(each.type) for each in parts}
+    function = ""
+    if kinds == {Kind.TIME} and len(parts) == 2 and kind_of(asked.type) in (Kind.AMOUNT, Kind.LENGTH):
+        function = "between"
+    elif kinds <= {Kind.AMOUNT, Kind.LENGTH, Kind.ANY}:
+        if len(parts) == 2 and _MORE.search(told):
+            function = "difference"
+        elif _MAKES.search(told) and not _MORE.search(told):
+            function = "sum"
+    return (at, f"{function}({', '.join(each.name for each in parts)})") if function else None
 
 
 def _of_one(question: str, name: str, kind: Kind) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.logic.computing.question_words import asked_unit, asks_how_long_so_far, plain_answer
+from goalmem_cli.logic.computing.question_words import (
+    asked_unit,
+    asks_how_long_so_far,
+    computed_step,
+    plain_answer,
+    two_times,
+)
 
 LESSON = ("(Lena) had her first lesson on (x:date)", "(Lena) had her exam on (y:date)")
 PETS = ("(Jolene) adopted (Susie) on (x:date)", "(Jolene) adopted (Seraphim) on (y:date)")
@@ -59,3 +65,41 @@ def test_the_unit_that_is_asked_for(question: str, unit: str) -> None:
 def test_how_long_so_far(question: str, is_so: bool) -> None:
     """Only what goes on is longer by the time of asking."""
     assert asks_how_long_so_far(question) is is_so
+
+
+@pytest.mark.parametrize(
+    ("subgoals", "found"),
+    [
+        (("the (party) was on (y:date)", "(Ana) moved on (z:date)", "(z:date) is (x:number of days) after (y:date)"),
+         (2, "between(z, y)")),
+        (("(Ana) paid (y:price)", "(y:price) and (z:price) make (x:total)", "(Ben) paid (z:price)"), (1, "sum(y, z)")),
+        (("the flat costs (y:price)", "the room costs (z:price)", "(y:price) exceeds (z:price) by (x:amount)"),
+         (2, "difference(y, z)")),
+        (("(y:person) moved on (z:date)", "(x:number of days) after (z:date) (y:person) came back"), None),
+        (("(Ana) moved on (y:date)", "(Ben) moved on (z:date)", "(x:event) came first of (y:date) and (z:date)"), None),
+        (("(Ana) paid (y:price)", "(Ana) got (x:amount) more than (y:price)"), None),
+    ],
+)  # fmt: skip
+def test_a_step_that_only_computes_is_known(subgoals: tuple[str, ...], found: tuple[int, str] | None) -> None:
+    """It has no constants, and all its other variables stand in other steps."""
+    assert computed_step("x", [parse_atom(text) for text in subgoals]) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("How many days after Jo's party did Ana move?", ["(Jo)'s party was on (y:date)", "(z:date) did (Ana) move"]),
+        ("How long before the exam was the lesson?", ["the exam was on (y:date)", "(z:date) was the lesson"]),
+        (
+            "How many weeks lay between the lesson and the exam?",
+            ["the lesson was on (y:date)", "the exam was on (z:date)"],
+        ),
+        ("How long after Ana moved did Jo write?", ["(Ana) moved on (y:date)", "(z:date) did (Jo) write"]),
+        ("How many times between May and June did we meet?", None),
+        ("How long did the lesson before the exam last?", None),
+    ],
+)
+def test_the_two_times_that_a_question_names(question: str, found: list[str] | None) -> None:
+    """Each is a statement with a date of its own."""
+    dated = two_times(question)
+    assert (None if dated is None else list(map(str, dated))) == found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic import Atom, Variable
-from goalmem_cli.logic.computing.question_words import plain_answer
+from goalmem_cli.logic.computing.question_words import computed_step, plain_answer
 from goalmem_cli.logic.questions import (
     asks_for_current_state,
     asks_for_something,
@@ -34,6 +34,8 @@ def write_plan(goal: str, subgoals: Sequence[str]) -> str:
 def read_plan(text: str, question: Question) -> Plan:
     """Return the plan of a reply. If its subgoals lack an answer variable, the goal is the only subgoal.
 
+    A subgoal that only computes with the values of others becomes an expression: a small model cannot count days.
+
     Raises:
         ReplyUnusable: the reply has another form, or is no plan for the question.
     """
@@ -47,6 +49,11 @@ def read_plan(text: str, question: Question) -> Plan:
     if not said.issuperset(answer):
         subgoals = [goal]
     atoms = [parse_reply_atom(subgoal) for subgoal in subgoals]
+    step = computed_step(answer[0], atoms) if len(answer) == 1 else None
+    if step is not None:
+        at, expression = step
+        rest = [*subgoals[:at], *subgoals[at + 1 :]]
+        return parse_plan(question, goal, rest, [expression], {}, asks_for_current_state(question.text))
     wanted = [variable for name in answer for variable in _having(name, atoms)]
     computed = plain_answer(question.text, wanted, atoms)
     return parse_plan(question, goal, subgoals, computed, {}, asks_for_current_state(question.text))

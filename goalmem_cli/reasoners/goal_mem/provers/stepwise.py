@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 from goalmem_cli.fitted import Fitted
 from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.logic import Substitution
+from goalmem_cli.logic.computing.kinds import gathered
 from goalmem_cli.model_replies import Reply, ask
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, likelihood_of, plan_asked
+from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, computed_plan, likelihood_of, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
 from goalmem_cli.reasoners.goal_mem.records import Begun, Ended, Plan, Proof, Spending, Task
@@ -72,6 +73,8 @@ class Stepwise:
         steps, last = None, first
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
             steps = search.attempt(self._steps(search, plan, first, begun))
+            if steps.is_proved and plan.is_computed:
+                return steps
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found)), replaced))
@@ -86,12 +89,16 @@ class Stepwise:
         return first if first.is_proved else None
 
     def _planned(self, search: SearchRun) -> Plan | None:
-        """Return a plan for the question, or None if none could be read, or the question is not in English.
+        """Return a plan for the question, by rule if its words say how the answer is computed, else by the model.
+
+        Return None if none could be read, or the question is not in English.
 
         Small models learned to plan English questions; of others they make yes-or-no questions.
         """
         if is_foreign(search.question.text):
             return None
+        if (computed := computed_plan(search.question)) is not None:
+            return computed
         reply = self.decompose(search.question)
         search.count(reply.usage, f"no plan could be read: {reply.problem}" if reply.value is None else "")
         return reply.value
@@ -164,5 +171,7 @@ def most_calls(depth: int) -> int:
 
 
 def may_read(plan: Plan) -> bool:
-    """Say whether a plan's steps can be read: at most one answer variable, and nothing computed."""
-    return len(plan.answer_variables) <= 1 and not plan.is_computed
+    """Say whether a plan's steps can be read: they have one value each, and one answer if nothing is computed."""
+    if plan.is_computed:
+        return not any(map(gathered, plan.answers))
+    return len(plan.answer_variables) <= 1
