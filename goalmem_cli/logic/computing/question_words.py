@@ -93,7 +93,7 @@ def _dated(event: str, name: str) -> Atom:
     first, *rest = named_in(f"the {event}").parts  # so that a name at its beginning does not open a sentence
     opening = first.removeprefix("the ") if isinstance(first, str) else event
     link = " was on " if _NOUN.match(event) else " on "
-    return Atom((*filter(None, (opening, *rest)), link, Variable(name, "date")))
+    return Atom((*([opening] if opening else []), *rest, link, Variable(name, "date")))
 
 
 def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None:
