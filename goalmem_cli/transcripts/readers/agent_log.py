@@ -133,8 +133,10 @@ _CLAUDE_NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
 _CLAUDE_ASIDES = {"summary": "leafUuid", "file-history-snapshot": "snapshot"}
 _CODEX_EVENTS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-_CODEX_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
-_CODEX_CALLED = ("arguments", "input", "action")
+_CODEX_CALLS = {
+    "function_call": "arguments", "custom_tool_call": "input", "local_shell_call": "action", "web_search_call": "action"
+}  # fmt: skip
+"""What tools are called with, by the call's type."""
 _CODEX_TEXTS = frozenset({"input_text", "output_text", "text", "Text"})
 _SPEAKERS = frozenset({"user", "assistant"})
 _USER = "user"
@@ -338,7 +340,7 @@ class _Log:
         elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
-            yield from self._codex_call(event, payload)
+            yield from self._codex_call(event, payload, _CODEX_CALLS[kind])
         elif kind in _CODEX_RESULTS:
             output = payload.child("output")
             text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
@@ -354,11 +356,10 @@ class _Log:
         else:
             self._leave_out(kind)
 
-    def _codex_call(self, event: Node, payload: Node) -> Iterator[Message]:
-        """Yield the call of a tool beside the other messages, whose ids depend on their places."""
+    def _codex_call(self, event: Node, payload: Node, key: str) -> Iterator[Message]:
+        """Yield the call of a tool, if it is read, beside the other messages, whose places identify them."""
         call = payload.child("call_id")
-        called = next((payload.child(key) for key in _CODEX_CALLED if payload.has(key)), payload.child(_CODEX_CALLED[0]))
-        tool, text = self._call(call, payload.child("name"), called)
+        tool, text = self._call(call, payload.child("name"), payload.child(key))
         if text:
             self._calls += 1
             own_id = f"call {call.optional_name() or self._calls}"
