@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,73 @@ SECRET = {
 REPLY = {"role": "user", "name": "Ravi", "content": "Good to know.", "timestamp": "2026-01-01T10:01:00+00:00"}
 
 
-def test_calls_of_tools_are_read_without_their_secrets(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Even where the user wants no redaction else; without the flag they are not read, and counted."""
+def _claude_log() -> list[object]:
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"deploy --key {KEY}"}}
-    log = tmp_path / "log.jsonl"
     said = [("user", "Deploy it."), ("assistant", [{"type": "text", "text": "I do."}, call])]
-    log.write_text("\n".join(
-        json.dumps({"type": who, "sessionId": "s", "uuid": f"u{at}", "message": {"role": who, "content": content}})
+    return [
+        {"type": who, "sessionId": "s", "uuid": f"u{at}", "message": {"role": who, "content": content}}
         for at, (who, content) in enumerate(said)
-    ), "utf-8")  # fmt: skip
-    assert "tool calls left out: 1" in goalmem("ingest", str(log)).err
-    assert "redacted: 1 aws key" in goalmem("ingest", str(log), "--tools", "--no-redact").err
+    ]
+
+
+def _codex_log() -> list[object]:
+    def said(role: str, text: str) -> dict[str, object]:
+        return {"type": "message", "role": role, "content": [{"type": "output_text", "text": text}]}
+
+    command = {"command": ["bash", "-lc", f"deploy --key {KEY}"], "workdir": None}
+    payloads: list[dict[str, object]] = [
+        said("user", "Deploy it."),
+        {"type": "function_call", "name": "shell", "call_id": "c1", "arguments": json.dumps(command)},
+        {"type": "local_shell_call", "call_id": "c2", "action": {"type": "exec", "command": ["pytest", "tests/app"]}},
+        {"type": "function_call_output", "call_id": "c1", "output": "deployed"},
+        {"type": "function_call_output", "call_id": "c2", "output": "3 passed"},
+        {"type": "custom_tool_call", "name": "apply_patch", "call_id": "c3", "input": "*** Update File: src/boat.py"},
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "tide tables"}},
+        said("assistant", "It is deployed."),
+    ]
+    session = {"type": "session_meta", "payload": {"id": "s"}}
+    return [session, *({"type": "response_item", "payload": payload} for payload in payloads)]
+
+
+def _cursor_log() -> list[object]:
+    parts = [
+        {"type": "text", "text": "I do."},
+        {"type": "tool_use", "name": "Shell", "input": {"command": f"deploy --key {KEY}"}},
+        {"type": "tool_use", "name": "Write", "input": {"path": "src/boat.py", "contents": "print('tide tables')"}},
+    ]
+    said = [("user", "<user_query>Deploy it.</user_query>"), ("assistant", parts), ("assistant", "It is deployed.")]
+    return [{"role": who, "message": {"content": content}} for who, content in said]
+
+
+@pytest.mark.parametrize(
+    ("events", "calls", "stored"), [(_claude_log(), 1, 2), (_codex_log(), 4, 4), (_cursor_log(), 2, 3)]
+)
+def test_calls_of_tools_are_read_without_their_secrets(
+    goalmem: Goalmem, tmp_path: Path, events: list[object], calls: int, stored: int
+) -> None:
+    """Even where the user wants no redaction else; without the flag they are not read, and counted.
+
+    With the flag a log that is stored gets its calls; its other turns stay as they are, with or without ids.
+    """
+    log = tmp_path / "log.jsonl"
+    log.write_text("\n".join(map(json.dumps, events)), "utf-8")
+    left_out = goalmem("ingest", str(log))
+    assert f"{stored} turns" in left_out.out
+    assert re.search(rf"tool calls.* left out: {calls}", left_out.err)
+    with_calls = goalmem("ingest", str(log), "--tools", "--no-redact")
+    assert "redacted: 1 aws key" in with_calls.err
     assert "deploy --key [redacted: aws key]" in goalmem("search", "deploy key", "--tools").out
     assert "deploy --key" not in goalmem("search", "deploy key").out
-    assert KEY not in goalmem("stores", "export").out
+    exported = goalmem("stores", "export").out
+    assert KEY not in exported
+    turns = [line for line in exported.splitlines() if '"speaker"' in line and '"ordinal"' in line]
+    assert len(turns) == calls + stored
+    again = goalmem("ingest", str(log), "--tools")
+    assert "nothing new" in again.out, again
+    goalmem("ingest", str(log))
+    assert goalmem("stores", "export").out == exported
+    if stored > 2:
+        assert "src/boat.py" in goalmem("search", "boat.py", "--tools").out
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def _without_reminders(text: str, start: int) -> str:
     return text[start:end].strip()
 
 
-def _call_text(called: Node) -> str:
+def call_text(called: Node) -> str:
     """Return what a tool is called with: a command after a `$`, all else a line each; "" if there is nothing."""
     value = called.value
     if isinstance(value, str):
@@ -112,7 +112,9 @@ def _call_text(called: Node) -> str:
     if not isinstance(value, dict):
         return _in_words(value) if value else ""
     return "\n".join(
-        f"$ {_in_words(told)}" if name in _COMMANDS else f"{name}: {_in_words(told)}" for name, told in value.items()
+        f"$ {_in_words(told)}" if name in _COMMANDS else f"{name}: {_in_words(told)}"
+        for name, told in value.items()
+        if told is not None
     )
 
 
@@ -131,7 +133,10 @@ _CLAUDE_NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
 _CLAUDE_ASIDES = {"summary": "leafUuid", "file-history-snapshot": "snapshot"}
 _CODEX_EVENTS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-_CODEX_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call"})
+_CODEX_CALLS = {
+    "function_call": "arguments", "custom_tool_call": "input", "local_shell_call": "action", "web_search_call": "action"
+}  # fmt: skip
+"""What tools are called with, by the call's type."""
 _CODEX_TEXTS = frozenset({"input_text", "output_text", "text", "Text"})
 _SPEAKERS = frozenset({"user", "assistant"})
 _USER = "user"
@@ -234,6 +239,7 @@ class _Log:
         self._draft = draft
         self._reads_calls = reads_calls
         self._tools: dict[str, str] = {}
+        self._calls = 0
         self._is_subagent: bool | None = None
         self._told: Counter[tuple[str, str]] = Counter()
         self._said: Counter[str] = Counter()
@@ -334,7 +340,7 @@ class _Log:
         elif _kind_of(event) != "response_item":
             self._draft.count(_OTHERS)
         elif kind in _CODEX_CALLS:
-            self._call(payload.child("call_id"), payload.child("name"))  # without ids, calls would move other turns
+            yield from self._codex_call(event, payload, _CODEX_CALLS[kind])
         elif kind in _CODEX_RESULTS:
             output = payload.child("output")
             text = self._joined(output.child("content") if isinstance(output.value, dict) else output, _CODEX_TEXTS)
@@ -349,6 +355,15 @@ class _Log:
                 self._draft.count(_NOT_SAID)
         else:
             self._leave_out(kind)
+
+    def _codex_call(self, event: Node, payload: Node, key: str) -> Iterator[Message]:
+        """Yield the call of a tool, if it is read, beside the other messages, whose places identify them."""
+        call = payload.child("call_id")
+        tool, text = self._call(call, payload.child("name"), payload.child(key))
+        if text:
+            self._calls += 1
+            own_id = f"call {call.optional_name() or self._calls}"
+            yield Message(tool, text, event.child("timestamp").stamp(), own_id, _TOOL, is_beside=True)
 
     def _codex_told(self, event: Node, payload: Node, kind: str) -> Iterator[Message]:
         """Yield a message that no response item holds: some logs have prompts, or everything, only in events.
@@ -401,12 +416,12 @@ class _Log:
         names = {"thinking": "thinking", "redacted_thinking": "thinking", "reasoning": "thinking", "image": "images"}
         self._draft.count(f"{names.get(kind, 'other parts of messages')} left out")
 
-    def _call(self, call: Node, name: Node, called: Node | None = None) -> tuple[str, str]:
+    def _call(self, call: Node, name: Node, called: Node) -> tuple[str, str]:
         """Return the tool, and what it is called with; "" if that is left out, and counted."""
         call_id, tool = call.optional_name(), name.optional_text()
         if call_id is not None and tool:
             self._tools[call_id] = tool
-        text = _call_text(called) if called is not None and self._reads_calls else ""
+        text = call_text(called) if self._reads_calls else ""
         self._draft.count(_CALLS, not text)
         return tool or _TOOL, text
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.agent_log import call_text
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
@@ -72,23 +74,32 @@ def _drafts_of_export(source: Source) -> Iterator[Draft]:
 def _drafts_of_log(source: Source) -> Iterator[Draft]:
     stem = Path(source.file).stem
     draft = Draft(stem if _OWN_ID.fullmatch(stem) else None)
-    return draft.fill(source.readable(json_lines(source), partial(_messages, draft)))
+    numbers = count(1) if source.calls else None
+    return draft.fill(source.readable(json_lines(source), partial(_messages, draft, numbers)))
 
 
-def _messages(draft: Draft, node: Node) -> Iterator[Message]:
-    """Yield what a line says. Cursor marks what was typed; the other texts around it are left out."""
+def _messages(draft: Draft, numbers: Iterator[int] | None, node: Node) -> Iterator[Message]:
+    """Yield what a line says. Cursor marks what was typed; the other texts around it are left out.
+
+    Calls of tools are read if there are `numbers` for them: they have no ids.
+    """
     if not _is_message(node):
         draft.count("other events left out")
         return
     role = node.child("role").filled_text()
     content = node.child("message").child("content")
+    calls: list[Node] = []
     if not isinstance(content.value, list):
         texts = [content.optional_text()]
     else:
         parts = content.elements()
         texts = [part.required("text").text() for part in parts if part.child("type").value == "text"]
-        draft.count("tool calls and other parts of messages left out", len(parts) - len(texts))
+        calls = [part for part in parts if numbers is not None and part.child("type").value == "tool_use"]
+        draft.count("tool calls and other parts of messages left out", len(parts) - len(texts) - len(calls))
     text = "\n\n".join(text for text in texts if text)
     typed = _QUERY.findall(text) if role == "user" else []
     draft.count("texts around what was typed left out", bool(_QUERY.sub("", text).strip()) if typed else 0)
     yield Message(role, "\n\n".join(typed) if typed else text, role=role)
+    for call, number in zip(calls, numbers or (), strict=False):
+        tool = call.child("name").optional_text() or "tool"
+        yield Message(tool, call_text(call.child("input")), own_id=f"call {number}", role="tool", is_beside=True)

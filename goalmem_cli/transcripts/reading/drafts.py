@@ -25,7 +25,8 @@ class Message:
     """One message as the transcript gives it.
 
     `session` is any number that changes when the format starts a session. `attributes` is what `attributes.attributes`
-    returns.
+    returns. A message with `is_beside` and an own id has the number of the message after it, so that those without own
+    ids have the same numbers, which identify them, whether it is read or not.
     """
 
     speaker: str
@@ -35,6 +36,7 @@ class Message:
     role: str | None = None
     session: int | None = None
     attributes: Mapping[str, object] | None = None
+    is_beside: bool = False
 
 
 _Said = tuple[int, int, str, str, datetime | None, str | None, str | None, dict[str, object]]
@@ -60,6 +62,7 @@ class Draft:
         self._characters = 0
         self._own_ids: dict[str, int] = {}
         self._count = 0
+        self._beside = 0
         self._session = 0
         self._session_key: int | None = None
         self._last_said: datetime | None = None
@@ -80,8 +83,10 @@ class Draft:
         speaker, own_id = self._cleaned(plain_name(message.speaker)), self._unique(message, text)
         role = None if message.role is None else self._cleaned(message.role)
         beside = {name: cleaned(value) for name, value in message.attributes.items()} if message.attributes else {}
-        self._turns.append((self._session, self._count, speaker, text, said, own_id, role, beside))
+        place = self._count - self._beside
+        self._turns.append((self._session, place, speaker, text, said, own_id, role, beside))
         self._count += 1
+        self._beside += message.is_beside
         self._content = hash((self._content, speaker, text, said))
         self._characters += len(text)
         self._last_said = said if said is not None else self._last_said
