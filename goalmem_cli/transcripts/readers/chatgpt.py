@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.openai import identify
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
@@ -29,7 +30,7 @@ _OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3
 _PRIVATE = re.compile("[\ue200-\ue206]")
 
 
-class ChatgptReader:
+class ChatgptReader(DraftReader):
     """Reads `conversations.json` of the export, one of its parts, or a single conversation of it."""
 
     name = "chatgpt"
@@ -40,14 +41,8 @@ class ChatgptReader:
         """Return whether the document is a conversation with a mapping of messages, or an array that holds one."""
         return glimpse.has_record(_is_conversation)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return source.readable(records(source), partial(_drafts_of, source))
 
 
 def _is_conversation(node: Node) -> bool:
@@ -62,7 +57,7 @@ def _is_conversation(node: Node) -> bool:
     return bool(messages) or node.has("current_node")
 
 
-def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
+def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
     draft = Draft(place=conversation.place)
     identify(draft, conversation)
     return draft.fill(_messages(source, draft, conversation))

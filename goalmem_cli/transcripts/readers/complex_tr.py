@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.statements import drafts, in_order
-from goalmem_cli.transcripts.reading.drafts import conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -14,7 +14,7 @@ from goalmem_cli.transcripts.reading.source import Source
 FACTS, ANSWERS = "fact_context", "text_answers"
 
 
-class ComplexTrReader:
+class ComplexTrReader(DraftReader):
     """Reads one conversation from all rows with the same facts, ordered by when the facts began."""
 
     name = "complex-tr"
@@ -25,13 +25,8 @@ class ComplexTrReader:
         """Return whether a record, or a line, has facts and a set of answers."""
         return glimpse.has_record(_is_row) or glimpse.has_line(_is_row)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations.
-
-        Raises:
-            InputError: a row does not have the layout; the place is its line, or the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, drafts(source, facts_of, in_order))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts(source, facts_of, in_order)
 
 
 def facts_of(row: Node) -> tuple[str, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import drafts_from_listing
@@ -23,7 +23,7 @@ _USER = "user"
 _LISTINGS = {"messages": messages_of_record, "history": messages_of_content}
 
 
-class GeminiCliReader:
+class GeminiCliReader(DraftReader):
     """Reads a session as a conversation, named by its id. A tool's answers are turns of that tool."""
 
     name = "gemini-cli"
@@ -36,13 +36,26 @@ class GeminiCliReader:
             lambda one: _is_head(one) or _is_prompt(one) or _is_content(one) or any(map(_is_content, _history(one)))
         )
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: it does not have the layout; the place is the line, and the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
+        glimpse = Glimpse.from_source(source)
+        listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
+        if glimpse.has_record(_is_prompt):
+            yield from _drafts_of_prompts(source)
+        elif glimpse.has_record(_is_content):
+            draft = Draft()
+            yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
+        elif listed is not None:
+            text = JsonText(source, source.chunks())
+            yield from drafts_from_listing(source, Listing(text, source.file, "", listed), _LISTINGS[listed], _identify)
+            text.finish()
+        else:
+            session = _Session()
+            for _ in source.readable(json_lines(source), session.take):
+                pass
+            yield from session.draft.fill(
+                source.readable(session.said.values(), partial(messages_of_record, session.draft))
+            )
 
 
 def _is_head(node: Node) -> bool:
@@ -59,28 +72,6 @@ def _is_content(node: Node) -> bool:
 
 def _history(node: Node) -> list[Node]:
     return node.child("history").elements() if node.has("history") else []
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
-    glimpse = Glimpse.from_source(source)
-    listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
-    if glimpse.has_record(_is_prompt):
-        yield from _drafts_of_prompts(source)
-    elif glimpse.has_record(_is_content):
-        draft = Draft()
-        yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
-    elif listed is not None:
-        text = JsonText(source, source.chunks())
-        yield from drafts_from_listing(source, Listing(text, source.file, "", listed), _LISTINGS[listed], _identify)
-        text.finish()
-    else:
-        session = _Session()
-        for _ in source.readable(json_lines(source), session.take):
-            pass
-        yield from session.draft.fill(
-            source.readable(session.said.values(), partial(messages_of_record, session.draft))
-        )
 
 
 def _identify(draft: Draft, about: Node) -> None:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
@@ -18,7 +18,7 @@ _SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
 _OWN_ID = re.compile(r"\S{1,64}")
 
 
-class LocomoReader:
+class LocomoReader(DraftReader):
     """Reads one sample, or a list of samples. `qa`, summaries and observations are not part of the conversation."""
 
     name = "locomo"
@@ -29,14 +29,9 @@ class LocomoReader:
         """Return whether the document is a sample, or an array that holds one."""
         return glimpse.has_record(_has_sessions)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per sample.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda sample: (draft_from_sample(sample, source.skip),))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation per sample."""
+        return source.readable(records(source), lambda sample: (draft_from_sample(sample, source.skip),))
 
 
 def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
@@ -30,24 +29,28 @@ _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
 
-class MatrixReader:
+class MatrixReader(DraftReader):
     """Reads a file as one room, under its id. Members have their names in that room; times are UTC."""
 
     name = "matrix"
     suffixes = (".json",)
     sign = "`room_name` and `messages` of events with `event_id` and `origin_server_ts`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document describes a room, and lists events of Matrix."""
         return glimpse.has_record(_is_room)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the room. The file is read twice, since edits and reactions come after their messages.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the room; the file is read twice, first for names, edits and reactions."""
+        room = _Room()
+        for _ in source.readable(_listing(source).items(), room.look_at):
+            pass
+        listing, draft = _listing(source), Draft()
+        for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
+            filled.own_id = None if room.own_id is None else clean(room.own_id)
+            filled.title = clean(listing.about.child("room_name").optional_text()) or None
+            yield filled
 
 
 def _is_room(node: Node) -> bool:
@@ -56,18 +59,6 @@ def _is_room(node: Node) -> bool:
 
 def _is_event(node: Node) -> bool:
     return node.has("origin_server_ts") and (node.has("event_id") or node.has("sender"))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the room; the file is read twice, first for names, edits and reactions."""
-    room = _Room()
-    for _ in source.readable(_listing(source).items(), room.look_at):
-        pass
-    listing, draft = _listing(source), Draft()
-    for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
-        filled.own_id = None if room.own_id is None else clean(room.own_id)
-        filled.title = clean(listing.about.child("room_name").optional_text()) or None
-        yield filled
 
 
 def _listing(source: Source) -> Listing:

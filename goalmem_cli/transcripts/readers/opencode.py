@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import drafts_from_listing
@@ -18,7 +18,7 @@ _LEFT_OUT = {"reasoning": "thinking", "file": "files"}
 _MARKS = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent", "subtask"})
 
 
-class OpencodeReader:
+class OpencodeReader(DraftReader):
     """Reads a file as one session, under its id. A tool's answers are turns of that tool."""
 
     name = "opencode"
@@ -31,23 +31,14 @@ class OpencodeReader:
             lambda record: record.has("info") and any(map(_is_message, record.child("messages").elements()))
         )
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        text = JsonText(source, source.chunks())
+        yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
+        text.finish()
 
 
 def _is_message(node: Node) -> bool:
     return node.has("info") and node.has("parts")
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
-    text.finish()
 
 
 def _identify(draft: Draft, about: Node) -> None:

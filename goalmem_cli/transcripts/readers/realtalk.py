@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.locomo import numbered_sessions, own_id_of, text_with_caption
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_day_first, stamp_from_text
 
 
-class RealtalkReader:
+class RealtalkReader(DraftReader):
     """Reads one chat from a file, or an array of them. `qa`, events and `name` are not part of the conversation."""
 
     name = "realtalk"
@@ -25,14 +25,9 @@ class RealtalkReader:
         """Return whether a turn of a numbered session has `clean_text`, and no `text` as LoCoMo's turns do."""
         return glimpse.has_record(_has_clean_texts)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per chat.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda chat: drafts_from_chat(chat, source.skip))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation per chat."""
+        return source.readable(records(source), lambda chat: drafts_from_chat(chat, source.skip))
 
 
 def _has_clean_texts(chat: Node) -> bool:
