@@ -60,9 +60,11 @@ def nearest(readers: Iterable[Reader], glimpse: Glimpse, of_ending: Iterable[Rea
         for reader, keys in named.items()
     ]
     shapes = [_pairs(text) for text in found or glimpse.head.split("\n", _LINES)[:_LINES]]
-    likeness = {reader: max((_alike(_pairs(mark), shapes) for mark in marks[reader]), default=0) for reader in of_ending}
+    likeness = {
+        reader: max((_alike(_pairs(mark), shapes) for mark in marks[reader]), default=0) for reader in of_ending
+    }
     likely = [one for one in near if one.shared or one.reader in likeness]
-    return sorted(likely, key=lambda one: (-one.score, -likeness.get(one.reader, 0)))[:_SHOWN]
+    return sorted(likely, key=lambda one: (-one.score, 0 if one.shared else -likeness[one.reader]))[:_SHOWN]
 
 
 def _pairs(text: str) -> frozenset[tuple[str, str]]:

@@ -69,7 +69,7 @@ class CopiedReader(DraftReader):
             moment = None if head is None or order is None or (found := _written(head)) is None else found.moment(order)
             return None if head is None or moment is None else Opening(head["who"].strip(), Stamp(moment), "")
 
-        openings = openings_with_text(source, opening_of, lambda: None)
+        openings = openings_with_text(source, opening_of)
         said = _said_in_telegram(draft, openings) if guild is None else _said_in_discord(draft, openings)
         return draft.fill(messages_from_openings(draft, said))
 

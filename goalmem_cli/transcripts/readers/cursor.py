@@ -56,7 +56,7 @@ def _drafts_of_export(source: Source) -> Iterator[Draft]:
         is_after_rule = line.strip() == _RULE or (is_after_rule and not line.strip())
         return None if speaker is None else Opening(speaker, None, "")
 
-    openings = openings_with_text(source, opening_of, lambda: None)
+    openings = openings_with_text(source, opening_of)
     return draft.fill(
         Message(opening.speaker, opening.text.strip().removesuffix(_RULE).strip(), role=opening.speaker)
         for opening in openings

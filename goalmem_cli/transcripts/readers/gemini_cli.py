@@ -1,7 +1,8 @@
 """Reads sessions of Gemini CLI (google-gemini/gemini-cli, 0.1 to 0.57): what it records, saves and logs.
 
 These are recorded sessions as JSON (`session-*.json`) and as JSONL, checkpoints of `/chat save`, and `logs.json`, which
-has prompts alone.
+has prompts alone. Qwen Code (QwenLM/qwen-code, 0.24: `chatRecordingService.ts`) records such contents, each with the id
+of the event before it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
+from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -20,6 +22,7 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
 _USER = "user"
+_SAID = (None, "mid_turn_user_message")
 _LISTINGS = {"messages": messages_of_record, "history": messages_of_content}
 
 
@@ -28,17 +31,20 @@ class GeminiCliReader(DraftReader):
 
     name = "gemini-cli"
     suffixes = (".json", ".jsonl")
-    sign = "`sessionId` with `projectHash`, or with `messageId`; or a `history` of `role` and `parts`"
+    sign = "`sessionId` with `projectHash`, `messageId` or a `message` of `role` and `parts`; or a `history` of these"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document or a line is of one of the layouts."""
-        return glimpse.has_line(_is_head) or glimpse.has_record(
+        return glimpse.has_line(lambda line: _is_head(line) or _is_event(line)) or glimpse.has_record(
             lambda one: _is_head(one) or _is_prompt(one) or _is_content(one) or any(map(_is_content, _history(one)))
         )
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
         glimpse = Glimpse.from_source(source)
+        if glimpse.has_line(_is_event):
+            yield from _drafts_of_qwen(source)
+            return
         listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
         if glimpse.has_record(_is_prompt):
             yield from _drafts_of_prompts(source)
@@ -70,6 +76,11 @@ def _is_content(node: Node) -> bool:
     return node.has("role") and node.has("parts")
 
 
+def _is_event(node: Node) -> bool:
+    """Say whether the line is an event of Qwen Code."""
+    return node.has("sessionId") and node.has("message") and _is_content(node.child("message"))
+
+
 def _history(node: Node) -> list[Node]:
     return node.child("history").elements() if node.has("history") else []
 
@@ -99,6 +110,36 @@ def _prompt(node: Node) -> Iterator[Message]:
     role = node.child("type").optional_text() or _USER
     said, own_id = node.child("timestamp").stamp(), node.child("messageId").optional_name()
     yield Message(role, node.required("message").optional_text(), said, own_id, role)
+
+
+def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
+    """Yield the session of Qwen Code: the events that lead to the last one; others were taken back."""
+    events: dict[str, Node] = {}
+
+    def gather(line: Node) -> Iterable[Node]:
+        events[line.required("uuid").filled_text()] = line
+        return ()
+
+    for _ in source.readable(json_lines(source), gather):
+        pass
+    branch = branch_to(next(reversed(events), ""), {own_id: _parent(event) for own_id, event in events.items()})
+    draft = Draft(next((event.child("sessionId").optional_name() for event in events.values()), None))
+    shown = events if branch.broken_at is not None else branch.ids
+    draft.count("messages taken back left out", len(events) - len(shown))
+    yield from draft.fill(source.readable([events[own_id] for own_id in shown], partial(_messages_of_event, draft)))
+
+
+def _parent(event: Node) -> str | None:
+    return event.child("parentUuid").optional_name()
+
+
+def _messages_of_event(draft: Draft, event: Node) -> Iterator[Message]:
+    """Yield what an event says; a prompt that the program wrote itself has a `subtype`."""
+    if event.child("subtype").value not in _SAID or not _is_content(event.child("message")):
+        draft.count("other events left out")
+        return
+    own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
+    yield from messages_of_content(draft, event.child("message"), said, own_id)
 
 
 class _Session:

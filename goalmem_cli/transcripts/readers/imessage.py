@@ -183,7 +183,7 @@ def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]
         elif is_after_blank and not following.strip() and ANNOUNCEMENT.fullmatch(line):
             draft.count("notices left out")
         elif begun is None:
-            draft.count("lines outside any message left out", bool(line.strip()))
+            draft.count_stray(bool(line.strip()))
         else:
             lines.append(line)
             length += len(line) + 1

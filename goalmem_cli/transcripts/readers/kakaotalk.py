@@ -68,9 +68,7 @@ class KakaotalkReader(DraftReader):
     def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft(title=_title(source.head))
         chat = _Chat(source, draft)
-        openings = openings_with_text(
-            source, chat.opening_of, lambda: draft.count("lines outside any message left out")
-        )
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
         return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 

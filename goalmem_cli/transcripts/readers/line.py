@@ -169,7 +169,7 @@ class _Chat:
 
     def take_stray(self) -> None:
         """Count a line outside any message. Before the first day such lines are the export's own and do not count."""
-        self._draft.count("lines outside any message left out", bool(self._day))
+        self._draft.count_stray(bool(self._day))
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line, else None. A day is a message without speaker and time."""

@@ -21,7 +21,6 @@ from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _FENCED = ("```", "~~~")
 _NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
-_OUTSIDE = "lines outside any message left out"
 _FEWEST = 3
 _FEW_WORDS = 4
 _RETURNING = 2
@@ -100,7 +99,7 @@ class NamesReader(DraftReader):
             near_misses.look_at(line)
             return None
 
-        openings = openings_with_text(source, opening_of, lambda: draft.count(_OUTSIDE))
+        openings = openings_with_text(source, opening_of, draft.count_stray)
         return draft.fill(_messages(draft, openings))
 
 
@@ -167,7 +166,7 @@ def _messages(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
             role = None if role == TOOL else role
             yield Message(opening.speaker, opening.text.strip(), opening.said, role=role)
         else:
-            draft.count(_OUTSIDE, sum(1 for line in opening.text.split("\n") if line.strip()))
+            draft.count_stray(sum(1 for line in opening.text.split("\n") if line.strip()))
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:

@@ -81,9 +81,7 @@ class SignalReader(DraftReader):
         if form is None:
             return draft.fill(messages_from_openings(draft, _Letters(source, draft).openings()))
         lines = _Lines(draft, form)
-        openings = openings_with_text(
-            source, lines.opening_of, lambda: draft.count("lines outside any message left out")
-        )
+        openings = openings_with_text(source, lines.opening_of, draft.count_stray)
         return draft.fill(messages_from_openings(draft, lines.said_in(openings)))
 
 
@@ -217,7 +215,7 @@ class _Letters:
         if conversation is not None:
             self._draft.own_id = clean(conversation[1])
         elif line.strip():
-            self._draft.count("lines outside any message left out")
+            self._draft.count_stray()
 
     def _opening(self, first: int, lines: Sequence[str]) -> Opening | None:
         """Return the message of a block, with the newest version of its text; None for notices and bare attachments."""

@@ -158,7 +158,7 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
         if begun is not None:
             yield _cue(begun, texts)
         elif cue is None:
-            draft.count("lines outside any message left out", sum(map(bool, map(str.strip, texts))))
+            draft.count_stray(sum(map(bool, map(str.strip, texts))))
         is_headed = is_headed or (said is not None and said is head)
         begun, texts = _begun(cue, said, is_headed), [] if said is None else [said["text"]]
     if begun is not None:

@@ -47,9 +47,7 @@ class ViberReader(DraftReader):
         if dating is None:
             raise source.error("", "no line is a message of Viber", "such as 01/02/2024,10:36:02,Mira,+44...,text")
         chat = _Chat(source, draft, settled(source, dating))
-        openings = openings_with_text(
-            source, chat.opening_of, lambda: draft.count("lines outside any message left out")
-        )
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
         return draft.fill(messages_from_openings(draft, map(_unquoted, openings)))
 
 

@@ -62,7 +62,7 @@ class _TimedReader(DraftReader):
                 title = [opening.text for opening in group][-1].partition("\n")[0]
                 continue
             draft = Draft(title=title)
-            draft.count("lines outside any message left out", len(strays))
+            draft.count_stray(len(strays))
             strays.clear()
             yield from draft.fill(messages_from_openings(draft, _said_in(draft, group)))
 

@@ -79,9 +79,7 @@ class WhatsappReader(DraftReader):
             raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
         draft = Draft(*_names(source.file))
         chat = _Chat(source, draft, speakers, first.form, _datings(source, first, dating, counted))
-        openings = openings_with_text(
-            source, chat.opening_of, lambda: draft.count("lines outside any message left out")
-        )
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
         return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
