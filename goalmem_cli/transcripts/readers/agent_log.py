@@ -12,9 +12,8 @@ from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import COPIED_FROM, content_hash
-from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
@@ -148,16 +147,15 @@ _NOT_SAID = "instructions and summaries of the program left out"
 _OTHERS = "other events left out"
 
 
-class AgentLogReader(DraftReader):
+class AgentLogReader(RecordReader):
     """Reads a file as one conversation: what user and agent said, and what the tools answered."""
 
     name = "agent-log"
     suffixes = (".jsonl", ".ndjson")
     sign = "events of Claude Code or Codex on the lines"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is an event of such a log."""
-        return glimpse.has_line(lambda line: _is_claude_event(line) or _is_codex_event(line))
+    def _is_meant(self, line: Node) -> bool:
+        return _is_claude_event(line) or _is_codex_event(line)
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft()

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.logic.roles import role_of
-from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
@@ -26,16 +25,14 @@ _LEFT_OUT = {
 }
 
 
-class ClaudeReader(DraftReader):
+class ClaudeReader(RecordReader):
     """Reads `conversations.json` of the export, or a single conversation of it."""
 
     name = "claude"
-    suffixes = (".json",)
     sign = "conversations with `chat_messages`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document has `chat_messages`, or is an array that holds such an object."""
-        return glimpse.has_record(lambda node: node.has("chat_messages"))
+    def _is_meant(self, node: Node) -> bool:
+        return node.has("chat_messages")
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         return source.readable(records(source), partial(_drafts_of, source))

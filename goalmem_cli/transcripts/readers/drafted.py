@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
 
@@ -35,3 +37,19 @@ class DraftReader(ABC):
     @abstractmethod
     def _drafts(self, source: Source) -> Iterable[Draft]:
         """Yield each conversation whenever its draft is full, and at its end; raises as `read`."""
+
+
+class RecordReader(DraftReader):
+    """A format that is recognised by its records if its files end in .json, and by its lines if they end in .jsonl."""
+
+    suffixes: tuple[str, ...] = (".json",)
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first records or lines has what only this format has."""
+        is_so = self._is_meant
+        is_record = ".json" in self.suffixes and glimpse.has_record(is_so)
+        return is_record or (".jsonl" in self.suffixes and glimpse.has_line(is_so))
+
+    @abstractmethod
+    def _is_meant(self, node: Node, /) -> bool:
+        """Say whether the record or line has what only this format has. An InputError means that it has not."""

@@ -15,9 +15,8 @@ from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, me
 from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines, records
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
@@ -52,9 +51,7 @@ class GeminiCliReader(DraftReader):
             draft = Draft()
             yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
         elif listed is not None:
-            text = JsonText(source, source.chunks())
-            yield from drafts_from_listing(source, Listing(text, source.file, "", listed), _LISTINGS[listed], _identify)
-            text.finish()
+            yield from drafts_from_document(source, listed, _LISTINGS[listed], _identify)
         else:
             session = _Session()
             for _ in source.readable(json_lines(source), session.take):

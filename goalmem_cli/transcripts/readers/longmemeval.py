@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -33,16 +32,14 @@ class _Session:
     turns: tuple[Node, ...]
 
 
-class LongmemevalReader(DraftReader):
+class LongmemevalReader(RecordReader):
     """Reads one conversation for each question, since each has its own haystack. The question is not part of it."""
 
     name = "longmemeval"
-    suffixes = (".json",)
     sign = "questions with `haystack_sessions`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document has a haystack, or is an array that holds such an object."""
-        return glimpse.has_record(lambda node: node.has(_SESSIONS) or node.has(_IDS))
+    def _is_meant(self, node: Node) -> bool:
+        return node.has(_SESSIONS) or node.has(_IDS)
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield one conversation per question, named by its `question_id`."""

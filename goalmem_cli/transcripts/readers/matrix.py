@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -29,17 +28,15 @@ _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
 
-class MatrixReader(DraftReader):
+class MatrixReader(RecordReader):
     """Reads a file as one room, under its id. Members have their names in that room; times are UTC."""
 
     name = "matrix"
-    suffixes = (".json",)
     sign = "`room_name` and `messages` of events with `event_id` and `origin_server_ts`"
     is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document describes a room, and lists events of Matrix."""
-        return glimpse.has_record(_is_room)
+    def _is_meant(self, node: Node) -> bool:
+        return node.has("room_name") and any(map(_is_event, node.child("messages").elements()))
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the room; the file is read twice, first for names, edits and reactions."""
@@ -51,10 +48,6 @@ class MatrixReader(DraftReader):
             filled.own_id = None if room.own_id is None else clean(room.own_id)
             filled.title = clean(listing.about.child("room_name").optional_text()) or None
             yield filled
-
-
-def _is_room(node: Node) -> bool:
-    return node.has("room_name") and any(map(_is_event, node.child("messages").elements()))
 
 
 def _is_event(node: Node) -> bool:

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from goalmem_cli.records import content_hash
-from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.statements import rows
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -58,7 +57,7 @@ class Paragraph:
         return content_hash(self.text)[:_DIGITS]
 
 
-class MultihopReader(DraftReader):
+class MultihopReader(RecordReader):
     """Reads the paragraphs of all rows as one conversation: a turn each, below its title, in a session of its own."""
 
     suffixes = (".json", ".jsonl", ".ndjson")
@@ -66,10 +65,6 @@ class MultihopReader(DraftReader):
     def __init__(self, benchmark: Multihop) -> None:
         self.name, self.sign = benchmark.name, benchmark.sign
         self._benchmark = benchmark
-
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record, or a line, has the benchmark's keys."""
-        return glimpse.has_record(self._is_row) or glimpse.has_line(self._is_row)
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         told: dict[str, int] = {}
@@ -82,7 +77,7 @@ class MultihopReader(DraftReader):
 
         return Draft(self.name).fill(source.readable(rows(source), messages))
 
-    def _is_row(self, row: Node) -> bool:
+    def _is_meant(self, row: Node) -> bool:
         return all(map(row.has, self._benchmark.marks))
 
 

@@ -15,9 +15,8 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -113,9 +112,7 @@ def _begins_log(line: Node) -> bool:
 
 
 def _drafts_of_document(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    yield from drafts_from_listing(source, Listing(text, source.file, "", "requests"), _messages, _identify)
-    text.finish()
+    return drafts_from_document(source, "requests", _messages, _identify)
 
 
 def _drafts_of_log(source: Source) -> Iterator[Draft]:
