@@ -88,16 +88,15 @@ def _identify(draft: Draft, about: Node) -> None:
     draft.title = clean(title) or draft.title
 
 
+def _named(key: str, node: Node) -> list[tuple[str, Node]]:
+    return [(node.required(key).filled_text(), node)]
+
+
 def _drafts_of_prompts(source: Source) -> Iterator[Draft]:
     """Yield one conversation for each session. It differs from the recorded one, which holds more and has other ids."""
     sessions: dict[str, list[Node]] = {}
-
-    def gather(node: Node) -> Iterable[Node]:
-        sessions.setdefault(node.required("sessionId").filled_text(), []).append(node)
-        return ()
-
-    for _ in source.readable(records(source), gather):
-        pass
+    for name, node in source.readable(records(source), partial(_named, "sessionId")):
+        sessions.setdefault(name, []).append(node)
     for name, nodes in sessions.items():
         draft = Draft(f"log-{name}", place=nodes[0].place)
         yield from draft.fill(source.readable(nodes, _prompt))
@@ -111,23 +110,13 @@ def _prompt(node: Node) -> Iterator[Message]:
 
 def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
     """Yield the session of Qwen Code: the events that lead to the last one; others were taken back."""
-    events: dict[str, Node] = {}
-
-    def gather(line: Node) -> Iterable[Node]:
-        events[line.required("uuid").filled_text()] = line
-        return ()
-
-    for _ in source.readable(json_lines(source), gather):
-        pass
-    branch = branch_to(next(reversed(events), ""), {own_id: _parent(event) for own_id, event in events.items()})
+    events = dict(source.readable(json_lines(source), partial(_named, "uuid")))
+    parents = {own_id: event.child("parentUuid").optional_name() for own_id, event in events.items()}
+    branch = branch_to(next(reversed(events), ""), parents)
     draft = Draft(next((event.child("sessionId").optional_name() for event in events.values()), None))
     shown = events if branch.broken_at is not None else branch.ids
     draft.count("messages taken back left out", len(events) - len(shown))
     yield from draft.fill(source.readable([events[own_id] for own_id in shown], partial(_messages_of_event, draft)))
-
-
-def _parent(event: Node) -> str | None:
-    return event.child("parentUuid").optional_name()
 
 
 def _messages_of_event(draft: Draft, event: Node) -> Iterator[Message]:

@@ -99,7 +99,7 @@ class VscodeCopilotReader(DraftReader):
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the session. A log is read whole into memory, since any line may change what an earlier one gave."""
         is_log = Glimpse.from_source(source).has_line(_begins_log)
-        return _drafts_of_log(source) if is_log else _drafts_of_document(source)
+        return _drafts_of_log(source) if is_log else drafts_from_document(source, "requests", _messages, _identify)
 
 
 def _is_session(node: Node) -> bool:
@@ -109,10 +109,6 @@ def _is_session(node: Node) -> bool:
 
 def _begins_log(line: Node) -> bool:
     return line.child("kind").value == WHOLE and _is_session(line.child("v"))
-
-
-def _drafts_of_document(source: Source) -> Iterator[Draft]:
-    return drafts_from_document(source, "requests", _messages, _identify)
 
 
 def _drafts_of_log(source: Source) -> Iterator[Draft]:
