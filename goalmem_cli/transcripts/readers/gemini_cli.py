@@ -7,7 +7,7 @@ of the event before it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -54,8 +54,8 @@ class GeminiCliReader(DraftReader):
             yield from drafts_from_document(source, listed, _LISTINGS[listed], _identify)
         else:
             session = _Session()
-            for _ in source.readable(json_lines(source), session.take):
-                pass
+            for line in json_lines(source):
+                source.is_readable(partial(session.take, line))
             yield from session.draft.fill(
                 source.readable(session.said.values(), partial(messages_of_record, session.draft))
             )
@@ -135,8 +135,8 @@ class _Session:
         self.draft = Draft()
         self.said: dict[str, Node] = {}
 
-    def take(self, line: Node) -> Iterable[Node]:
-        """Take one line; the returned iterable is empty.
+    def take(self, line: Node) -> None:
+        """Take one line.
 
         Raises:
             InputError: it does not have the layout; the place is the line, and the path to the value.
@@ -155,4 +155,3 @@ class _Session:
                 said = {str(node.child("id").value): node for node in about.child("messages").elements()}
                 self.draft.count("messages replaced by later records left out", len(self.said.keys() - said.keys()))
                 self.said = said
-        return ()

@@ -41,8 +41,8 @@ class MatrixReader(RecordReader):
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the room; the file is read twice, first for names, edits and reactions."""
         room = _Room()
-        for _ in source.readable(_listing(source).items(), room.look_at):
-            pass
+        for event in _listing(source).items():
+            source.is_readable(partial(room.look_at, event))
         listing, draft = _listing(source), Draft()
         for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
             filled.own_id = None if room.own_id is None else clean(room.own_id)
@@ -67,7 +67,7 @@ class _Room:
         self.reactions: dict[str, list[Reaction]] = {}
         self._names: dict[str, str] = {}
 
-    def look_at(self, event: Node) -> tuple[()]:
+    def look_at(self, event: Node) -> None:
         """Keep what the event says about other events.
 
         Raises:
@@ -83,7 +83,6 @@ class _Room:
             self.reactions.setdefault(about, []).append(given)
         elif kind == _MESSAGE and relation.at(("rel_type",)).value == "m.replace":
             self.edits[about] = event
-        return ()
 
     def name(self, member: str) -> str:
         """Return the member's name, or the id if no name is known."""
