@@ -143,7 +143,7 @@ class NoMessages(InputError):
 class NearFormat:
     """A format that a file almost has; `sign` is what identifies the format, `lacks` its keys that are missing.
 
-    If the sign has no keys, `lacks` is empty.
+    If the sign has no keys, `lacks` is the whole sign.
     """
 
     name: str

@@ -47,7 +47,7 @@ def _lines_of(explanation: Explanation) -> Iterator[str]:
     for one in explanation.files:
         yield from _lines_of_file(one)
     for path, near in explanation.near:
-        yield safe(f"{path}: in no format; {'the nearest are' if near[0].lacks else 'those with its ending are'}")
+        yield safe(f"{path}: in no format; {'the nearest are' if len(near) > 2 else 'those with its ending are'}")
         yield from (f"  {safe(_lack_of(one))}" for one in near)
 
 
@@ -73,6 +73,8 @@ def _line_of_turn(turn: Turn) -> str:
 
 
 def _lack_of(near: NearFormat) -> str:
+    if near.lacks == (near.sign,):
+        return f"{near.name} is recognised by {near.sign}, which it lacks"
     lack = f" lacks {', '.join(near.lacks)};" if near.lacks else ""
     return f"{near.name}{lack} is recognised by {near.sign}"
 

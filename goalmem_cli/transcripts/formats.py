@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from goalmem_cli.errors import NearFormat, TextBroken, UnknownFormat, UnlikelyChat, UsageError
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.nearest import nearest
+from goalmem_cli.transcripts.nearest import Near, nearest
 from goalmem_cli.transcripts.plugged import plugged_reader
 from goalmem_cli.transcripts.readers.agent_log import AgentLogReader
 from goalmem_cli.transcripts.readers.beam import BeamReader
@@ -248,23 +248,27 @@ def _recognise(source: Source) -> Reader:
         _check_json(source)
     if MARKDOWN in candidates and not glimpse.lines and MARKDOWN.may_be_meant(glimpse):
         reason = "looks like a document, not like a chat: nobody in it speaks in turns"
-        raise UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
-    raise _unknown(source, glimpse, suffix)
+        error = UnlikelyChat(source.file, "", reason, _MARKDOWN_HINT, format=MARKDOWN.name)
+        error.near = _near_formats(nearest(READERS, glimpse, candidates))
+        raise error
+    raise _unknown(source, glimpse, suffix, candidates)
 
 
-def _unknown(source: Source, glimpse: Glimpse, suffix: str) -> UnknownFormat:
+def _unknown(source: Source, glimpse: Glimpse, suffix: str, candidates: Sequence[Reader]) -> UnknownFormat:
     """Return the error that names the nearest formats, or else the formats with the file's ending."""
-    near = nearest(READERS, glimpse)
+    near = nearest(READERS, glimpse, candidates)
     likely = [one.reader for one in near if one.is_likely]
     error = UnknownFormat(source.file, "", _why_unknown(likely, suffix), _hint_for(suffix))
-    error.near = tuple(NearFormat(one.reader.name, one.reader.sign, one.lacks) for one in near)
+    error.near = _near_formats(near)
     if suffix in TableReader.suffixes:
         table = _reader_of(TableReader.name)
-        error.near = (NearFormat(table.name, table.sign, lacking(glimpse.head.partition("\n")[0])),)
-    elif not near:
-        ending = [reader for reader in READERS if suffix in reader.suffixes]
-        error.near = tuple(NearFormat(reader.name, reader.sign) for reader in ending[:_SHOWN])
+        others = [one for one in error.near if one.name != table.name]
+        error.near = (NearFormat(table.name, table.sign, lacking(glimpse.head.partition("\n")[0])), *others[:2])
     return error
+
+
+def _near_formats(near: Iterable[Near]) -> tuple[NearFormat, ...]:
+    return tuple(NearFormat(one.reader.name, one.reader.sign, one.lacks) for one in near)
 
 
 def _glimpse_of(source: Source) -> Glimpse:

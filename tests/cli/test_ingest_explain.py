@@ -87,6 +87,31 @@ def test_a_file_in_no_format_names_the_nearest_and_what_each_lacks(goalmem: Goal
     assert "creator" not in failed["nearest"][0]["lacks"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("odd.json", '{"posts": [{"writer": "Ann", "words": "Where is the ferry?"}]}'),
+        ("odd.jsonl", '{"writer": "Ann"}\n{"writer": "Ben"}\n'),
+        ("odd.txt", "2024-03-01 10:00 => Ann => Where is the ferry?\n2024-03-01 10:01 => Ben => At pier two.\n"),
+        ("README.md", "# A tool\n\nIt is installed by hand.\n"),
+    ],
+)
+def test_any_file_in_no_format_names_three_and_what_each_lacks(
+    goalmem: Goalmem, tmp_path: Path, name: str, text: str
+) -> None:
+    """If it has no key and no line of a format, those are named whose keys and lines look most like its own."""
+    path = tmp_path / name
+    path.write_text(text)
+    document = json.loads(goalmem("ingest", "--explain", "--json", str(path)).out)
+    (failed,) = document["failed"]
+    assert len(failed["nearest"]) == 3
+    assert all(near["lacks"] for near in failed["nearest"])
+    first, *lines = goalmem("ingest", "--explain", str(path)).out.splitlines()
+    assert first == f"{path}: in no format; the nearest are"
+    assert len(lines) == 3
+    assert all(" lacks " in line or line.endswith(", which it lacks") for line in lines)
+
+
 def test_a_table_without_a_column_of_texts_says_so(goalmem: Goalmem, tmp_path: Path) -> None:
     """It says which column it lacks, and the hint how to name it."""
     path = tmp_path / "sheet.csv"

@@ -104,6 +104,28 @@ def said(conversation: Conversation) -> list[tuple[str, str | None, str, str | N
     return [(turn.speaker, turn.role, turn.text, turn.own_id) for turn in conversation.turns]
 
 
+def event(own_id: str, parent: str | None, role: str, *parts: object, **keys: object) -> dict[str, object]:
+    """Return an event as Qwen Code records it."""
+    kind = {"model": "assistant"}.get(role, role)
+    return {
+        "uuid": own_id, "parentUuid": parent, "sessionId": "q-1", "timestamp": TIME, "type": kind, "cwd": "/p",
+        "version": "0.24.7", "message": {"role": role, "parts": list(parts)}, **keys,
+    }  # fmt: skip
+
+
+QWEN: list[object] = [
+    event("e1", None, "user", {"text": "Where is Baixa?"}, provenance="real_user"),
+    event("e2", "e1", "model", {"text": "It asks where.", "thought": True}, {"text": "In Porto."}),
+    event("e3", "e1", "model", {"text": "Let me look."}, {"functionCall": {"id": "c1", "name": "grep", "args": {}}}),
+    event("e4", "e3", "user", {"functionResponse": {"id": "c1", "name": "grep", "response": {"output": "Lisbon"}}},
+          type="tool_result", toolCallResult={"callId": "c1", "status": "success"}),
+    event("e5", "e4", "user", {"text": "A task has ended."}, subtype="notification"),
+    {"uuid": "e6", "parentUuid": "e5", "sessionId": "q-1", "timestamp": TIME, "type": "system", "subtype": "ui_telemetry"},
+    event("e7", "e6", "model", {"text": "In Lisbon."}),
+]  # fmt: skip
+QWEN_LINES = [json.dumps(one).encode() for one in QWEN]
+
+
 def test_reads_takeout_as_golden() -> None:
     """Prompts and answers, the oldest first, with tables and quotes as text; what is neither is counted."""
     (conversation,) = read_bytes(json.dumps(TAKEOUT).encode(), "MyActivity.json")
@@ -191,7 +213,7 @@ def test_mutated_documents(data: st.DataObject, document: object, value: object)
     check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", name)
 
 
-@given(st.lists(st.sampled_from(lines().split(b"\n")), max_size=12), VALUES)
+@given(st.lists(st.sampled_from([*lines().split(b"\n"), *QWEN_LINES]), max_size=12), VALUES)
 def test_any_lines(records: list[bytes], value: object) -> None:
     """A log's lines in any order, any number of times, with anything among them."""
     check(b"\n".join([*records, json.dumps({"$set": value}).encode()]), "a.jsonl", "gemini-cli")
@@ -204,3 +226,28 @@ def test_what_a_later_record_replaces_is_counted() -> None:
     assert said(conversation) == [("user", "user", "So far: Baixa.", "c")]
     (left_out,) = (note for note in conversation.notes if note.startswith("messages replaced"))
     assert int(left_out.rpartition(" ")[2]) > 1
+
+
+def test_reads_a_session_of_qwen_code_as_golden() -> None:
+    """The branch that leads to the last event; what the program noted itself is counted."""
+    data = b"\n".join(QWEN_LINES)
+    assert detect("x.jsonl", data) == detect("-", data) == "gemini-cli"
+    (conversation,) = read_bytes(data, "x.jsonl")
+    assert conversation.own_id == "q-1"
+    assert [(turn.speaker, turn.role, turn.text, turn.own_id) for turn in conversation.turns] == [
+        ("user", "user", "Where is Baixa?", "e1"),
+        ("assistant", "assistant", "Let me look.", "e3"),
+        ("grep", "tool", "Lisbon", None),
+        ("assistant", "assistant", "In Lisbon.", "e7"),
+    ]
+    assert {turn.said for turn in conversation.turns} == {NOON}
+    assert set(conversation.notes) == {
+        "messages taken back left out: 1", "tool calls left out: 1", "other events left out: 2",
+    }  # fmt: skip
+
+
+def test_all_of_a_session_of_qwen_code_is_read_if_its_events_do_not_lead_to_one_another() -> None:
+    """A log whose beginning is gone is read whole."""
+    data = b"\n".join(QWEN_LINES[1:])
+    (conversation,) = read_bytes(data, "x.jsonl")
+    assert [turn.own_id for turn in conversation.turns] == ["e2", "e3", None, "e7"]

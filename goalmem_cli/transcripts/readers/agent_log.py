@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import COPIED_FROM, Conversation, content_hash
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.records import COPIED_FROM, content_hash
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
@@ -152,24 +152,20 @@ _NOT_SAID = "instructions and summaries of the program left out"
 _OTHERS = "other events left out"
 
 
-class AgentLogReader:
+class AgentLogReader(RecordReader):
     """Reads a file as one conversation: what user and agent said, and what the tools answered."""
 
     name = "agent-log"
     suffixes = (".jsonl", ".ndjson")
     sign = "events of Claude Code or Codex on the lines"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is an event of such a log."""
-        return glimpse.has_line(lambda line: _is_claude_event(line) or _is_codex_event(line))
+    def _is_meant(self, line: Node) -> bool:
+        return _is_claude_event(line) or _is_codex_event(line)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        draft = Draft()
+        log = _Log(draft, reads_calls=source.calls)
+        return draft.fill(source.readable(_events(source, draft), log.messages))
 
 
 def _is_claude_event(event: Node) -> bool:
@@ -199,12 +195,6 @@ def _is_queued_prompt(event: Node) -> bool:
 
 def _is_codex_event(event: Node) -> bool:
     return _kind_of(event) in _CODEX_EVENTS and event.has("payload")
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft()
-    log = _Log(draft, reads_calls=source.calls)
-    return draft.fill(source.readable(_events(source, draft), log.messages))
 
 
 def _events(source: Source, draft: Draft) -> Iterator[Node]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
@@ -21,27 +20,20 @@ _TIER = re.compile(r"\d+[KM]", re.IGNORECASE)
 _PLAN_MARK = re.compile(r"\s*->->\s*[\d,\s]*\Z")  # the place in the plan that a message was written from
 
 
-class BeamReader:
+class BeamReader(RecordReader):
     """Reads one chat from a file, named by its tier and its folder (`100K-1`). Each batch is a session.
 
     A message's day is its own `time_anchor`, or else the last one before it.
     """
 
     name = "beam"
-    suffixes = (".json",)
     sign = "batches of turns with `batch_number`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the batches has a number and turns."""
-        return glimpse.has_record(lambda batch: batch.has(_BATCH) and batch.has(_GROUPS))
+    def _is_meant(self, batch: Node) -> bool:
+        return batch.has(_BATCH) and batch.has(_GROUPS)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, drafts_from_batches(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts_from_batches(source)
 
 
 def drafts_from_batches(source: Source) -> Iterator[Draft]:

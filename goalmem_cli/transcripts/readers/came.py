@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.locomo import own_id_of
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -22,7 +21,7 @@ _SPEAKERS, _TEXTS, _IDS = ("role", "speaker"), ("content", "text"), ("id", "turn
 _TIME_MARK = "----TIMESTAMP:"
 
 
-class CameReader:
+class CameReader(RecordReader):
     """Reads one trajectory from a file, named by its folder. Its questions are in another file there.
 
     A turn has `role` (or `speaker`), `content` (or `text`) and `id` (or `turn_id`). Its time is the first of
@@ -34,17 +33,11 @@ class CameReader:
     suffixes = (".jsonl", ".ndjson")
     sign = "trajectories of CAME-Bench"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is a turn with the partitions or times that only CAME-Bench has."""
-        return glimpse.has_line(lambda line: any(map(line.has, _TEXTS)) and any(map(line.has, _MARKS)))
+    def _is_meant(self, line: Node) -> bool:
+        return any(map(line.has, _TEXTS)) and any(map(line.has, _MARKS))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the trajectory.
-
-        Raises:
-            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
-        """
-        return conversations_from_drafts(source, self.name, drafts_from_turns(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts_from_turns(source)
 
 
 def drafts_from_turns(source: Source) -> Iterator[Draft]:

@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.openai import identify
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
@@ -29,40 +29,28 @@ _OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3
 _PRIVATE = re.compile("[\ue200-\ue206]")
 
 
-class ChatgptReader:
+class ChatgptReader(RecordReader):
     """Reads `conversations.json` of the export, one of its parts, or a single conversation of it."""
 
     name = "chatgpt"
-    suffixes = (".json",)
     sign = "conversations with `mapping`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document is a conversation with a mapping of messages, or an array that holds one."""
-        return glimpse.has_record(_is_conversation)
+    def _is_meant(self, node: Node) -> bool:
+        """Say whether the object is a conversation of ChatGPT; DeepSeek's have a `mapping` too."""
+        if not node.has("mapping"):
+            return False
+        mapping = node.child("mapping").value
+        entries = list(mapping.values()) if isinstance(mapping, dict) else []
+        messages = [one["message"] for one in entries if isinstance(one, dict) and "message" in one]
+        if any(isinstance(one, dict) and "fragments" in one for one in messages):
+            return False  # DeepSeek has such a mapping too
+        return bool(messages) or node.has("current_node")
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
-        return conversations_from_drafts(source, self.name, drafts)
-
-
-def _is_conversation(node: Node) -> bool:
-    """Say whether the object is a conversation of ChatGPT; DeepSeek's have a `mapping` too."""
-    if not node.has("mapping"):
-        return False
-    mapping = node.child("mapping").value
-    entries = list(mapping.values()) if isinstance(mapping, dict) else []
-    messages = [one["message"] for one in entries if isinstance(one, dict) and "message" in one]
-    if any(isinstance(one, dict) and "fragments" in one for one in messages):
-        return False  # DeepSeek has such a mapping too
-    return bool(messages) or node.has("current_node")
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return source.readable(records(source), partial(_drafts_of, source))
 
 
-def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
+def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
     draft = Draft(place=conversation.place)
     identify(draft, conversation)
     return draft.fill(_messages(source, draft, conversation))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from goalmem_cli.logic.roles import role_of
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.branches import branch_to
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
@@ -25,28 +25,20 @@ _LEFT_OUT = {
 }
 
 
-class ClaudeReader:
+class ClaudeReader(RecordReader):
     """Reads `conversations.json` of the export, or a single conversation of it."""
 
     name = "claude"
-    suffixes = (".json",)
     sign = "conversations with `chat_messages`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document has `chat_messages`, or is an array that holds such an object."""
-        return glimpse.has_record(lambda node: node.has("chat_messages"))
+    def _is_meant(self, node: Node) -> bool:
+        return node.has("chat_messages")
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda conversation: _drafts(source, conversation))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return source.readable(records(source), partial(_drafts_of, source))
 
 
-def _drafts(source: Source, conversation: Node) -> Iterator[Draft]:
+def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:
     own_id, title = conversation.child("uuid").optional_name(), conversation.child("name").optional_name()
     draft = Draft(own_id, title, conversation.place)
     branch = _branch(source, draft, conversation)

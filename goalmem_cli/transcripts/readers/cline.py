@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text, records
 from goalmem_cli.transcripts.reading.source import Source
@@ -33,7 +33,7 @@ _CHANGED = "HAS_CHANGES"
 """What Cline adds to the result of a task that changed files."""
 
 
-class ClineReader:
+class ClineReader(DraftReader):
     """Reads a task as one conversation of user and assistant, named by its number. Ids are the times in UTC."""
 
     name = "cline"
@@ -46,18 +46,14 @@ class ClineReader:
             return _file_in(glimpse.folder) is not None
         return glimpse.has_record(_is_message)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the task's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the task's conversation."""
         file = None if source.folder is None else _file_in(source.folder)
         inner = source if file is None else source.part(file)
         task = Path(inner.file).parent.name
         draft = Draft(task if _TASK.fullmatch(task) else None)
         messages = inner.readable(_shown_once(records(inner), draft), partial(_messages, draft))
-        return conversations_from_drafts(source, self.name, draft.fill(messages))
+        return draft.fill(messages)
 
 
 def _file_in(folder: Place) -> Place | None:

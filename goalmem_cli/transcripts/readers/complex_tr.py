@@ -4,34 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.statements import drafts, in_order
-from goalmem_cli.transcripts.reading.drafts import conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
 FACTS, ANSWERS = "fact_context", "text_answers"
 
 
-class ComplexTrReader:
+class ComplexTrReader(RecordReader):
     """Reads one conversation from all rows with the same facts, ordered by when the facts began."""
 
     name = "complex-tr"
     suffixes = (".jsonl", ".ndjson", ".json")
     sign = "questions of Complex-TR with `fact_context` and `text_answers`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record, or a line, has facts and a set of answers."""
-        return glimpse.has_record(_is_row) or glimpse.has_line(_is_row)
+    def _is_meant(self, row: Node) -> bool:
+        return row.has(FACTS) and row.has(ANSWERS)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations.
-
-        Raises:
-            InputError: a row does not have the layout; the place is its line, or the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, drafts(source, facts_of, in_order))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts(source, facts_of, in_order)
 
 
 def facts_of(row: Node) -> tuple[str, ...]:
@@ -42,7 +35,3 @@ def facts_of(row: Node) -> tuple[str, ...]:
     """
     lines = row.required(FACTS).filled_text().splitlines()
     return tuple(line for line in map(str.strip, lines) if line)
-
-
-def _is_row(row: Node) -> bool:
-    return row.has(FACTS) and row.has(ANSWERS)

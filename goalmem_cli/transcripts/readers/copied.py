@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Written, dating_of, settled
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, messages_from_openings, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
@@ -39,12 +38,13 @@ _MEDIA = re.compile(
 _FEWEST = 2
 
 
-class CopiedReader:
+class CopiedReader(DraftReader):
     """Reads a file as one conversation. Times are local."""
 
     name = "copied-messages"
     suffixes = (".txt", ".md")
     sign = "`Name, [01.05.2024 10:00]` above the text, or `[5/1/2024 10:00 AM] name` below `Guild:`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with DiscordChatExporter's head, or a message and another as Telegram has."""
@@ -55,33 +55,23 @@ class CopiedReader:
         heads = [is_head for is_head, line in lines if line.strip()]
         return sum(heads) >= _FEWEST and heads[0]
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        guild = _GUILD.match(source.head)
+        form = _TELEGRAM if guild is None else _DISCORD
+        draft = Draft(title=None if guild is None else guild["channel"].rpartition(" / ")[2])
+        first, second = _Heads(form), _Heads(form)  # the file is read twice
+        written = (found for _, line in source.lines() if (head := first.of(line)) and (found := _written(head)))
+        dating = dating_of(written)
+        order = None if dating is None else settled(source, dating).order
 
-        Raises:
-            UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: nobody says anything in it, or it cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+        def opening_of(line: str) -> Opening | None:
+            head = second.of(line)
+            moment = None if head is None or order is None or (found := _written(head)) is None else found.moment(order)
+            return None if head is None or moment is None else Opening(head["who"].strip(), Stamp(moment), "")
 
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    guild = _GUILD.match(source.head)
-    form = _TELEGRAM if guild is None else _DISCORD
-    draft = Draft(title=None if guild is None else guild["channel"].rpartition(" / ")[2])
-    first, second = _Heads(form), _Heads(form)  # the file is read twice
-    written = (found for _, line in source.lines() if (head := first.of(line)) and (found := _written(head)))
-    dating = dating_of(written)
-    order = None if dating is None else settled(source, dating).order
-
-    def opening_of(line: str) -> Opening | None:
-        head = second.of(line)
-        moment = None if head is None or order is None or (found := _written(head)) is None else found.moment(order)
-        return None if head is None or moment is None else Opening(head["who"].strip(), Stamp(moment), "")
-
-    openings = openings_with_text(source, opening_of, lambda: None)
-    said = _said_in_telegram(draft, openings) if guild is None else _said_in_discord(draft, openings)
-    return draft.fill(messages_from_openings(draft, said))
+        openings = openings_with_text(source, opening_of)
+        said = _said_in_telegram(draft, openings) if guild is None else _said_in_discord(draft, openings)
+        return draft.fill(messages_from_openings(draft, said))
 
 
 class _Heads:

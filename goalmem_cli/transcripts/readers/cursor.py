@@ -8,9 +8,9 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.agent_log import call_text
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
@@ -25,7 +25,7 @@ _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class CursorReader:
+class CursorReader(DraftReader):
     """Reads a file as one chat. Neither layout has times."""
 
     name = "cursor"
@@ -37,14 +37,8 @@ class CursorReader:
         lines = glimpse.head.split("\n")[:_HEAD_LINES]
         return any(map(_EXPORTED.fullmatch, lines)) or glimpse.has_line(_is_message)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nobody speaks in it, or a line is no JSON; the place is the line.
-        """
-        drafts = _drafts_of_log(source) if source.looks_like_json else _drafts_of_export(source)
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return _drafts_of_log(source) if source.looks_like_json else _drafts_of_export(source)
 
 
 def _is_message(node: Node) -> bool:
@@ -64,7 +58,7 @@ def _drafts_of_export(source: Source) -> Iterator[Draft]:
         is_after_rule = line.strip() == _RULE or (is_after_rule and not line.strip())
         return None if speaker is None else Opening(speaker, None, "")
 
-    openings = openings_with_text(source, opening_of, lambda: None)
+    openings = openings_with_text(source, opening_of)
     return draft.fill(
         Message(opening.speaker, opening.text.strip().removesuffix(_RULE).strip(), role=opening.speaker)
         for opening in openings

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from goalmem_cli.logic.roles import role_of
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
@@ -67,13 +66,14 @@ class Described:
     is_of_people: bool = False
 
 
-class DescribedReader:
+class DescribedReader(DraftReader):
     """Reads one conversation from each record; if it has several branches, the one that was shown last."""
 
     def __init__(self, layout: Described) -> None:
         self.name = layout.name
         self.sign = layout.sign
         self.suffixes = layout.suffixes
+        self.is_of_people = layout.is_of_people
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
@@ -84,15 +84,8 @@ class DescribedReader:
             return True
         return glimpse.has_record(lambda record: any(map(self._is_meant, _wrapped(record, layout))))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(self._conversations(source), partial(_drafts, source, self._layout))
-        conversations = conversations_from_drafts(source, self.name, drafts)
-        return with_quotes(conversations) if self._layout.is_of_people else conversations
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return source.readable(self._conversations(source), partial(_drafts_of, source, self._layout))
 
     def _is_meant(self, node: Node) -> bool:
         """Say whether the record has the layout's marks, and a message with its `entry` key if it names one."""
@@ -131,7 +124,7 @@ def _gathered(source: Source, lines: Iterable[Node], take: Callable[[Node, dict[
     yield Node(about, source.file)
 
 
-def _drafts(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
+def _drafts_of(source: Source, layout: Described, node: Node) -> Iterator[Draft]:
     """Yield the conversation of a record."""
     node = node if layout.made is None else layout.made(node)
     draft = Draft(node.at(layout.id).optional_name(), node.at(layout.title).optional_name(), node.place)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import quotes_in_discord, with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.readers.quotes import quotes_in_discord
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
@@ -25,30 +23,18 @@ _REPLY = "Reply"
 _BESIDE = ("attachments", "stickers", "embeds")
 
 
-class DiscordReader:
+class DiscordReader(RecordReader):
     """Reads a channel, or a part of one, named by the channel's id. Speakers have their names on that server."""
 
     name = "discord"
-    suffixes = (".json",)
     sign = "`guild`, `channel`, and messages with `author` and `timestampEdited`"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document describes a server and a channel, and lists messages."""
-        return glimpse.has_record(lambda record: all(record.has(key) for key in ("guild", "channel", "messages")))
+    def _is_meant(self, record: Node) -> bool:
+        return all(record.has(key) for key in ("guild", "channel", "messages"))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
-    text.finish()
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts_from_document(source, "messages", _messages, _identify)
 
 
 def _identify(draft: Draft, about: Node) -> None:

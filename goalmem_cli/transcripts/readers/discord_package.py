@@ -12,11 +12,11 @@ from datetime import UTC
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_in_discord
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.columns import header_of, rows_below
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first
@@ -32,7 +32,7 @@ _NO_NAMES = ("None", "Unknown channel")
 _OWNER = "Me"
 
 
-class DiscordPackageReader:
+class DiscordPackageReader(DraftReader):
     """Reads one conversation for each channel of a package, or of its folder of messages, or from a channel's file."""
 
     name = "discord-package"
@@ -46,13 +46,16 @@ class DiscordPackageReader:
         is_table = glimpse.head.startswith(",".join(_KEYS))
         return is_table or glimpse.has_record(lambda record: all(record.has(key) for key in _KEYS))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations. A channel is read whole into memory, since its newest message comes first.
-
-        Raises:
-            InputError: a file does not have the layout; the place is the path to the value, or the line.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a conversation for each channel of the package, or the one of a single file."""
+        place = None if source.folder is None else _messages_in(source.folder)
+        if source.folder is None or place is None:
+            match = _CHANNEL.fullmatch(Path(source.file).parent.name)
+            yield from _draft(source, Draft(match[1] if match else None), _OWNER)
+            return
+        owner, names = _owner_of(source.folder), _names_in(source.part(place / _INDEX))
+        channels = sorted(place.iterdir(), key=lambda channel: channel.name)
+        yield from source.readable(channels, partial(_drafts_of_channel, source, names, owner))
 
 
 def _messages_in(folder: Place) -> Place | None:
@@ -70,18 +73,6 @@ def _file_of(channel: Place) -> Place | None:
     if not _CHANNEL.fullmatch(channel.name):
         return None
     return next((file for name in _FILES if (file := channel / name).is_file()), None)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation for each channel of the package, or the one of a single file."""
-    place = None if source.folder is None else _messages_in(source.folder)
-    if source.folder is None or place is None:
-        match = _CHANNEL.fullmatch(Path(source.file).parent.name)
-        yield from _draft(source, Draft(match[1] if match else None), _OWNER)
-        return
-    owner, names = _owner_of(source.folder), _names_in(source.part(place / _INDEX))
-    channels = sorted(place.iterdir(), key=lambda channel: channel.name)
-    yield from source.readable(channels, partial(_drafts_of_channel, source, names, owner))
 
 
 def _drafts_of_channel(source: Source, names: Node, owner: str, channel: Place) -> Iterator[Draft]:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
-from goalmem_cli.transcripts.readers.quotes import quote, with_quotes
+from goalmem_cli.transcripts.readers.quotes import quote
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -83,12 +83,13 @@ _MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media"
 _NOTICES = ("Call", "Subscribe", "Unsubscribe", "placeholder")
 
 
-class FacebookReader:
+class FacebookReader(DraftReader):
     """Reads a folder of numbered files, or one such file, as a chat, named by the id in its path. Times are exact."""
 
     name = "facebook"
     suffixes = (".json",)
     sign = "`participants`, and messages with `sender_name` and `timestamp_ms`; a folder with `message_1.json`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document, or the folder's first file, lists messages with a sender as Meta names it."""
@@ -97,24 +98,16 @@ class FacebookReader:
             return first is not None and self.recognises(first)
         return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat. Each file is read whole into memory, since its newest message comes first.
-
-        Raises:
-            InputError: a document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat. Each file is read whole into memory, since its newest message comes first."""
+        files = [] if source.folder is None else parts_in(source.folder, _FILE)
+        draft, ids = Draft(), TurnIds()
+        parts = map(source.part, oldest_parts_first(files)) if files else iter([source])
+        return draft.fill(message for part in parts for message in _messages_of_file(draft, ids, part))
 
 
 def _is_message(node: Node) -> bool:
     return (node.has("sender_name") and node.has("timestamp_ms")) or (node.has("senderName") and node.has("isUnsent"))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    files = [] if source.folder is None else parts_in(source.folder, _FILE)
-    draft, ids = Draft(), TurnIds()
-    parts = map(source.part, oldest_parts_first(files)) if files else iter([source])
-    return draft.fill(message for part in parts for message in _messages_of_file(draft, ids, part))
 
 
 def _messages_of_file(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
-from goalmem_cli.transcripts.readers.quotes import with_quotes
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.day_orders import Order
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import VOID, Elements
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -125,12 +124,13 @@ _STYLE = "_a6-g"
 _REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
 
 
-class FacebookHtmlReader:
+class FacebookHtmlReader(DraftReader):
     """Reads a folder of numbered pages, or one page, as a chat, named by its folder. Turns have ids as in WhatsApp."""
 
     name = "facebook-html"
     suffixes = (".html", ".htm")
     sign = 'pages with `<h2 class="_a6-h">` and `<div class="_a6-p">`; a folder with `message_1.html`'
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the page, or the folder's first one, has messages as Meta writes them."""
@@ -140,23 +140,14 @@ class FacebookHtmlReader:
         is_called_so = _FILE.fullmatch(Path(glimpse.file).name) is not None and _STYLE in glimpse.head
         return is_called_so or _MESSAGE.search(glimpse.head) is not None
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat. Each page is read whole into memory, since its newest message comes first.
-
-        Raises:
-            InputError: a page cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the chat of a folder of pages, oldest page first, or of a single page."""
-    files = [] if source.folder is None else parts_in(source.folder, _FILE)
-    folder = Path(source.file) if files else Path(source.file).parent
-    is_chat = folder.parent.name in _BOXES
-    draft, ids = Draft(f"{folder.parent.name}/{folder.name}" if is_chat else None), TurnIds()
-    pages = map(source.part, reversed(files)) if files else iter([source])
-    return draft.fill(message for page in pages for message in _messages_on(draft, ids, page))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat of a folder of pages, oldest page first, or of a single page."""
+        files = [] if source.folder is None else parts_in(source.folder, _FILE)
+        folder = Path(source.file) if files else Path(source.file).parent
+        is_chat = folder.parent.name in _BOXES
+        draft, ids = Draft(f"{folder.parent.name}/{folder.name}" if is_chat else None), TurnIds()
+        pages = map(source.part, reversed(files)) if files else iter([source])
+        return draft.fill(message for page in pages for message in _messages_on(draft, ids, page))
 
 
 def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:

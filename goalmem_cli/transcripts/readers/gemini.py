@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import listed
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -31,7 +31,7 @@ _OTHER = re.compile(r"(?:Created|Used|Gave|Added|Selected|Viewed|Visited|Opened)
 _USER, _ASSISTANT = "user", "assistant"
 
 
-class GeminiReader:
+class GeminiReader(DraftReader):
     """Reads a file as one conversation. A prompt and its answer have the same time; a gap of hours starts a session."""
 
     name = "gemini"
@@ -42,13 +42,10 @@ class GeminiReader:
         """Return whether a record is of Gemini, or of Bard, its former name."""
         return glimpse.has_record(_is_meant)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation. It is read whole into memory, since the newest message comes first.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the file's conversation. It is read whole into memory, since the newest message comes first."""
+        draft = Draft(title="Gemini Apps")
+        return draft.fill(source.readable(oldest_first(records(source), "time"), partial(_messages, draft, TurnIds())))
 
 
 def _is_meant(node: Node) -> bool:
@@ -58,11 +55,6 @@ def _is_meant(node: Node) -> bool:
     products = node.child("products").value
     names = [node.child("header").value, *(products if isinstance(products, list) else [])]
     return any(isinstance(name, str) and product in name for name in names for product in _PRODUCTS)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft(title="Gemini Apps")
-    return draft.fill(source.readable(oldest_first(records(source), "time"), partial(_messages, draft, TurnIds())))
 
 
 def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:

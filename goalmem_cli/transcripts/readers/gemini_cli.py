@@ -1,48 +1,64 @@
 """Reads sessions of Gemini CLI (google-gemini/gemini-cli, 0.1 to 0.57): what it records, saves and logs.
 
 These are recorded sessions as JSON (`session-*.json`) and as JSONL, checkpoints of `/chat save`, and `logs.json`, which
-has prompts alone.
+has prompts alone. Qwen Code (QwenLM/qwen-code, 0.24: `chatRecordingService.ts`) records such contents, each with the id
+of the event before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.branches import branch_to
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines, records
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
 _USER = "user"
+_SAID = (None, "mid_turn_user_message")
 _LISTINGS = {"messages": messages_of_record, "history": messages_of_content}
 
 
-class GeminiCliReader:
+class GeminiCliReader(DraftReader):
     """Reads a session as a conversation, named by its id. A tool's answers are turns of that tool."""
 
     name = "gemini-cli"
     suffixes = (".json", ".jsonl")
-    sign = "`sessionId` with `projectHash`, or with `messageId`; or a `history` of `role` and `parts`"
+    sign = "`sessionId` with `projectHash`, `messageId` or a `message` of `role` and `parts`; or a `history` of these"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document or a line is of one of the layouts."""
-        return glimpse.has_line(_is_head) or glimpse.has_record(
+        return glimpse.has_line(lambda line: _is_head(line) or _is_event(line)) or glimpse.has_record(
             lambda one: _is_head(one) or _is_prompt(one) or _is_content(one) or any(map(_is_content, _history(one)))
         )
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: it does not have the layout; the place is the line, and the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
+        glimpse = Glimpse.from_source(source)
+        if glimpse.has_line(_is_event):
+            yield from _drafts_of_qwen(source)
+            return
+        listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
+        if glimpse.has_record(_is_prompt):
+            yield from _drafts_of_prompts(source)
+        elif glimpse.has_record(_is_content):
+            draft = Draft()
+            yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
+        elif listed is not None:
+            yield from drafts_from_document(source, listed, _LISTINGS[listed], _identify)
+        else:
+            session = _Session()
+            for line in json_lines(source):
+                source.is_readable(partial(session.take, line))
+            yield from session.draft.fill(
+                source.readable(session.said.values(), partial(messages_of_record, session.draft))
+            )
 
 
 def _is_head(node: Node) -> bool:
@@ -57,30 +73,13 @@ def _is_content(node: Node) -> bool:
     return node.has("role") and node.has("parts")
 
 
+def _is_event(node: Node) -> bool:
+    """Say whether the line is an event of Qwen Code."""
+    return node.has("sessionId") and node.has("message") and _is_content(node.child("message"))
+
+
 def _history(node: Node) -> list[Node]:
     return node.child("history").elements() if node.has("history") else []
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversations of a list of prompts, a checkpoint, a recorded session, or a session in lines."""
-    glimpse = Glimpse.from_source(source)
-    listed = next((key for key in _LISTINGS if glimpse.document is not None and glimpse.document.has(key)), None)
-    if glimpse.has_record(_is_prompt):
-        yield from _drafts_of_prompts(source)
-    elif glimpse.has_record(_is_content):
-        draft = Draft()
-        yield from draft.fill(source.readable(records(source), partial(messages_of_content, draft)))
-    elif listed is not None:
-        text = JsonText(source, source.chunks())
-        yield from drafts_from_listing(source, Listing(text, source.file, "", listed), _LISTINGS[listed], _identify)
-        text.finish()
-    else:
-        session = _Session()
-        for _ in source.readable(json_lines(source), session.take):
-            pass
-        yield from session.draft.fill(
-            source.readable(session.said.values(), partial(messages_of_record, session.draft))
-        )
 
 
 def _identify(draft: Draft, about: Node) -> None:
@@ -89,16 +88,15 @@ def _identify(draft: Draft, about: Node) -> None:
     draft.title = clean(title) or draft.title
 
 
+def _named(key: str, node: Node) -> list[tuple[str, Node]]:
+    return [(node.required(key).filled_text(), node)]
+
+
 def _drafts_of_prompts(source: Source) -> Iterator[Draft]:
     """Yield one conversation for each session. It differs from the recorded one, which holds more and has other ids."""
     sessions: dict[str, list[Node]] = {}
-
-    def gather(node: Node) -> Iterable[Node]:
-        sessions.setdefault(node.required("sessionId").filled_text(), []).append(node)
-        return ()
-
-    for _ in source.readable(records(source), gather):
-        pass
+    for name, node in source.readable(records(source), partial(_named, "sessionId")):
+        sessions.setdefault(name, []).append(node)
     for name, nodes in sessions.items():
         draft = Draft(f"log-{name}", place=nodes[0].place)
         yield from draft.fill(source.readable(nodes, _prompt))
@@ -110,6 +108,26 @@ def _prompt(node: Node) -> Iterator[Message]:
     yield Message(role, node.required("message").optional_text(), said, own_id, role)
 
 
+def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
+    """Yield the session of Qwen Code: the events that lead to the last one; others were taken back."""
+    events = dict(source.readable(json_lines(source), partial(_named, "uuid")))
+    parents = {own_id: event.child("parentUuid").optional_name() for own_id, event in events.items()}
+    branch = branch_to(next(reversed(events), ""), parents)
+    draft = Draft(next((event.child("sessionId").optional_name() for event in events.values()), None))
+    shown = events if branch.broken_at is not None else branch.ids
+    draft.count("messages taken back left out", len(events) - len(shown))
+    yield from draft.fill(source.readable([events[own_id] for own_id in shown], partial(_messages_of_event, draft)))
+
+
+def _messages_of_event(draft: Draft, event: Node) -> Iterator[Message]:
+    """Yield what an event says; a prompt that the program wrote itself has a `subtype`."""
+    if event.child("subtype").value not in _SAID or not _is_content(event.child("message")):
+        draft.count("other events left out")
+        return
+    own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
+    yield from messages_of_content(draft, event.child("message"), said, own_id)
+
+
 class _Session:
     """Collects the messages of a log: later lines may extend a message, or take messages back."""
 
@@ -117,8 +135,8 @@ class _Session:
         self.draft = Draft()
         self.said: dict[str, Node] = {}
 
-    def take(self, line: Node) -> Iterable[Node]:
-        """Take one line; the returned iterable is empty.
+    def take(self, line: Node) -> None:
+        """Take one line.
 
         Raises:
             InputError: it does not have the layout; the place is the line, and the path to the value.
@@ -137,4 +155,3 @@ class _Session:
                 said = {str(node.child("id").value): node for node in about.child("messages").elements()}
                 self.draft.count("messages replaced by later records left out", len(self.said.keys() - said.keys()))
                 self.said = said
-        return ()

@@ -43,8 +43,10 @@ def messages_of_record(draft: Draft, node: Node) -> Iterator[Message]:
             yield Message(tool, answer, at, call.child("id").optional_name(), _TOOL)
 
 
-def messages_of_content(draft: Draft, node: Node) -> Iterator[Message]:
-    """Yield what an entry of a saved history says, or the answers of tools in it; it has no time and no id.
+def messages_of_content(
+    draft: Draft, node: Node, said: Stamp | None = None, own_id: str | None = None
+) -> Iterator[Message]:
+    """Yield what an entry of a saved history says, or the answers of tools in it; by itself it has no time and no id.
 
     Raises:
         InputError: it does not have the layout; the place is the path to the value.
@@ -53,8 +55,8 @@ def messages_of_content(draft: Draft, node: Node) -> Iterator[Message]:
     role = _ROLES.get(name, name)
     parts = node.required("parts")
     if text := _text(draft, role, parts):
-        yield Message(role, text, role=role)
-    yield from _answers(listed(parts), None)
+        yield Message(role, text, said, own_id, role)
+    yield from _answers(listed(parts), said)
 
 
 def _answers(parts: list[Node], said: Stamp | None) -> Iterator[Message]:

@@ -9,12 +9,10 @@ from datetime import UTC
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -27,38 +25,28 @@ _UTC = " UTC"
 _BESIDE = frozenset({"quoted_message_metadata", "updated_date", "reactions"})
 
 
-class GoogleChatReader:
+class GoogleChatReader(RecordReader):
     """Reads a file as one conversation. Its id is the name of its folder (`DM Ab12...`)."""
 
     name = "google-chat"
-    suffixes = (".json",)
     sign = "`messages` with `creator` and `topic_id`"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document lists messages with a creator and their topic."""
-        return glimpse.has_record(lambda record: any(map(_is_message, record.child("messages").elements())))
+    def _is_meant(self, record: Node) -> bool:
+        return any(map(_is_message, record.child("messages").elements()))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversation of the file, named by its folder if that is one of Takeout's."""
+        folder = Path(source.file).parent.name
+        draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
+        text = JsonText(source, source.chunks())
+        listing = Listing(text, source.file, "", "messages")
+        yield from draft.fill(source.readable(listing.items(), partial(_messages, draft)))
+        text.finish()
 
 
 def _is_message(node: Node) -> bool:
     return node.has("creator") and (node.has("topic_id") or node.has("created_date"))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversation of the file, named by its folder if that is one of Takeout's."""
-    folder = Path(source.file).parent.name
-    draft = Draft(folder if _FOLDER.fullmatch(folder) else None)
-    text = JsonText(source, source.chunks())
-    listing = Listing(text, source.file, "", "messages")
-    yield from draft.fill(source.readable(listing.items(), partial(_messages, draft)))
-    text.finish()
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:

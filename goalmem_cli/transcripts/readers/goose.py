@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
@@ -25,7 +25,7 @@ _LEFT_OUT = {"thinking": "thinking", "redactedThinking": "thinking", "image": "i
 _TOOL = "tool"
 
 
-class GooseReader:
+class GooseReader(DraftReader):
     """Reads a session as a conversation of user and assistant, under its id. A tool's answers are turns of the tool."""
 
     name = "goose"
@@ -37,24 +37,15 @@ class GooseReader:
         is_export = glimpse.has_record(lambda one: one.has("working_dir") and one.has("conversation"))
         return is_export or glimpse.has_line(_is_head)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        if Glimpse.from_source(source).has_line(_is_head) and not _is_one_document(source):
+            draft = Draft(source.stem if _SESSION.fullmatch(source.stem) else None)
+            return draft.fill(source.readable(json_lines(source), partial(_messages, draft, {})))
+        return source.readable(records(source), partial(_drafts_of_export, source))
 
 
 def _is_head(line: Node) -> bool:
     return line.has("working_dir") and line.has_any(_ABOUT) and not line.has("role")
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    if Glimpse.from_source(source).has_line(_is_head) and not _is_one_document(source):
-        draft = Draft(source.stem if _SESSION.fullmatch(source.stem) else None)
-        return draft.fill(source.readable(json_lines(source), partial(_messages, draft, {})))
-    return source.readable(records(source), partial(_drafts_of_export, source))
 
 
 def _is_one_document(source: Source) -> bool:

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
@@ -128,30 +127,22 @@ _FIRST_LINES = 10
 _HEADER = re.compile(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
 
 
-class ImessageReader:
+class ImessageReader(DraftReader):
     """Reads a file as one chat, named by the file. Times are local."""
 
     name = "imessage"
     suffixes = (".txt",)
     sign = "lines such as `May 17, 2022  5:29:42 PM`, with a sender below"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a time as the exporter writes it, and the next one a sender."""
         lines = glimpse.head.split("\n")[: 2 * _FIRST_LINES]
         return any(_HEADER.fullmatch(line) and after.strip() for line, after in pairwise(lines))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nothing in it is a message, or a time cannot be read; the place is the line.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft()
-    return draft.fill(_messages(source, draft))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        draft = Draft()
+        return draft.fill(_messages(source, draft))
 
 
 def _messages(source: Source, draft: Draft) -> Iterator[Message]:
@@ -192,7 +183,7 @@ def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]
         elif is_after_blank and not following.strip() and ANNOUNCEMENT.fullmatch(line):
             draft.count("notices left out")
         elif begun is None:
-            draft.count("lines outside any message left out", bool(line.strip()))
+            draft.count_stray(bool(line.strip()))
         else:
             lines.append(line)
             length += len(line) + 1

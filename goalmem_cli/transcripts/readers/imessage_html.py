@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import VOID, MessagePage
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
@@ -157,30 +156,23 @@ _MESSAGE = re.compile(
 _TAPBACK = re.compile(r"\s*(\S.{0,60}?)\s+by\s+(.*\S)\s*", re.DOTALL)
 
 
-class ImessageHtmlReader:
+class ImessageHtmlReader(DraftReader):
     """Reads a page as one chat, named by the file. Times are local."""
 
     name = "imessage-html"
     suffixes = (".html", ".htm")
     sign = 'pages with `<div class="message">` around `<div class="received">`'
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the page has a message as the exporter writes it."""
         return _MESSAGE.search(glimpse.head) is not None
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the page's conversation.
-
-        Raises:
-            InputError: nothing on it is a message, or it cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft()
-    answered: dict[str, str] = {}
-    return draft.fill(source.readable(_found_on(source, draft), partial(_messages, draft, TurnIds(), answered)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the page's conversation."""
+        draft = Draft()
+        answered: dict[str, str] = {}
+        return draft.fill(source.readable(_found_on(source, draft), partial(_messages, draft, TurnIds(), answered)))
 
 
 def _found_on(source: Source, draft: Draft) -> Iterator[Found]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, messages_from_openings
 from goalmem_cli.transcripts.reading.source import Source
@@ -46,12 +45,13 @@ _COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]
 _FIRST_LINES, _FEWEST = 200, 2
 
 
-class IrcReader:
+class IrcReader(DraftReader):
     """Reads a file, or a folder of daily files, as a conversation under its name. Times are local; turns have ids."""
 
     name = "irc"
     suffixes = (".weechatlog", ".txt")
     sign = "lines such as `10:36 <mira> text`, or a time, a nick and a text between tabs"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether half of the first lines are in one program's style, and two of them say something."""
@@ -59,17 +59,12 @@ class IrcReader:
             return _is_log(glimpse.head)
         return any(_is_log(_head_of(file)) for file in _days_in(glimpse.folder)[:1])
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the log's conversation.
-
-        Raises:
-            InputError: nobody says anything in it, or it cannot be read.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft(title=Path(source.file).name if source.folder is not None else None)
         files = [source] if source.folder is None else [source.part(file) for file in _days_in(source.folder)]
         openings = (opening for file in files for opening in _openings_in(draft, file))
         messages = messages_from_openings(draft, openings)
-        return with_quotes(conversations_from_drafts(source, self.name, draft.fill(messages)))
+        return draft.fill(messages)
 
 
 def _days_in(folder: Place) -> list[Place]:

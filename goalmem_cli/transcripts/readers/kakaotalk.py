@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Order, Written
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
@@ -50,12 +49,13 @@ NOTICE = re.compile(
 )
 
 
-class KakaotalkReader:
+class KakaotalkReader(DraftReader):
     """Reads a file as one chat. Times are local; notices, media and calls are counted."""
 
     name = "kakaotalk"
     suffixes = (".txt",)
     sign = "a time and `Name : text`, or a ruled day and `[Name] [9:15 PM] text`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a message with its time, or a message below the line of a day."""
@@ -65,20 +65,11 @@ class KakaotalkReader:
             return True
         return any(timed is not None and timed.is_year_first and " : " in rest for timed, rest in map(_timed, lines))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nothing in it is a message, or the file cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft(title=_title(source.head))
-    chat = _Chat(source, draft)
-    openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        draft = Draft(title=_title(source.head))
+        chat = _Chat(source, draft)
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
+        return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
 def _title(head: str) -> str | None:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.locale_words import weekday_of
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
@@ -90,12 +89,13 @@ _SPEECH = re.compile(r"(?P<clock>(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d(?: ?[^\t\d]{1,8
 _NEARLY = re.compile(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
 
 
-class LineReader:
+class LineReader(DraftReader):
     """Reads a file as one chat, named by its partner or group. Weekdays beside dates tell the day from the month."""
 
     name = "line"
     suffixes = (".txt",)
     sign = "the line of a day, and below it a time, a tab, who and what"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines is a day, and one below it a time, a tab and something said."""
@@ -103,21 +103,11 @@ class LineReader:
         first = next((number for number, line in enumerate(lines) if _DAY.fullmatch(plain_day(line))), len(lines))
         return any(_SPEECH.fullmatch(line) for line in lines[first:])
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: nothing in it is a message, or the file cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    draft = Draft(title=title_of(source.head))
-    chat = _Chat(draft, _dating(source))
-    openings = openings_with_text(source, chat.opening_of, chat.take_stray)
-    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        draft = Draft(title=title_of(source.head))
+        chat = _Chat(draft, _dating(source))
+        openings = openings_with_text(source, chat.opening_of, chat.take_stray)
+        return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
 class _Days:
@@ -179,7 +169,7 @@ class _Chat:
 
     def take_stray(self) -> None:
         """Count a line outside any message. Before the first day such lines are the export's own and do not count."""
-        self._draft.count("lines outside any message left out", bool(self._day))
+        self._draft.count_stray(bool(self._day))
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the message that begins on the line, else None. A day is a message without speaker and time."""

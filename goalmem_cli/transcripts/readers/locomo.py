@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -18,25 +17,20 @@ _SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
 _OWN_ID = re.compile(r"\S{1,64}")
 
 
-class LocomoReader:
+class LocomoReader(RecordReader):
     """Reads one sample, or a list of samples. `qa`, summaries and observations are not part of the conversation."""
 
     name = "locomo"
-    suffixes = (".json",)
     sign = "`session_1` with `speaker` and `text`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document is a sample, or an array that holds one."""
-        return glimpse.has_record(_has_sessions)
+    def _is_meant(self, sample: Node) -> bool:
+        if sample.has("conversation"):
+            sample = sample.child("conversation")
+        return isinstance(sample.value, dict) and any(_SESSION.fullmatch(key) for key in sample.value)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per sample.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda sample: (draft_from_sample(sample, source.skip),))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation per sample."""
+        return source.readable(records(source), lambda sample: (draft_from_sample(sample, source.skip),))
 
 
 def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:
@@ -77,12 +71,6 @@ def text_with_caption(turn: Node, key: str) -> str:
     if not caption:
         return turn.required(key).optional_text()
     return f"{turn.child(key).optional_text()} [image: {caption}]".strip()
-
-
-def _has_sessions(sample: Node) -> bool:
-    if sample.has("conversation"):
-        sample = sample.child("conversation")
-    return isinstance(sample.value, dict) and any(_SESSION.fullmatch(key) for key in sample.value)
 
 
 def _add_session(draft: Draft, conversation: Node, key: str, position: int, skip: Skip) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -32,28 +32,21 @@ class _Session:
     turns: tuple[Node, ...]
 
 
-class LongmemevalReader:
+class LongmemevalReader(RecordReader):
     """Reads one conversation for each question, since each has its own haystack. The question is not part of it."""
 
     name = "longmemeval"
-    suffixes = (".json",)
     sign = "questions with `haystack_sessions`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document has a haystack, or is an array that holds such an object."""
-        return glimpse.has_record(lambda node: node.has(_SESSIONS) or node.has(_IDS))
+    def _is_meant(self, node: Node) -> bool:
+        return node.has(_SESSIONS) or node.has(_IDS)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per question, named by its `question_id`.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda question: _drafts(source, question))
-        return conversations_from_drafts(source, self.name, drafts)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation per question, named by its `question_id`."""
+        return source.readable(records(source), partial(_drafts_of, source))
 
 
-def _drafts(source: Source, question: Node) -> Iterator[Draft]:
+def _drafts_of(source: Source, question: Node) -> Iterator[Draft]:
     draft = Draft(question.child("question_id").optional_name(), place=question.place)
     return draft.fill(source.readable(placed_turns(draft, question), _messages))
 

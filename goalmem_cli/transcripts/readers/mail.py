@@ -15,10 +15,10 @@ from email.header import decode_header, make_header
 from email.message import Message as Mail
 from email.utils import parseaddr, parsedate_to_datetime
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import MARK, Head, attribution_start, head_of_mail, with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.quotes import MARK, Head, attribution_start, head_of_mail
 from goalmem_cli.transcripts.reading.attributes import attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
@@ -244,12 +244,13 @@ _MESSAGE_ID = re.compile(r"<([^<>\s]+)>")
 _REPLY = re.compile(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", re.IGNORECASE)
 
 
-class MailReader:
+class MailReader(DraftReader):
     """Reads a thread as a conversation, under the id of its first message. The speaker is the author of the mail."""
 
     name = "mail"
     suffixes = (".eml", ".mbox")
     sign = "the fields of a message (`From:`, `Date:` ...)"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with the fields of a message, after the line that mailboxes put before it."""
@@ -265,13 +266,25 @@ class MailReader:
                 return False
         return "from" in fields and len(fields.intersection(_KNOWN)) > 1
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation for each thread. The texts of all messages are held in memory.
-
-        Raises:
-            InputError: nothing in it is a message, or it cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a draft for each thread; copies of a message and quoted lines are counted."""
+        letters: dict[str, _Letter] = {}
+        copies = 0
+        for line, data in mails_in(source):
+            letter = _letter(line, message_from_bytes(data))
+            if letter.own_id in letters and letters[letter.own_id].content.told != letter.content.told:
+                letter = replace(letter, own_id=f"{letter.own_id} line {line}")  # two messages under one id
+            copies += letter.own_id in letters
+            letters.setdefault(letter.own_id, letter)
+        for thread in _threads(list(letters.values())):
+            first = thread[0]
+            draft = Draft((first.ancestors or (first.own_id,))[0], first.subject, place=f"line {first.line}")
+            draft.count("copies of messages left out", copies)
+            draft.count(
+                "lines quoted from earlier messages left out", sum(letter.content.quoted_lines for letter in thread)
+            )
+            copies = 0
+            yield from draft.fill(message for letter in thread for message in _messages(letter))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,27 +305,6 @@ class _Letter:
         if self.said is None:
             return datetime.max.replace(tzinfo=UTC)
         return self.said.moment if self.said.moment.tzinfo else self.said.moment.replace(tzinfo=UTC)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a draft for each thread; copies of a message and quoted lines are counted."""
-    letters: dict[str, _Letter] = {}
-    copies = 0
-    for line, data in mails_in(source):
-        letter = _letter(line, message_from_bytes(data))
-        if letter.own_id in letters and letters[letter.own_id].content.told != letter.content.told:
-            letter = replace(letter, own_id=f"{letter.own_id} line {line}")  # two messages under one id
-        copies += letter.own_id in letters
-        letters.setdefault(letter.own_id, letter)
-    for thread in _threads(list(letters.values())):
-        first = thread[0]
-        draft = Draft((first.ancestors or (first.own_id,))[0], first.subject, place=f"line {first.line}")
-        draft.count("copies of messages left out", copies)
-        draft.count(
-            "lines quoted from earlier messages left out", sum(letter.content.quoted_lines for letter in thread)
-        )
-        copies = 0
-        yield from draft.fill(message for letter in thread for message in _messages(letter))
 
 
 def _messages(letter: _Letter) -> Iterator[Message]:

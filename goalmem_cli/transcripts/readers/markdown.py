@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.logic.roles import role_of, side_of
-from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 from goalmem_cli.transcripts.reading.texts import quoted
@@ -203,17 +203,17 @@ def _may_be_a_name(name: str) -> bool:
     return len(name) <= _LONGEST and len(name.split()) <= _MOST_WORDS and not _NO_NAME.search(name)
 
 
-_FORM = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
 _LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
 
 
-class MarkdownReader:
+class MarkdownReader(DraftReader):
     """Reads a file as one conversation. Its first name decides if headings (of that level) or bold names speak."""
 
     name = "markdown"
     suffixes = (".md", ".markdown", ".txt")
     sign = "names in bold or in headings, which take turns and come back, or are user and assistant"
+    form = "write who speaks in bold (**Ann:** Hello.) or in a heading above"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the file is a chat: its names are the two sides of one, or people who speak in turns."""
@@ -231,25 +231,16 @@ class MarkdownReader:
         lines = sorted_lines(enumerate(glimpse.head.split("\n"), 1))
         return any(line.kind is not Kind.TEXT and not line.is_date for line in lines)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nobody speaks, or a time cannot be read; the place is the line.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source), _FORM)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversation in pieces; the style is found from all lines first."""
-    front = front_matter_of(source.head)
-    scribe = _Scribe(source, _style_of(sorted_lines(front.blanked(source.lines()))), front)
-    for line in sorted_lines(front.blanked(source.lines())):
-        scribe.take(line)
-        if scribe.draft.is_full:
-            yield scribe.draft
-    scribe.finish()
-    yield scribe.draft
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversation in pieces; the style is found from all lines first."""
+        front = front_matter_of(source.head)
+        scribe = _Scribe(source, _style_of(sorted_lines(front.blanked(source.lines()))), front)
+        for line in sorted_lines(front.blanked(source.lines())):
+            scribe.take(line)
+            if scribe.draft.is_full:
+                yield scribe.draft
+        scribe.finish()
+        yield scribe.draft
 
 
 @dataclass(frozen=True, slots=True)

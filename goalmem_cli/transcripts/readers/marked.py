@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.front_matter import front_matter_of
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
@@ -92,7 +92,7 @@ LAYOUTS = (
 )
 
 
-class MarkedReader:
+class MarkedReader(DraftReader):
     """Reads a file as one conversation of user and assistant."""
 
     suffixes = (".md", ".markdown", ".txt")
@@ -100,6 +100,7 @@ class MarkedReader:
     def __init__(self, layout: Layout) -> None:
         self.name = layout.name
         self.sign = layout.sign
+        self.form = f"it has {layout.sign}"
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
@@ -110,28 +111,26 @@ class MarkedReader:
         before = glimpse.head[: mark.start()]
         return not any(sign in before for sign in _FENCE) and len(before.split("\n\n")) <= _MOST_BEFORE
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nobody speaks in it, or it cannot be read.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft()
-        drafts = draft.fill(_messages(source, draft, self._layout))
-        return conversations_from_drafts(source, self.name, drafts, f"it has {self.sign}")
+        return draft.fill(_messages(source, draft, self._layout))
 
 
 class _Lines:
     """Finds the lines that begin a message; in fenced code none does."""
 
-    def __init__(self, layout: Layout, begun: Stamp | None) -> None:
+    def __init__(self, layout: Layout, front: FrontMatter) -> None:
         self._layout = layout
         self._role = ""
-        self._begun = begun
+        self._begun = front.said
+        self._front = front.length
         self._is_in_fence = False
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the opening on the line; None if the line continues a message."""
+        if self._front:
+            self._front -= 1
+            return Opening("", None, "")
         session = self._layout.session.fullmatch(line) if self._layout.session else None
         if session is not None:
             self._begun, self._is_in_fence = stamp_or_unread(session["said"]), False
@@ -165,8 +164,8 @@ def _role_of(opening: re.Match[str]) -> str:
 
 def _messages(source: Source, draft: Draft, layout: Layout) -> Iterator[Message]:
     """Yield the messages of user and assistant; those of other agents are counted."""
-    lines = _Lines(layout, front_matter_of(source.head).said)
-    for opening in openings_with_text(source, lines.opening_of, lambda: None):
+    lines = _Lines(layout, front_matter_of(source.head))
+    for opening in openings_with_text(source, lines.opening_of):
         if opening.speaker == _ASIDE:
             draft.count("messages of other agents left out")
         elif opening.speaker and (text := _said_in(draft, layout, opening)):

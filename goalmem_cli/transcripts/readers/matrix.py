@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -30,44 +28,30 @@ _FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
 
-class MatrixReader:
+class MatrixReader(RecordReader):
     """Reads a file as one room, under its id. Members have their names in that room; times are UTC."""
 
     name = "matrix"
-    suffixes = (".json",)
     sign = "`room_name` and `messages` of events with `event_id` and `origin_server_ts`"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document describes a room, and lists events of Matrix."""
-        return glimpse.has_record(_is_room)
+    def _is_meant(self, node: Node) -> bool:
+        return node.has("room_name") and any(map(_is_event, node.child("messages").elements()))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the room. The file is read twice, since edits and reactions come after their messages.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _is_room(node: Node) -> bool:
-    return node.has("room_name") and any(map(_is_event, node.child("messages").elements()))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the room; the file is read twice, first for names, edits and reactions."""
+        room = _Room()
+        for event in _listing(source).items():
+            source.is_readable(partial(room.look_at, event))
+        listing, draft = _listing(source), Draft()
+        for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
+            filled.own_id = None if room.own_id is None else clean(room.own_id)
+            filled.title = clean(listing.about.child("room_name").optional_text()) or None
+            yield filled
 
 
 def _is_event(node: Node) -> bool:
     return node.has("origin_server_ts") and (node.has("event_id") or node.has("sender"))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the room; the file is read twice, first for names, edits and reactions."""
-    room = _Room()
-    for _ in source.readable(_listing(source).items(), room.look_at):
-        pass
-    listing, draft = _listing(source), Draft()
-    for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
-        filled.own_id = None if room.own_id is None else clean(room.own_id)
-        filled.title = clean(listing.about.child("room_name").optional_text()) or None
-        yield filled
 
 
 def _listing(source: Source) -> Listing:
@@ -83,7 +67,7 @@ class _Room:
         self.reactions: dict[str, list[Reaction]] = {}
         self._names: dict[str, str] = {}
 
-    def look_at(self, event: Node) -> tuple[()]:
+    def look_at(self, event: Node) -> None:
         """Keep what the event says about other events.
 
         Raises:
@@ -99,7 +83,6 @@ class _Room:
             self.reactions.setdefault(about, []).append(given)
         elif kind == _MESSAGE and relation.at(("rel_type",)).value == "m.replace":
             self.edits[about] = event
-        return ()
 
     def name(self, member: str) -> str:
         """Return the member's name, or the id if no name is known."""

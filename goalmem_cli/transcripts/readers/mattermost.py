@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
@@ -24,39 +22,26 @@ _KEYS = {_POST: "create_at", _DIRECT: "channel_members", _USER: "username", _CHA
 _NOTICE = "system_"
 
 
-class MattermostReader:
+class MattermostReader(RecordReader):
     """Reads a conversation from each channel and from each direct chat; times are UTC."""
 
     name = "mattermost"
     suffixes = (".jsonl",)
     sign = "lines of `type` post with `post`, below people and channels"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines has a form that only this export has."""
-        return glimpse.has_line(_is_meant)
+    def _is_meant(self, line: Node) -> bool:
+        kind = line.child("type").value
+        return isinstance(kind, str) and kind in _KEYS and line.child(kind).has(_KEYS[kind])
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations. All are held in memory, since their posts alternate.
-
-        Raises:
-            InputError: a line is not JSON, or does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _is_meant(line: Node) -> bool:
-    kind = line.child("type").value
-    return isinstance(kind, str) and kind in _KEYS and line.child(kind).has(_KEYS[kind])
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation for each channel and direct talk, its posts oldest first."""
-    export = _Export()
-    for line in json_lines(source):
-        source.is_readable(partial(export.take, line))
-    for draft, posts in export.chats.values():
-        listed = oldest_first(iter(posts), "create_at", lambda _: False)
-        yield from draft.fill(source.readable(listed, partial(_messages, draft, export)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a conversation for each channel and direct talk, its posts oldest first."""
+        export = _Export()
+        for line in json_lines(source):
+            source.is_readable(partial(export.take, line))
+        for draft, posts in export.chats.values():
+            listed = oldest_first(iter(posts), "create_at", lambda _: False)
+            yield from draft.fill(source.readable(listed, partial(_messages, draft, export)))
 
 
 class _Export:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from goalmem_cli.records import Conversation, content_hash
+from goalmem_cli.records import content_hash
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.statements import rows
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -57,7 +57,7 @@ class Paragraph:
         return content_hash(self.text)[:_DIGITS]
 
 
-class MultihopReader:
+class MultihopReader(RecordReader):
     """Reads the paragraphs of all rows as one conversation: a turn each, below its title, in a session of its own."""
 
     suffixes = (".json", ".jsonl", ".ndjson")
@@ -66,16 +66,7 @@ class MultihopReader:
         self.name, self.sign = benchmark.name, benchmark.sign
         self._benchmark = benchmark
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record, or a line, has the benchmark's keys."""
-        return glimpse.has_record(self._is_row) or glimpse.has_line(self._is_row)
-
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversation.
-
-        Raises:
-            InputError: a row does not have the layout; the place is its line, or the path to the value.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
         told: dict[str, int] = {}
 
         def messages(row: Node) -> Iterator[Message]:
@@ -84,10 +75,9 @@ class MultihopReader:
                     told[label] = len(told)
                     yield Message(SPEAKER, paragraph.text, own_id=label, session=told[label])
 
-        filled = Draft(self.name).fill(source.readable(rows(source), messages))
-        return conversations_from_drafts(source, self.name, filled)
+        return Draft(self.name).fill(source.readable(rows(source), messages))
 
-    def _is_row(self, row: Node) -> bool:
+    def _is_meant(self, row: Node) -> bool:
         return all(map(row.has, self._benchmark.marks))
 
 

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from goalmem_cli.logic.roles import TOOL, role_of
-from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts.readers.document_words import are_parts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
 from goalmem_cli.transcripts.readers.markdown import Kind, Line, sorted_lines
 from goalmem_cli.transcripts.readers.plain_dates import PlainDates, may_be_a_date
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_log_levels, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
@@ -21,7 +21,6 @@ from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 _SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _FENCED = ("```", "~~~")
 _NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
-_OUTSIDE = "lines outside any message left out"
 _FEWEST = 3
 _FEW_WORDS = 4
 _RETURNING = 2
@@ -34,7 +33,7 @@ _NOBODY = frozenset(
 )
 
 
-class NamesReader:
+class NamesReader(DraftReader):
     """Reads a file as one conversation. A name speaks if it recurs or has the form of a name.
 
     Dates on lines of their own, plain or as Markdown headings, and the date in front matter, tell when the lines below
@@ -44,6 +43,7 @@ class NamesReader:
     name = "names"
     suffixes = (".txt", ".md", ".markdown")
     sign = "lines `Name: text`, where one name comes back"
+    form = "write who speaks before each message (Ann: Hello.)"
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the text begins with a name, two names occur, one recurs, and their lines are speech.
@@ -71,46 +71,36 @@ class NamesReader:
             and not are_parts([match["name"] for match in spoken if role_of(match["name"]) is None])
         )
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversation; headings, lines below them, and lines that only look like a speaker's are counted."""
+        draft, front = Draft(), front_matter_of(source.head)
+        speakers, headings = _scanned(source, front)
+        near_misses = NearMisses(draft, _NEARLY)
+        day = front.said
+        number = 0
 
-        Raises:
-            InputError: nobody speaks in it, or it cannot be read.
-        """
-        form = "write who speaks before each message (Ann: Hello.)"
-        return conversations_from_drafts(source, self.name, _drafts(source), form)
+        def opening_of(line: str) -> Opening | None:
+            """Return the message that begins on the line (a heading has no speaker), None if none begins."""
+            nonlocal day, number
+            number += 1
+            if number <= front.length:
+                return Opening("", None, "")
+            heading = headings.get(number)
+            if heading is not None:
+                if heading.is_date:
+                    day = stamp_or_unread(heading.name)
+                else:
+                    draft.count("titles and headings left out")
+                    day = None if any(map(str.isdigit, heading.name)) else day
+                return Opening("", None, "")
+            match = _spoken(line)
+            if match is not None and match["name"] in speakers:
+                return Opening(match["name"], day, match["text"] or "")
+            near_misses.look_at(line)
+            return None
 
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversation; headings, lines below them, and lines that only look like a speaker's are counted."""
-    draft, front = Draft(), front_matter_of(source.head)
-    speakers, headings = _scanned(source, front)
-    near_misses = NearMisses(draft, _NEARLY)
-    day = front.said
-    number = 0
-
-    def opening_of(line: str) -> Opening | None:
-        """Return the message that begins on the line (a heading has no speaker), None if none begins."""
-        nonlocal day, number
-        number += 1
-        if number <= front.length:
-            return Opening("", None, "")
-        heading = headings.get(number)
-        if heading is not None:
-            if heading.is_date:
-                day = stamp_or_unread(heading.name)
-            else:
-                draft.count("titles and headings left out")
-                day = None if any(map(str.isdigit, heading.name)) else day
-            return Opening("", None, "")
-        match = _spoken(line)
-        if match is not None and match["name"] in speakers:
-            return Opening(match["name"], day, match["text"] or "")
-        near_misses.look_at(line)
-        return None
-
-    openings = openings_with_text(source, opening_of, lambda: draft.count(_OUTSIDE))
-    return draft.fill(_messages(draft, openings))
+        openings = openings_with_text(source, opening_of, draft.count_stray)
+        return draft.fill(_messages(draft, openings))
 
 
 def _scanned(source: Source, front: FrontMatter) -> tuple[set[str], dict[int, Line]]:
@@ -176,7 +166,7 @@ def _messages(draft: Draft, openings: Iterable[Opening]) -> Iterator[Message]:
             role = None if role == TOOL else role
             yield Message(opening.speaker, opening.text.strip(), opening.said, role=role)
         else:
-            draft.count(_OUTSIDE, sum(1 for line in opening.text.split("\n") if line.strip()))
+            draft.count_stray(sum(1 for line in opening.text.split("\n") if line.strip()))
 
 
 def _speakers(lines: Iterable[str]) -> set[str]:

@@ -8,8 +8,8 @@ from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.logic.roles import role_of
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing
@@ -45,7 +45,7 @@ def answered_in(text: str) -> str:
     return _CALL.sub(lambda call: "\n".join(_SAID.findall(call[0])), text).strip()
 
 
-class OpenaiReader:
+class OpenaiReader(DraftReader):
     """Reads an array of messages, an object with `messages`, or an array of such objects."""
 
     name = "openai"
@@ -58,27 +58,18 @@ class OpenaiReader:
             return glimpse.has_record(lambda item: is_message(item) or is_conversation(item))
         return glimpse.has_record(is_conversation)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversations of an object with `messages`, of an array of such, or of an array of messages."""
-    text = JsonText(source, source.chunks())
-    if text.peek() != "[":
-        yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], _read)
-    elif Glimpse.from_source(source).has_record(lists_messages):
-        listings = (Listing(text, source.file, f"[{index}]", "messages") for index in text.elements())
-        yield from drafts_of_listings(source, listings, _read)
-    else:
-        nodes = (Node(text.value(), source.file, f"[{index}]") for index in text.elements())
-        yield from drafts_from_messages(source, nodes)
-    text.finish()
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversations of an object with `messages`, of an array of such, or of an array of messages."""
+        text = JsonText(source, source.chunks())
+        if text.peek() != "[":
+            yield from drafts_of_listings(source, [Listing(text, source.file, "", "messages")], _read)
+        elif Glimpse.from_source(source).has_record(lists_messages):
+            listings = (Listing(text, source.file, f"[{index}]", "messages") for index in text.elements())
+            yield from drafts_of_listings(source, listings, _read)
+        else:
+            nodes = (Node(text.value(), source.file, f"[{index}]") for index in text.elements())
+            yield from drafts_from_messages(source, nodes)
+        text.finish()
 
 
 def drafts_of_listings(source: Source, listings: Iterable[Listing], read: Read) -> Iterator[Draft]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.openai import (
     drafts_from_conversation,
     drafts_from_messages,
@@ -12,13 +12,13 @@ from goalmem_cli.transcripts.readers.openai import (
     is_message,
     lists_messages,
 )
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
 
-class OpenaiJsonlReader:
+class OpenaiJsonlReader(DraftReader):
     """Reads lines of messages as one conversation, and each line with `messages` as a conversation of its own."""
 
     name = "openai-jsonl"
@@ -29,17 +29,8 @@ class OpenaiJsonlReader:
         """Return whether one of the first lines is a message or a conversation."""
         return glimpse.has_line(lambda line: is_message(line) or is_conversation(line))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    if Glimpse.from_source(source).has_line(lists_messages):
-        yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
-    else:
-        yield from drafts_from_messages(source, json_lines(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        if Glimpse.from_source(source).has_line(lists_messages):
+            yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
+        else:
+            yield from drafts_from_messages(source, json_lines(source))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
@@ -18,36 +16,21 @@ _LEFT_OUT = {"reasoning": "thinking", "file": "files"}
 _MARKS = frozenset({"step-start", "step-finish", "snapshot", "patch", "compaction", "retry", "agent", "subtask"})
 
 
-class OpencodeReader:
+class OpencodeReader(RecordReader):
     """Reads a file as one session, under its id. A tool's answers are turns of that tool."""
 
     name = "opencode"
-    suffixes = (".json",)
     sign = "`info`, and messages with `parts`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document describes a session, and its messages have parts."""
-        return glimpse.has_record(
-            lambda record: record.has("info") and any(map(_is_message, record.child("messages").elements()))
-        )
+    def _is_meant(self, record: Node) -> bool:
+        return record.has("info") and any(map(_is_message, record.child("messages").elements()))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts_from_document(source, "messages", _messages, _identify)
 
 
 def _is_message(node: Node) -> bool:
     return node.has("info") and node.has("parts")
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    yield from drafts_from_listing(source, Listing(text, source.file, "", "messages"), _messages, _identify)
-    text.finish()
 
 
 def _identify(draft: Draft, about: Node) -> None:

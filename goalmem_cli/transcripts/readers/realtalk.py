@@ -5,40 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.locomo import numbered_sessions, own_id_of, text_with_caption
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_day_first, stamp_from_text
 
 
-class RealtalkReader:
+class RealtalkReader(RecordReader):
     """Reads one chat from a file, or an array of them. `qa`, events and `name` are not part of the conversation."""
 
     name = "realtalk"
-    suffixes = (".json",)
     sign = "sessions of messages with `clean_text`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a turn of a numbered session has `clean_text`, and no `text` as LoCoMo's turns do."""
-        return glimpse.has_record(_has_clean_texts)
+    def _is_meant(self, chat: Node) -> bool:
+        sessions = [chat.child(key).value for key in numbered_sessions(chat)]
+        turns = [
+            turn for session in sessions if isinstance(session, list) for turn in session if isinstance(turn, dict)
+        ]
+        return any("clean_text" in turn and "text" not in turn for turn in turns)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation per chat.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        drafts = source.readable(records(source), lambda chat: drafts_from_chat(chat, source.skip))
-        return conversations_from_drafts(source, self.name, drafts)
-
-
-def _has_clean_texts(chat: Node) -> bool:
-    sessions = [chat.child(key).value for key in numbered_sessions(chat)]
-    turns = [turn for session in sessions if isinstance(session, list) for turn in session if isinstance(turn, dict)]
-    return any("clean_text" in turn and "text" not in turn for turn in turns)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation per chat."""
+        return source.readable(records(source), lambda chat: drafts_from_chat(chat, source.skip))
 
 
 def drafts_from_chat(chat: Node, skip: Skip = refuse) -> Iterator[Draft]:

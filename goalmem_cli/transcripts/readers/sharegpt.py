@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from goalmem_cli.logic.roles import role_of
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.openai import drafts_of_listings, identify
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
@@ -19,45 +19,31 @@ _LINES = (".jsonl", ".ndjson")
 _CALLS = ("function_call", "tool_call")
 
 
-class SharegptReader:
+class SharegptReader(RecordReader):
     """Reads an object with `conversations`, an array of such objects, or one such object a line."""
 
     name = "sharegpt"
     suffixes = (".json", *_LINES)
     sign = "`conversations` of `from` and `value`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record or line has an array of messages with `from` in it."""
-        return glimpse.has_record(_is_conversation) or glimpse.has_line(_is_conversation)
+    def _is_meant(self, node: Node) -> bool:
+        lists = [node.child(key) for key in _KEYS]
+        messages = [message for listed in lists if isinstance(listed.value, list) for message in listed.elements()]
+        return any(message.has("from") for message in messages)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the line, and the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
-
-
-def _is_conversation(node: Node) -> bool:
-    lists = [node.child(key) for key in _KEYS]
-    messages = [message for listed in lists if isinstance(listed.value, list) for message in listed.elements()]
-    return any(message.has("from") for message in messages)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the conversations of lines, or of one document."""
+        glimpse = Glimpse.from_source(source)
+        if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(self._is_meant)):
+            key = _key_of(glimpse.lines)
+            yield from source.readable(json_lines(source), lambda node: _drafts_of_line(source, node, key))
+        else:
+            yield from _drafts_of_document(source, _key_of(glimpse.records))
 
 
 def _key_of(nodes: Iterable[Node]) -> str:
     """Return the key of the list of messages."""
     return next((key for node in nodes for key in _KEYS if node.has(key)), _KEYS[0])
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the conversations of lines, or of one document."""
-    glimpse = Glimpse.from_source(source)
-    if glimpse.document is None or (source.suffix in _LINES and glimpse.has_line(_is_conversation)):
-        key = _key_of(glimpse.lines)
-        yield from source.readable(json_lines(source), lambda node: _drafts_of_line(source, node, key))
-    else:
-        yield from _drafts_of_document(source, _key_of(glimpse.records))
 
 
 def _drafts_of_line(source: Source, node: Node, key: str) -> Iterator[Draft]:

@@ -9,43 +9,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.signal_frames import GONE, People, reactions_to, said_in
 from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
 
-class SignalJsonlReader:
+class SignalJsonlReader(RecordReader):
     """Reads a conversation from each chat, named by its person or group. Message ids are times of sending, in UTC."""
 
     name = "signal-jsonl"
     suffixes = (".jsonl",)
     sign = "lines of `recipient`, `chat` and `chatItem` with `chatId`"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is a frame that only this export has."""
-        return glimpse.has_line(lambda line: line.has("backupTimeMs") or line.child("chatItem").has("chatId"))
+    def _is_meant(self, line: Node) -> bool:
+        return line.has("backupTimeMs") or line.child("chatItem").has("chatId")
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations. All are held in memory, since their messages alternate.
-
-        Raises:
-            InputError: a line is not JSON, or a frame does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation for each chat of the export."""
-    export = _Export()
-    for frame in json_lines(source):
-        source.is_readable(partial(export.take, frame))
-    for draft, messages in export.chats.values():
-        yield from draft.fill(messages)
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a conversation for each chat of the export."""
+        export = _Export()
+        for frame in json_lines(source):
+            source.is_readable(partial(export.take, frame))
+        for draft, messages in export.chats.values():
+            yield from draft.fill(messages)
 
 
 class _Export:

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta, timezone
 from itertools import chain, dropwhile, pairwise
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
     Opening,
@@ -57,12 +56,13 @@ _NUMBER = re.compile(r" \(\+?[\d ]+\)$", re.ASCII)
 _SAID_KINDS = frozenset({"incoming", "outgoing"})
 
 
-class SignalReader:
+class SignalReader(DraftReader):
     """Reads a file as one chat: lines of signal-export, or blocks of sigtop. Signal's own export is `signal-jsonl`."""
 
     name = "signal"
     suffixes = (".txt", ".md")
     sign = "`[2023-12-31 21:15] Name: text`, or blocks with `From:`, `Type:`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines begins a message, and no speaker is a level of a program's log."""
@@ -73,25 +73,16 @@ class SignalReader:
         form = _form_of(first)
         return form is not None and not are_log_levels(match[3] for line in lines if (match := form.fullmatch(line)))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nothing in the file is a message, or a time cannot be read; the place is the line.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the chat of lines, or of sigtop's blocks."""
-    path = Path(source.file)
-    draft = Draft(title=path.parent.name or None if path.stem in _SHARED_NAMES else None)
-    form = _form_of(line for _, line in source.lines())
-    if form is None:
-        return draft.fill(messages_from_openings(draft, _Letters(source, draft).openings()))
-    lines = _Lines(draft, form)
-    openings = openings_with_text(source, lines.opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(messages_from_openings(draft, lines.said_in(openings)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat of lines, or of sigtop's blocks."""
+        path = Path(source.file)
+        draft = Draft(title=path.parent.name or None if path.stem in _SHARED_NAMES else None)
+        form = _form_of(line for _, line in source.lines())
+        if form is None:
+            return draft.fill(messages_from_openings(draft, _Letters(source, draft).openings()))
+        lines = _Lines(draft, form)
+        openings = openings_with_text(source, lines.opening_of, draft.count_stray)
+        return draft.fill(messages_from_openings(draft, lines.said_in(openings)))
 
 
 def _form_of(lines: Iterable[str]) -> re.Pattern[str] | None:
@@ -224,7 +215,7 @@ class _Letters:
         if conversation is not None:
             self._draft.own_id = clean(conversation[1])
         elif line.strip():
-            self._draft.count("lines outside any message left out")
+            self._draft.count_stray()
 
     def _opening(self, first: int, lines: Sequence[str]) -> Opening | None:
         """Return the message of a block, with the newest version of its text; None for notices and bare attachments."""

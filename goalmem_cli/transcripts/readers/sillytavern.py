@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.readers.drafted import RecordReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
@@ -28,26 +27,20 @@ _WRITTEN = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\
 _USER, _ASSISTANT = "user", "assistant"
 
 
-class SillytavernReader:
+class SillytavernReader(RecordReader):
     """Reads a file as one chat, named by the file. The person is its user; each character is an assistant."""
 
     name = "sillytavern"
     suffixes = (".jsonl",)
     sign = "lines of `mes` with `is_user`, below a line with `chat_metadata`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether one of the first lines is the head, or a message as only this program writes it."""
-        return glimpse.has_line(lambda line: _is_message(line) or all(line.has(key) for key in _HEAD))
+    def _is_meant(self, line: Node) -> bool:
+        return _is_message(line) or all(line.has(key) for key in _HEAD)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft()
         messages = source.readable(json_lines(source), partial(_messages, draft, TurnIds()))
-        return conversations_from_drafts(source, self.name, draft.fill(messages))
+        return draft.fill(messages)
 
 
 def _is_message(line: Node) -> bool:

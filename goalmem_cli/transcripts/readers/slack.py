@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Source
@@ -132,12 +131,13 @@ _UPLOAD = re.compile(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: 
 _ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
-class SlackReader:
+class SlackReader(DraftReader):
     """Reads a channel as a conversation. All messages, those of threads too, are in the order of their times."""
 
     name = "slack"
     suffixes = (".json",)
     sign = "a folder with users and channels, or messages with `ts`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the folder is an export, or the file is a day of a channel."""
@@ -146,14 +146,9 @@ class SlackReader:
         is_array = glimpse.document is not None and isinstance(glimpse.document.value, list)
         return is_array and glimpse.has_record(_is_message)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield one conversation for each channel.
-
-        Raises:
-            InputError: a file cannot be read, or a message does not have the layout; the path is that file's.
-        """
-        drafts = _drafts_of_day(source) if source.folder is None else _drafts(source, source.folder)
-        return with_quotes(conversations_from_drafts(source, self.name, drafts))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield one conversation for each channel."""
+        return _drafts_of_day(source) if source.folder is None else _drafts_of_folder(source, source.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +175,7 @@ def _is_message(node: Node) -> bool:
     return node.child("type").value == "message" and isinstance(time, str) and _TIME.fullmatch(time) is not None
 
 
-def _drafts(source: Source, root: Place) -> Iterator[Draft]:
+def _drafts_of_folder(source: Source, root: Place) -> Iterator[Draft]:
     """Yield a conversation for each folder with files of days."""
     directory = _directory(root)
     for folder in _entries(root):

@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.sms_elements import Element, elements
 from goalmem_cli.transcripts.reading.attributes import attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
@@ -31,31 +30,24 @@ _NOTHING = ("", "null", "(Unknown)")
 _ME = "Me"
 
 
-class SmsBackupReader:
+class SmsBackupReader(DraftReader):
     """Reads the messages with a number, or with a group of them, as a conversation. Times are UTC; turns have ids."""
 
     name = "sms-backup"
     suffixes = (".xml",)
     sign = "XML whose root is `<smses>`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document's root is that of a backup."""
         return glimpse.head.lstrip().startswith("<") and _ROOT.search(glimpse.head) is not None
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations. All texts are held in memory, since the numbers alternate.
-
-        Raises:
-            InputError: it is not XML, defines entities, or a message has no number; the place is the line.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    backup = _Backup(source)
-    source.is_readable(backup.read)
-    for draft, openings in backup.chats.values():
-        yield from draft.fill(map(partial(_message, TurnIds(), backup.names), openings))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the file's conversations. All texts are held in memory, since the numbers alternate."""
+        backup = _Backup(source)
+        source.is_readable(backup.read)
+        for draft, openings in backup.chats.values():
+            yield from draft.fill(map(partial(_message, TurnIds(), backup.names), openings))
 
 
 class _Backup:

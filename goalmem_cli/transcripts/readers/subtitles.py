@@ -17,8 +17,8 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, are_log_levels
 from goalmem_cli.transcripts.reading.source import Source
@@ -69,7 +69,7 @@ _Begun = tuple[timedelta | None, str, datetime | None]
 """The time, speaker and day with which a cue begins."""
 
 
-class SubtitlesReader:
+class SubtitlesReader(DraftReader):
     """Reads a file as one conversation. Times are on the day in the name of the file or its folder, else unknown."""
 
     name = "subtitles"
@@ -90,21 +90,17 @@ class SubtitlesReader:
         fewest = 1 if any(map(_CHAT.fullmatch, lines[:1])) else _FEWEST
         return len(found) >= fewest and 2 * len(found) >= len(lines) and not are_log_levels(names)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            InputError: nobody says anything in it, or it cannot be read.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
         draft, day = Draft(), _day_of(Path(source.file))
         messages = (Message(cue.speaker, cue.text, _said(cue, day)) for cue in _joined(_cues(source, draft)))
-        return conversations_from_drafts(source, self.name, draft.fill(messages))
+        return draft.fill(messages)
 
 
 def _said_on(line: str) -> re.Match[str] | None:
     """Return the match if the line has one of the forms with time, speaker and text on one line."""
-    forms = (_LINE,) if line[:1] in ("[", "(") else (_CHAT, _CLOUD) if line[:1].isdigit() else ()
-    return next((match for form in forms if (match := form.fullmatch(line))), None)
+    if line.startswith(("[", "(")):
+        return _LINE.fullmatch(line)
+    return _CHAT.fullmatch(line) or _CLOUD.fullmatch(line) if line[:1].isdigit() else None
 
 
 def _head_of(line: str) -> re.Match[str] | None:
@@ -153,7 +149,7 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
     for _, line in source.lines():
         cue = None if is_headed or "-->" not in line else _CUE.fullmatch(line)
         head = _head_of(line) if is_headed or begun is None else None
-        said = head if is_headed else _said_on(line) or head
+        said = head if is_headed or cue is not None else _said_on(line) or head
         if cue is None and said is None:
             if "From" in line:
                 near_misses.look_at(line)
@@ -162,7 +158,7 @@ def _cues(source: Source, draft: Draft) -> Iterator[_Cue]:
         if begun is not None:
             yield _cue(begun, texts)
         elif cue is None:
-            draft.count("lines outside any message left out", sum(map(bool, map(str.strip, texts))))
+            draft.count_stray(sum(map(bool, map(str.strip, texts))))
         is_headed = is_headed or (said is not None and said is head)
         begun, texts = _begun(cue, said, is_headed), [] if said is None else [said["text"]]
     if begun is not None:
@@ -180,10 +176,11 @@ def _begun(cue: re.Match[str] | None, said: re.Match[str] | None, is_headed: boo
 def _cue(begun: _Begun, lines: list[str]) -> _Cue:
     """Return the cue without tags. The next cue's number or name follows a blank line, and is dropped."""
     at, speaker, day = begun
-    text = _FOOTER.sub("", "\n".join(line.removeprefix("\t") for line in lines))
+    text = "\n".join([line.removeprefix("\t") for line in lines])
+    text = _FOOTER.sub("", text) if "Transcribed by" in text else text
     if not speaker:
         text = text.partition("\n\n")[0]
-        voice = _VOICE.search(text)
+        voice = _VOICE.search(text) if "<v" in text else None
         speaker = voice["speaker"].strip() if voice else ""
     text = html.unescape(_TAG.sub("", text) if "<" in text else text).strip()
     named = None if speaker else _NAMED.fullmatch(text)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 
 from goalmem_cli.logic.roles import TOOL, role_of
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.kakaotalk import NOTICE, STAND_IN
 from goalmem_cli.transcripts.reading.columns import COLUMNS, Header, header_of, rows_below
 from goalmem_cli.transcripts.reading.day_orders import Order, dating_of, settled
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
@@ -31,7 +31,7 @@ Numbers are none: Android's type 1 is received.
 _YES = frozenset(("1", "true", "yes"))
 
 
-class TableReader:
+class TableReader(DraftReader):
     """Reads each row as a message. Columns are found by their names, or given (`Source.columns`)."""
 
     name = "table"
@@ -43,36 +43,26 @@ class TableReader:
         header = header_of(glimpse.head.partition("\n")[0], {})
         return header is not None and header.has("speaker")
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations; one if no column names the conversation.
-
-        Raises:
-            UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: no column holds the texts, a column that was given is missing, or a row cannot be read.
-        """
-        return conversations_from_drafts(source, self.name, _drafts(source))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the table as one conversation, or as one for each value of its conversation column."""
-    header = header_of(source.head.partition("\n")[0], source.columns)
-    if header is None:
-        names = ", ".join(source.columns.values()) or "text, message, content ..."
-        reason = f"its first line names no such columns ({names})"
-        raise source.error("line 1", reason, f"--columns text=NAME says which, and so for {', '.join(COLUMNS[:2])}")
-    table = _Table(source, header)
-    is_said = False
-    if not header.has("conversation"):
-        draft = Draft()
-        draft.count(_WINDOWS_READ, source.is_of_excel)
-        yield from draft.fill(table.messages(draft, rows_below(source, header)))
-        return
-    for name, rows in table.conversations():
-        is_id = header.names[header.places["conversation"]].lower().endswith("id") and len(name) >= _LONG_ID
-        draft = Draft(name if is_id else None, f"{source.stem} {name}".strip(), place=f"conversation {name}")
-        draft.count(_WINDOWS_READ, source.is_of_excel and not is_said)
-        is_said = True
-        yield from draft.fill(table.messages(draft, rows))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the table as one conversation, or as one for each value of its conversation column."""
+        header = header_of(source.head.partition("\n")[0], source.columns)
+        if header is None:
+            names = ", ".join(source.columns.values()) or "text, message, content ..."
+            reason = f"its first line names no such columns ({names})"
+            raise source.error("line 1", reason, f"--columns text=NAME says which, and so for {', '.join(COLUMNS[:2])}")
+        table = _Table(source, header)
+        is_said = False
+        if not header.has("conversation"):
+            draft = Draft()
+            draft.count(_WINDOWS_READ, source.is_of_excel)
+            yield from draft.fill(table.messages(draft, rows_below(source, header)))
+            return
+        for name, rows in table.conversations():
+            is_id = header.names[header.places["conversation"]].lower().endswith("id") and len(name) >= _LONG_ID
+            draft = Draft(name if is_id else None, f"{source.stem} {name}".strip(), place=f"conversation {name}")
+            draft.count(_WINDOWS_READ, source.is_of_excel and not is_said)
+            is_said = True
+            yield from draft.fill(table.messages(draft, rows))
 
 
 class _Table:

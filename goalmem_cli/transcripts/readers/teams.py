@@ -10,11 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.html_text import text_from_html
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
@@ -30,33 +28,22 @@ _UNSAID = ("legacyquote",)
 _SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html", "InviteFreeRelationshipChanged/Initialized"})
 
 
-class TeamsReader:
+class TeamsReader(RecordReader):
     """Reads a conversation under its own id. People have the names that they showed; the exporter has only an id."""
 
     name = "teams"
-    suffixes = (".json",)
     sign = "`conversations` with `MessageList`"
+    is_of_people = True
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the document lists conversations with a `MessageList`."""
-        return glimpse.has_record(
-            lambda record: any(one.has("MessageList") for one in record.child("conversations").elements())
-        )
+    def _is_meant(self, record: Node) -> bool:
+        return any(one.has("MessageList") for one in record.child("conversations").elements())
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations. Each is read whole into memory, since its newest message comes first.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    conversations = Listing(text, source.file, "", "conversations").items()
-    yield from source.readable(conversations, partial(_drafts_of, source))
-    text.finish()
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the file's conversations. Each is read whole into memory, since its newest message comes first."""
+        text = JsonText(source, source.chunks())
+        conversations = Listing(text, source.file, "", "conversations").items()
+        yield from source.readable(conversations, partial(_drafts_of, source))
+        text.finish()
 
 
 def _drafts_of(source: Source, conversation: Node) -> Iterator[Draft]:

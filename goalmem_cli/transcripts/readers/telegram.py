@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import quotes_of, with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.quotes import quotes_of
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import drafts_from_listing
@@ -41,25 +41,33 @@ _CHAT_KINDS = frozenset(_PEERS) | {
 }  # fmt: skip
 
 
-class TelegramReader:
+class TelegramReader(DraftReader):
     """Reads a chat as a conversation. Service messages, and media without a text, are counted."""
 
     name = "telegram"
     suffixes = (".json",)
     sign = "messages with `from` and `date_unixtime`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the document is a chat or an account as Telegram Desktop writes them."""
         document = glimpse.document
         return document is not None and glimpse.has_record(lambda record: _is_account(record) or _is_chat(record))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat of the file, or all chats of an account."""
+        text = JsonText(source, source.chunks())
+        document = Glimpse.from_source(source).document
+        if text.peek() != "{" or document is None or not _is_account(document):
+            listing = Listing(text, source.file, "", "messages")
+            yield from drafts_from_listing(source, listing, _messages, _identify)
+        else:
+            for key in text.members():
+                if key in _CHAT_LISTS:
+                    yield from _drafts_from_chats(source, text, Node(None, source.file, key))
+                else:
+                    text.value()
+        text.finish()
 
 
 def _is_account(node: Node) -> bool:
@@ -78,22 +86,6 @@ def _is_chat(node: Node) -> bool:
     )
     kind = node.child("type").value
     return is_known or (isinstance(kind, str) and kind in _CHAT_KINDS)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the chat of the file, or all chats of an account."""
-    text = JsonText(source, source.chunks())
-    document = Glimpse.from_source(source).document
-    if text.peek() != "{" or document is None or not _is_account(document):
-        listing = Listing(text, source.file, "", "messages")
-        yield from drafts_from_listing(source, listing, _messages, _identify)
-    else:
-        for key in text.members():
-            if key in _CHAT_LISTS:
-                yield from _drafts_from_chats(source, text, Node(None, source.file, key))
-            else:
-                text.value()
-    text.finish()
 
 
 def _drafts_from_chats(source: Source, text: JsonText, chats: Node) -> Iterator[Draft]:

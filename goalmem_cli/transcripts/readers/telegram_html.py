@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import quotes_of, with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
+from goalmem_cli.transcripts.readers.quotes import quotes_of
 from goalmem_cli.transcripts.readers.telegram_page import AUTHOR, SPEAKER, TEXT, Found, Page
 from goalmem_cli.transcripts.reading.attributes import attributes
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
@@ -30,12 +30,13 @@ _VIA = re.compile(r" via @\w+$", re.ASCII)
 _NOBODY = "Deleted Account"
 
 
-class TelegramHtmlReader:
+class TelegramHtmlReader(DraftReader):
     """Reads a folder of pages, or one page, as a chat, named by its head. Ids are the messages' numbers."""
 
     name = "telegram-html"
     suffixes = (".html", ".htm")
     sign = 'pages with `<div class="page_body chat_page">`; a folder with `messages.html`'
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the page, or the folder's first one, has the structure of Telegram's pages."""
@@ -44,19 +45,10 @@ class TelegramHtmlReader:
             return first is not None and self.recognises(first)
         return all(sign in glimpse.head for sign in _SIGNS)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the chat.
-
-        Raises:
-            InputError: a file or a time cannot be read; the place is the message.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    pages = [source] if source.folder is None else map(source.part, parts_in(source.folder, _FILE))
-    chat = _Chat()
-    return chat.draft.fill(message for page in pages for message in chat.messages_on(page))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        pages = [source] if source.folder is None else map(source.part, parts_in(source.folder, _FILE))
+        chat = _Chat()
+        return chat.draft.fill(message for page in pages for message in chat.messages_on(page))
 
 
 class _Chat:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.statements import Statement, drafts, in_order
-from goalmem_cli.transcripts.reading.drafts import conversations_from_drafts
-from goalmem_cli.transcripts.reading.glimpse import Glimpse
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -30,7 +29,7 @@ _GRANTED = re.compile(
 """A question that makes an assumption: "If today is 18 May 2023, when ...?"."""
 
 
-class TotReader:
+class TotReader(RecordReader):
     """Reads one conversation from all rows with the same facts: the lines of `prompt` that state one, by years.
 
     An arithmetic row has its statements in `question`. Its sentences are the conversation, except those that ask or say
@@ -41,17 +40,11 @@ class TotReader:
     suffixes = (".json", ".jsonl", ".ndjson")
     sign = "questions of Test of Time with `question_type` and `label`"
 
-    def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record, or a line, is a question with its type and label."""
-        return glimpse.has_record(_is_row) or glimpse.has_line(_is_row)
+    def _is_meant(self, row: Node) -> bool:
+        return all(map(row.has, ("question", "question_type", "label")))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations.
-
-        Raises:
-            InputError: a row does not have the layout; the place is its line, or the path to the value.
-        """
-        return conversations_from_drafts(source, self.name, drafts(source, facts_of, _told))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        return drafts(source, facts_of, _told)
 
 
 def facts_of(row: Node) -> tuple[str, ...]:
@@ -81,7 +74,3 @@ def _told(facts: Sequence[str]) -> tuple[Statement, ...]:
     if all(map(_FACT.fullmatch, facts)):
         return in_order(facts)
     return tuple(Statement(" ".join(fact.split()), None) for fact in facts)
-
-
-def _is_row(row: Node) -> bool:
-    return all(map(row.has, ("question", "question_type", "label")))

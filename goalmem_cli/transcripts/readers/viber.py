@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Dating, Written, dating_of, settled
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, messages_from_openings, openings_with_text
 from goalmem_cli.transcripts.reading.source import Source
@@ -26,12 +25,13 @@ _NEARLY = re.compile(_TIME)
 _FIRST_LINES, _FEWEST = 40, 2
 
 
-class ViberReader:
+class ViberReader(DraftReader):
     """Reads a file as one chat. Times are local; turns have ids."""
 
     name = "viber"
     suffixes = (".csv",)
     sign = "rows of a day, a time, a name, a number and a text, without a first line of names (untested)"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the first line is a message, and one more if there are several lines."""
@@ -39,26 +39,16 @@ class ViberReader:
         found = list(map(_LINE.fullmatch, lines))
         return bool(found) and found[0] is not None and sum(map(bool, found)) >= min(_FEWEST, len(lines))
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: no line is a message, or the file cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the chat; the order of day and month is found from all dates first."""
-    draft = Draft()
-    written = (when for _, line in source.lines() if (found := _LINE.fullmatch(line)) and (when := _written(found)))
-    dating = dating_of(written)
-    if dating is None:
-        raise source.error("", "no line is a message of Viber", "such as 01/02/2024,10:36:02,Mira,+44...,text")
-    chat = _Chat(source, draft, settled(source, dating))
-    openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(messages_from_openings(draft, map(_unquoted, openings)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat; the order of day and month is found from all dates first."""
+        draft = Draft()
+        written = (when for _, line in source.lines() if (found := _LINE.fullmatch(line)) and (when := _written(found)))
+        dating = dating_of(written)
+        if dating is None:
+            raise source.error("", "no line is a message of Viber", "such as 01/02/2024,10:36:02,Mira,+44...,text")
+        chat = _Chat(source, draft, settled(source, dating))
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
+        return draft.fill(messages_from_openings(draft, map(_unquoted, openings)))
 
 
 def _written(found: re.Match[str]) -> Written | None:

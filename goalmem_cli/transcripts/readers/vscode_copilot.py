@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any
 
 from goalmem_cli.logic.roles import ASSISTANT, USER
-from goalmem_cli.records import Conversation
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.listed import drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
+from goalmem_cli.transcripts.reading.listed import drafts_from_document
+from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -86,7 +85,7 @@ _MARKDOWN = ("", "markdownContent", "markdownVuln")
 _LEFT_OUT = {"toolInvocationSerialized": "tool calls left out", "thinking": "thinking left out"}
 
 
-class VscodeCopilotReader:
+class VscodeCopilotReader(DraftReader):
     """Reads a file as a session, under its id. A request has the user's question and the model's answer."""
 
     name = "vscode-copilot"
@@ -97,14 +96,10 @@ class VscodeCopilotReader:
         """Return whether the document, or the one at the beginning of a log, lists requests."""
         return glimpse.has_record(_is_session) or glimpse.has_line(_begins_log)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the session. A log is read whole into memory, since any line may change what an earlier one gave.
-
-        Raises:
-            InputError: the document does not have the layout; the place is the path to the value.
-        """
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the session. A log is read whole into memory, since any line may change what an earlier one gave."""
         is_log = Glimpse.from_source(source).has_line(_begins_log)
-        return conversations_from_drafts(source, self.name, _drafts_of_log(source) if is_log else _drafts(source))
+        return _drafts_of_log(source) if is_log else drafts_from_document(source, "requests", _messages, _identify)
 
 
 def _is_session(node: Node) -> bool:
@@ -114,12 +109,6 @@ def _is_session(node: Node) -> bool:
 
 def _begins_log(line: Node) -> bool:
     return line.child("kind").value == WHOLE and _is_session(line.child("v"))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    text = JsonText(source, source.chunks())
-    yield from drafts_from_listing(source, Listing(text, source.file, "", "requests"), _messages, _identify)
-    text.finish()
 
 
 def _drafts_of_log(source: Source) -> Iterator[Draft]:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.wechat_qq_lines import (
     CHAT,
     EXPORT_OF_QQ,
@@ -26,7 +25,7 @@ from goalmem_cli.transcripts.readers.wechat_qq_lines import (
     head_in,
     opening_of,
 )
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
     Opening,
@@ -45,19 +44,27 @@ _RECALLED = re.compile(r".{0,100}撤回了一条消息.{0,20}")
 _FEWEST = 2
 
 
-class _TimedReader:
+class _TimedReader(DraftReader):
     """Reads a chat of such lines; each file is one, or several of QQ. Times are local; turns have ids."""
 
-    name: str
     suffixes: tuple[str, ...] = (".txt",)
+    is_of_people = True
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversations.
-
-        Raises:
-            InputError: nobody says anything in it, or it cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a conversation for each chat; lines with titles begin a new one."""
+        form = form_of(first_lines(source.head)) or TIME_FIRST
+        strays: list[str] = []
+        openings = openings_with_text(source, lambda line: opening_of(line, form), lambda: strays.append(""))
+        filled = (opening for opening in openings if opening.speaker or opening.text.strip())
+        title: str | None = None
+        for is_title, group in groupby(filled, lambda opening: opening.speaker == TITLE):
+            if is_title:
+                title = [opening.text for opening in group][-1].partition("\n")[0]
+                continue
+            draft = Draft(title=title)
+            draft.count_stray(len(strays))
+            strays.clear()
+            yield from draft.fill(messages_from_openings(draft, _said_in(draft, group)))
 
 
 class QqReader(_TimedReader):
@@ -95,23 +102,6 @@ class WechatReader(_TimedReader):
             and found["who"]
         ]
         return max(Counter(heads).values(), default=0) >= _FEWEST and not are_log_levels(heads)
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation for each chat; lines with titles begin a new one."""
-    form = form_of(first_lines(source.head)) or TIME_FIRST
-    strays: list[str] = []
-    openings = openings_with_text(source, lambda line: opening_of(line, form), lambda: strays.append(""))
-    filled = (opening for opening in openings if opening.speaker or opening.text.strip())
-    title: str | None = None
-    for is_title, group in groupby(filled, lambda opening: opening.speaker == TITLE):
-        if is_title:
-            title = [opening.text for opening in group][-1].partition("\n")[0]
-            continue
-        draft = Draft(title=title)
-        draft.count("lines outside any message left out", len(strays))
-        strays.clear()
-        yield from draft.fill(messages_from_openings(draft, _said_in(draft, group)))
 
 
 def _said_in(draft: Draft, openings: Iterator[Opening]) -> Iterator[Opening]:

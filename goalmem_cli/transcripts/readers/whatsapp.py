@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from goalmem_cli.records import STANDARD_INPUT, Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.records import STANDARD_INPUT
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
 from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
 from goalmem_cli.transcripts.readers.whatsapp_texts import begins_with_day, is_about_encryption, kept_from_text
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
-from goalmem_cli.transcripts.reading.drafts import Draft, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import (
     NearMisses,
@@ -47,12 +47,13 @@ _CHAT_NAME = re.compile(
 _CHINESE_NAME = re.compile(r"[与與](?P<name>.+)的 ?WhatsApp ?(?:聊天|对话|對話)(?:[ _]?\(\d{1,3}\))?")
 
 
-class WhatsappReader:
+class WhatsappReader(DraftReader):
     """Reads a file as one chat. All its dates together decide whether they begin with the day or the month."""
 
     name = "whatsapp"
     suffixes = (".txt",)
     sign = "a date, a time and `Name: text`, in any language's form"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether one of the first lines begins like a message, and is not another program's."""
@@ -66,30 +67,20 @@ class WhatsappReader:
         names = [name for header in headers if (name := speakers.speaker_and_text(header)[0])]
         return bool(names) and not are_log_levels(names) and not _is_of_another_program(headers[0], glimpse.head)
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the file's conversation.
-
-        Raises:
-            UnclearDates: its dates leave open whether the day or the month comes first.
-            InputError: no line begins like a message, or the file cannot be read.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield the chat; its form, speakers and order of dates are found over the whole file first."""
-    speakers = Speakers()
-    first = next(headers_from_lines(source.lines()), None)
-    counted: Counter[Layout] = Counter()
-    dates = _dates(source, first, speakers, counted)
-    dating = dating_of(dates)
-    if first is None or dating is None:
-        reason = "no line begins with a date and a time as WhatsApp writes them"
-        raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
-    draft = Draft(*_names(source.file))
-    chat = _Chat(source, draft, speakers, first.form, _datings(source, first, dating, counted))
-    openings = openings_with_text(source, chat.opening_of, lambda: draft.count("lines outside any message left out"))
-    return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the chat; its form, speakers and order of dates are found over the whole file first."""
+        speakers = Speakers()
+        first = next(headers_from_lines(source.lines()), None)
+        counted: Counter[Layout] = Counter()
+        dates = _dates(source, first, speakers, counted)
+        dating = dating_of(dates)
+        if first is None or dating is None:
+            reason = "no line begins with a date and a time as WhatsApp writes them"
+            raise source.error("", reason, "years are those of the Gregorian or the Buddhist calendar")
+        draft = Draft(*_names(source.file))
+        chat = _Chat(source, draft, speakers, first.form, _datings(source, first, dating, counted))
+        openings = openings_with_text(source, chat.opening_of, draft.count_stray)
+        return draft.fill(messages_from_openings(draft, chat.said_in(openings)))
 
 
 def _dates(source: Source, first: Header | None, speakers: Speakers, counted: Counter[Layout]) -> Iterator[Written]:

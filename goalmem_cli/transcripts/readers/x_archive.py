@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts.readers.quotes import with_quotes
+from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
-from goalmem_cli.transcripts.reading.drafts import Draft, Message, conversations_from_drafts
+from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Node
@@ -30,12 +29,13 @@ _MEDIA = re.compile(r"https?://(?:twitter|x)\.com/messages/media/\d+", re.ASCII)
 _ACCOUNT, _DATA, _OWNER = "account.js", "data", "Me"
 
 
-class XArchiveReader:
+class XArchiveReader(DraftReader):
     """Reads a conversation for each id in an archive, in its folder `data` or in one file; times are UTC."""
 
     name = "x-archive"
     suffixes = ()
     sign = "`window.YTD.direct_messages.part0 = [`; a folder with `direct-messages.js`"
+    is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
         """Return whether the folder has such files, or the file assigns messages as X does."""
@@ -43,13 +43,17 @@ class XArchiveReader:
             return bool(_files_in(glimpse.folder)[1])
         return _MESSAGES.match(glimpse.head) is not None
 
-    def read(self, source: Source) -> Iterator[Conversation]:
-        """Yield the conversations. All are held in memory, since their newest message comes first.
-
-        Raises:
-            InputError: a file is no such assignment, or does not have the layout; the place is the path to the value.
-        """
-        return with_quotes(conversations_from_drafts(source, self.name, _drafts(source)))
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield a conversation for each id, its messages oldest first."""
+        place, files = (None, []) if source.folder is None else _files_in(source.folder)
+        owner = {} if place is None else _owner_in(source.part(place / _ACCOUNT), place / _ACCOUNT)
+        chats: dict[str, tuple[Draft, list[Node]]] = {}
+        for part in map(source.part, files) if files else iter([source]):
+            for entry in _assigned(part):
+                source.is_readable(partial(_take, chats, entry))
+        for draft, events in chats.values():
+            listed = oldest_first(iter(events), "createdAt")
+            yield from draft.fill(source.readable(listed, partial(_messages, draft, owner)))
 
 
 def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
@@ -62,19 +66,6 @@ def _files_in(folder: Place) -> tuple[Place | None, list[Place]]:
     except OSError:
         pass  # the reader will say why it cannot be read
     return None, []
-
-
-def _drafts(source: Source) -> Iterator[Draft]:
-    """Yield a conversation for each id, its messages oldest first."""
-    place, files = (None, []) if source.folder is None else _files_in(source.folder)
-    owner = {} if place is None else _owner_in(source.part(place / _ACCOUNT), place / _ACCOUNT)
-    chats: dict[str, tuple[Draft, list[Node]]] = {}
-    for part in map(source.part, files) if files else iter([source]):
-        for entry in _assigned(part):
-            source.is_readable(partial(_take, chats, entry))
-    for draft, events in chats.values():
-        listed = oldest_first(iter(events), "createdAt")
-        yield from draft.fill(source.readable(listed, partial(_messages, draft, owner)))
 
 
 def _assigned(source: Source) -> Iterator[Node]:

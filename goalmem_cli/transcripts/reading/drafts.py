@@ -112,6 +112,10 @@ class Draft:
         """Count something repaired or left out, for the conversation's notes."""
         self._repairs[repair] += times
 
+    def count_stray(self, times: int = 1) -> None:
+        """Count lines outside any message."""
+        self.count("lines outside any message left out", times)
+
     @property
     def is_full(self) -> bool:
         """Whether as much was added since the last stretch as should be in memory at once."""

@@ -7,6 +7,7 @@ from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 
@@ -30,3 +31,14 @@ def drafts_from_listing(source: Source, listing: Listing, read: Read, identify: 
             listing.pass_over()
             raise
         yield filled
+
+
+def drafts_from_document(source: Source, key: str, read: Read, identify: Identify) -> Iterator[Draft]:
+    """Yield the conversation of a document that is an object with a list of messages under `key`.
+
+    Raises:
+        InputError: as `drafts_from_listing`, or something follows the object.
+    """
+    text = JsonText(source, source.chunks())
+    yield from drafts_from_listing(source, Listing(text, source.file, "", key), read, identify)
+    text.finish()

@@ -33,7 +33,7 @@ class Opening:
 
 
 def openings_with_text(
-    source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None]
+    source: Source, opening_of: Callable[[str], Opening | None], stray: Callable[[], None] = lambda: None
 ) -> Iterator[Opening]:
     """Yield each message with all its lines, unchanged. `stray` is called for each filled line before the first.
 
