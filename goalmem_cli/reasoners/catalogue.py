@@ -120,33 +120,14 @@ def _with_settings(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StepSettings:
-    """The settings of a reasoner that goes step by step: its most steps; 0 is the common `max_steps`."""
-
-    max_steps: int = 0
+def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tuple[int, int]]:
+    """Return the least and most calls of a reasoner whose calls depend on the allowed number of steps."""
+    return lambda choices: calls(choices.max_steps)
 
 
-def _by_steps(
-    name: str,
-    make: Callable[[Tools, int], Reasoner],
-    steps: Sequence[str],
-    calls: Callable[[int], tuple[int, int]],
-    **more: Any,
-) -> ReasonerEntry:
-    """Return the entry of a reasoner that goes step by step."""
-
-    def most(choices: Choices) -> int:
-        own = settings_from(name, StepSettings, choices.settings.get(name, {}), "reasoners")
-        return own.max_steps or choices.max_steps
-
-    return ReasonerEntry(
-        lambda tools, sources: make(tools, most(sources.choices)),
-        _always(steps),
-        lambda choices: calls(most(choices)),
-        settings=StepSettings,
-        **more,
-    )
+def _react_steps(choices: Choices) -> int:
+    own = settings_from(react.NAME, react.ReactSettings, choices.settings.get(react.NAME, {}), "reasoners")
+    return own.max_steps or choices.max_steps
 
 
 def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
@@ -235,16 +216,20 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         lambda _: reformulate.calls(),
     ),
     reflect.NAME: _with_settings(reflect.NAME, reflect.ReflectSettings, reflect.Reflect, reflect.STEPS, reflect.calls),
-    react.NAME: _by_steps(react.NAME, react.React, react.STEPS, react.calls),
+    react.NAME: ReasonerEntry(
+        lambda tools, sources: react.React(tools, _react_steps(sources.choices)),
+        _always(react.STEPS),
+        lambda choices: react.calls(_react_steps(choices)),
+        settings=react.ReactSettings,
+    ),
     memguide.NAME: _with_settings(
         memguide.NAME, memguide.MemGuideSettings, memguide.MemGuide, memguide.STEPS, memguide.calls
     ),
     tiser.NAME: ReasonerEntry(lambda tools, _: tiser.Tiser(tools), _always(tiser.STEPS), _always(direct.calls())),
-    remem.NAME: _by_steps(
-        remem.NAME,
-        lambda tools, steps: remem.Remem(tools, _episodic(tools), steps),
-        remem.STEPS,
-        remem.calls,
+    remem.NAME: ReasonerEntry(
+        lambda tools, sources: remem.Remem(tools, _episodic(tools), sources.choices.max_steps),
+        _always(remem.STEPS),
+        _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),
     tiser.WHOLE: ReasonerEntry(
@@ -253,11 +238,10 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         _always(full_context.calls()),
         shows_all=True,
     ),
-    remem.WITH_TISER: _by_steps(
-        remem.WITH_TISER,
-        lambda tools, steps: remem.RememTiser(tools, _episodic(tools), steps),
-        remem.TISER_STEPS,
-        remem.calls,
+    remem.WITH_TISER: ReasonerEntry(
+        lambda tools, sources: remem.RememTiser(tools, _episodic(tools), sources.choices.max_steps),
+        _always(remem.TISER_STEPS),
+        _by_steps(remem.calls),
         backbone=remem.MEMORY,
     ),
     remem.SINGLE: ReasonerEntry(
@@ -266,11 +250,10 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         _always((1, 1)),
         backbone=remem.MEMORY,
     ),
-    graphrag_global.NAME: _by_steps(
-        graphrag_global.NAME,
-        lambda tools, steps: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), steps),
-        graphrag_global.STEPS,
-        graphrag_global.calls,
+    graphrag_global.NAME: ReasonerEntry(
+        lambda tools, sources: graphrag_global.GraphRAGGlobal(tools, _reporting(tools), sources.choices.max_steps),
+        _always(graphrag_global.STEPS),
+        _by_steps(graphrag_global.calls),
         shows_all=True,
         backbone=graphrag_global.MEMORY,
     ),
