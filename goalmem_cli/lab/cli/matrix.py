@@ -175,10 +175,10 @@ def _changed(
     settings: Settings, variant: Variant, own: Collection[str], key: Literal["backbones", "reasoners"]
 ) -> Settings:
     """Return the settings of a variant; those called as in `own` are its own, the others are common ones."""
-    common = {name: value for name, value in variant.changes.items() if name not in own}
+    changes: dict[str, Any] = {name: value for name, value in variant.changes.items() if name not in own}
     every: Mapping[str, Mapping[str, Any]] = getattr(settings, key)
     told = {**every.get(variant.of, {}), **{name: variant.changes[name] for name in own if name in variant.changes}}
-    return replace(settings, **common, **({key: {**every, variant.of: told}} if told else {}))
+    return replace(settings, **(changes | {key: {**every, variant.of: told}} if told else changes))
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:

@@ -161,10 +161,8 @@ class _Group:
         """Say whether the row can be measured with the group's settings, and the group's rows with what it needs."""
         for name in {*needed, *self.settings}:
             here, there = self.settings.get(name), needed.get(name)
-            if here == there:
-                continue
-            concerned = [pair] if there is None else self.pairs if here is None else [pair]
-            if (here is not None and there is not None) or any(_concerns(name, each) for each in concerned):
+            concerned = self.pairs if here is None else [pair]
+            if here != there and (None not in (here, there) or any(_concerns(name, each) for each in concerned)):
                 return False
         return True
 
