@@ -125,6 +125,11 @@ def _by_steps(calls: Callable[[int], tuple[int, int]]) -> Callable[[Choices], tu
     return lambda choices: calls(choices.max_steps)
 
 
+def _react_steps(choices: Choices) -> int:
+    own = settings_from(react.NAME, react.ReactSettings, choices.settings.get(react.NAME, {}), "reasoners")
+    return own.max_steps or choices.max_steps
+
+
 def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     choices = sources.choices
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
@@ -212,9 +217,10 @@ REASONERS: Mapping[str, ReasonerEntry] = {
     ),
     reflect.NAME: _with_settings(reflect.NAME, reflect.ReflectSettings, reflect.Reflect, reflect.STEPS, reflect.calls),
     react.NAME: ReasonerEntry(
-        lambda tools, sources: react.React(tools, sources.choices.max_steps),
+        lambda tools, sources: react.React(tools, _react_steps(sources.choices)),
         _always(react.STEPS),
-        _by_steps(react.calls),
+        lambda choices: react.calls(_react_steps(choices)),
+        settings=react.ReactSettings,
     ),
     memguide.NAME: _with_settings(
         memguide.NAME, memguide.MemGuideSettings, memguide.MemGuide, memguide.STEPS, memguide.calls
@@ -227,7 +233,7 @@ REASONERS: Mapping[str, ReasonerEntry] = {
         backbone=remem.MEMORY,
     ),
     tiser.WHOLE: ReasonerEntry(
-        lambda tools, sources: tiser.TiserFullContext(tools, sources.transcript),
+        lambda tools, sources: tiser.TiserFullContext(tools, sources.transcript, sources.prompt_of),
         _always(tiser.STEPS),
         _always(full_context.calls()),
         shows_all=True,

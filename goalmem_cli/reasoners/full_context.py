@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Protocol
@@ -51,15 +51,21 @@ class FullContext:
 
     name, step = NAME, READ
 
-    def __init__(self, tools: Tools, transcript: Transcript) -> None:
+    def __init__(
+        self, tools: Tools, transcript: Transcript, prompt_of: Callable[[Question], str] | None = None
+    ) -> None:
+        """Keep what it works with; where `prompt_of` has the benchmark's own prompt, facts go in the order of that."""
         self._tools = tools
         self._transcript = transcript
+        self._prompt_of = prompt_of or (lambda _: "")
 
     def answer(self, question: Question) -> Trace:
         """Return the trace of the question."""
         started = perf_counter()
         every = self._transcript.turns(question.conversations)
         turns = chronological(filter(within_time(scope_of(question)), every), lambda turn: turn)
+        if prompt := self._prompt_of(question):  # a benchmark knows it by the very question that it made
+            turns.sort(key=lambda turn: prompt.find(turn.text))
         languages = {each.name: each.language for each in self._transcript.conversations()}
         budget = self._tools.budget
         while True:
@@ -75,7 +81,7 @@ class FullContext:
         inquiry = Inquiry(self.name, question, self._tools)
         shown = newest(turns, budget, languages)
         left = len(turns) - len({hit.unit.turns for hit in shown})
-        inquiry.take(shown, missing=left)
+        inquiry.take(in_that_order(shown) if self._prompt_of(question) else shown, missing=left)
         if note := _left_out(left, turns, shown):
             inquiry.note(note)
         return inquiry.read(Stop.ONE_ROUND, step=self.step, is_ranked=False)
@@ -98,6 +104,11 @@ def newest(turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]) 
                 return kept[::-1]
             kept.append(hit)
     return kept[::-1]
+
+
+def in_that_order(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits as those of one session without times, which prompts show in the order given."""
+    return [replace(hit, unit=replace(hit.unit, session=0, ordinal=at, said=None)) for at, hit in enumerate(hits)]
 
 
 def _left_out(left: int, turns: Sequence[Turn], shown: Sequence[Hit]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from goalmem_cli.reasoners.full_context import Transcript
-from goalmem_cli.reasoners.inquiry import Inquiry, Reading, Tools, is_refusal, one_of
+from goalmem_cli.reasoners.full_context import Transcript, in_that_order, newest
+from goalmem_cli.reasoners.inquiry import Budget, Inquiry, Reading, Tools, is_refusal, one_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Stop, Trace
 
@@ -22,8 +24,8 @@ def calls() -> tuple[int, int]:
 class OwnPrompt:
     """Sends the model the prompt that the benchmark has for a question. One call, without goalmem's instructions.
 
-    Only for `eval`. With `is_whole` the prompt is sent as it is, with the facts in the file's order; nothing is
-    retrieved. Otherwise the facts in it are replaced by those retrieved, best first, as REMem does. `prompt_of` returns
+    Only for `eval`. With `is_whole` the prompt is sent as it is, and the trace has its facts in the file's order.
+    Otherwise the facts in it are replaced by those retrieved, best first, as REMem does. `prompt_of` returns
     the prompt, or "" for a question that has none apart from its own text.
     """
 
@@ -42,11 +44,16 @@ class OwnPrompt:
             ModelError: the model could not be used at all.
             StoreError: the memory could not be read.
         """
-        inquiry = Inquiry(NAME, question, self._tools)
         prompt = self._prompt_of(question)  # a benchmark knows it by the very question that it made
-        if prompt and not self._is_whole:
-            inquiry.retrieve([question.text], self._tools.budget.units)
-            told = [turn.text for turn in self._transcript.turns(question.conversations)]
+        turns = self._transcript.turns(question.conversations) if prompt else []
+        budget = Budget(sys.maxsize, sys.maxsize) if self._is_whole else self._tools.budget
+        inquiry = Inquiry(NAME, question, replace(self._tools, budget=budget))
+        if self._is_whole:
+            turns.sort(key=lambda turn: prompt.find(turn.text))
+            inquiry.take(in_that_order(newest(turns, budget, {})))  # for the trace: the prompt has them already
+        elif prompt:
+            inquiry.retrieve([question.text], budget.units)
+            told = [turn.text for turn in turns]
             prompt = with_facts(prompt, told, sorted(inquiry.pool, key=lambda fact: fact.rank))
         answer = inquiry.ask(STEP, lambda fields: one_of(fields, "answer"), prompt=prompt or question.text)
         reading = None if answer is None else Reading(None if is_refusal(answer) else answer)

@@ -24,6 +24,13 @@ def calls(steps: int = MOST_STEPS) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class ReactSettings:
+    """The most steps; 0 is the `max_steps` of all reasoners that go step by step."""
+
+    max_steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """One thought and one action: a query to retrieve with, or the reading that ends the question."""
 

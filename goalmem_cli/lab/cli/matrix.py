@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,8 @@ CHANGEABLE = (
     "fact_tokens", "sift", "lean",
 )  # fmt: skip
 """The settings of a reasoner that a variant can change."""
+SHOWING = frozenset({"budget", "fact_tokens", "sift", "lean"})
+"""Those that a variant of a backbone can change too: what of its hits is shown."""
 
 
 def register(group: typer.Typer) -> None:
@@ -117,7 +119,8 @@ class _Matrix:
         """Yield the cost of each index and each pair, with the usage of one trial question."""
         tried: Usage | None = None
         for part, wanted, run in self._parts():
-            has_index = not part.kind or not part.shares_index
+            is_there = part.kind == "reasoner" or (part.shares_index and part.of in self.wanted.backbones)
+            has_index = not part.kind or not is_there
             found, tried = Measuring(run, wanted).foreseen(tried, with_indexes=has_index)
             for cost in found:
                 if part.kind == "reasoner":
@@ -138,19 +141,24 @@ class _Matrix:
             name, settings = named(variant.label), self.made.settings
             if _is_reasoner(variant):
                 part = Part(name, variant.of, variant.label, "reasoner")
-                changed = _changed(settings, variant)
+                changed = _changed(settings, variant, _own_settings(variant.of), "reasoners")
                 yield part, replace(self.wanted, reasoners=(variant.of,)), replace(run, settings=changed)
                 continue
-            own = {**settings.backbones.get(variant.of, {}), **variant.changes}
-            shares = not indexing_settings(backbone_entry(variant.of, run.factories).settings, variant.changes)
+            own = variant.changes.keys() - SHOWING
+            told = {key: variant.changes[key] for key in own}
+            shares = not told or not indexing_settings(backbone_entry(variant.of, run.factories).settings, told)
             part = Part(name, variant.of, variant.label, "backbone", shares)
-            changed = replace(settings, backbones={**settings.backbones, variant.of: own})
+            changed = _changed(settings, variant, own, "backbones")
             yield part, replace(self.wanted, backbones=(variant.of,)), replace(run, settings=changed)
 
 
 def _is_reasoner(variant: Variant) -> bool:
     """Return whether the variant changes a reasoner, not a backbone; the name `remem` can be either."""
-    return set(variant.changes) <= set(CHANGEABLE) or bool(_own_settings(variant.of))
+    from goalmem_cli.wiring import reasoner_names
+
+    keys = variant.changes.keys()
+    is_told = keys <= {*CHANGEABLE, *_own_settings(variant.of)}
+    return is_told and (variant.of in reasoner_names((variant.of,)) or not keys <= SHOWING)
 
 
 def _own_settings(reasoner: str) -> frozenset[str]:
@@ -163,14 +171,14 @@ def _own_settings(reasoner: str) -> frozenset[str]:
     return frozenset(slot.name for slot in fields(entry.settings)) if entry is not None else frozenset()
 
 
-def _changed(settings: Settings, variant: Variant) -> Settings:
-    """Return the settings of a reasoner's variant."""
-    own = {key: value for key, value in variant.changes.items() if key in _own_settings(variant.of)}
-    common = {key: value for key, value in variant.changes.items() if key not in own}
-    told = {**settings.reasoners.get(variant.of, {}), **own}
-    return replace(
-        settings, **common, reasoners={**settings.reasoners, variant.of: told} if told else settings.reasoners
-    )
+def _changed(
+    settings: Settings, variant: Variant, own: Collection[str], key: Literal["backbones", "reasoners"]
+) -> Settings:
+    """Return the settings of a variant; those called as in `own` are its own, the others are common ones."""
+    changes: dict[str, Any] = {name: value for name, value in variant.changes.items() if name not in own}
+    every: Mapping[str, Mapping[str, Any]] = getattr(settings, key)
+    told = {**every.get(variant.of, {}), **{name: variant.changes[name] for name in own if name in variant.changes}}
+    return replace(settings, **(changes | {key: {**every, variant.of: told}} if told else changes))
 
 
 def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied: Sequence[str]) -> list[Variant]:
@@ -180,13 +188,16 @@ def _variants(made: Invocation, wanted: Wanted, ablations: Sequence[str], varied
         UsageError: an ablation or setting is unknown, or the matrix lacks the reasoner or backbone to vary.
     """
     from goalmem_cli.lab.evaluation.runs.matrix import ABLATIONS
+    from goalmem_cli.wiring import backbone_names
 
-    found = [variant for name in ablations for variant in ABLATIONS[one_of(name, ABLATIONS, "--ablations")]]
-    found += [_varied(made, text) for text in varied]
-    for variant in found:
+    left_out = [variant for name in ablations for variant in ABLATIONS[one_of(name, ABLATIONS, "--ablations")]]
+    found = [*left_out, *(_varied(made, text) for text in varied)]
+    for place, variant in enumerate(found):
         flag, there = ("--reasoner", wanted.reasoners) if _is_reasoner(variant) else ("--backbone", wanted.backbones)
-        if variant.of not in there:
+        if variant.of not in there and (place < len(left_out) or flag == "--reasoner"):
             raise UsageError(f"{variant.label}: {variant.of} is not in the matrix", f"name it with {flag} too")
+        if variant.of not in there:
+            one_of(variant.of, backbone_names(made.factories, (variant.of,)), "--vary")
     return found
 
 
@@ -211,17 +222,17 @@ def _varied(made: Invocation, text: str) -> Variant:
     if not (name and colon and all(key and equals and value for key, equals, value in pairs)):
         raise UsageError(f"--vary {text!r} is no variant", "write NAME:KEY=VALUE, such as goal-mem:max_breadth=1")
     told, own = {key.strip(): value.strip() for key, _, value in pairs}, _own_settings(name)
-    common = {key: setting_in_words(key, value, "--vary") for key, value in told.items() if key in CHANGEABLE}
+    is_backbone = not told.keys() <= {*CHANGEABLE, *own} and is_indexed(name, made.factories)
+    shared = SHOWING if is_backbone else frozenset(CHANGEABLE) - own
+    common = {key: setting_in_words(key, value, "--vary") for key, value in told.items() if key in shared}
     try:
         changes = {key: yaml.safe_load(value) for key, value in told.items() if key not in common}
     except yaml.YAMLError as error:
         raise UsageError(f"--vary {text!r}: a value cannot be read", "write a number, a word, true or false") from error
-    if own:
-        settings_from(name, REASONERS[name].settings, changes, "reasoners")
-    elif changes and is_indexed(name, made.factories):
-        changes = {key: yaml.safe_load(value) for key, value in told.items()}
-        common = {}
+    if is_backbone:
         settings_from(name, backbone_entry(name, made.factories).settings, changes)
+    elif own:
+        settings_from(name, REASONERS[name].settings, changes, "reasoners")
     elif changes:
         raise UsageError(f"--vary: {name} has no setting {next(iter(changes))!r}", f"it has {', '.join(CHANGEABLE)}")
     return Variant(name, f"{name}, {rest.strip()}", {**common, **changes})

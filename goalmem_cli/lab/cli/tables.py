@@ -15,7 +15,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli.agreeing import judge_run, jury_of
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_runs
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, Typed, one_of
@@ -165,7 +165,9 @@ def _run(
                 continue
             screen.note(f"table {each.listed.table}: {_written(command, str(files[command.benchmark]))}")
             path = out / f"table-{each.listed.table}-{place}"
-            _measure(context, command, files[command.benchmark], path, typed)
+            made = _measure(context, command, files[command.benchmark], path, typed)
+            if each.is_sorted and (jury := jury_of(typed["judge"], "standard", 1)):
+                sort_runs(made, [path], jury)
             paths.append(path)
     if not paths:
         raise UsageError("none of the tables' data is here", "name it with --data BENCHMARK=FILE")
@@ -174,7 +176,7 @@ def _run(
     return 0
 
 
-def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> None:
+def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
     told = command.settings
     names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
     flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
@@ -201,3 +203,4 @@ def _measure(context: typer.Context, command: Command, file: Path, out: Path, ty
         )
         Measuring(replace(made, settings=settings), asked.wanted()).measure()
     judge_run(made, out, jury_of(typed["judge"], "standard", 1))
+    return made

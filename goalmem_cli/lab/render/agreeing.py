@@ -53,15 +53,13 @@ def _cells(found: Agreement) -> tuple[str, ...]:
 
 
 def _differing(pair: Compared) -> Figures:
-    said = {True: "right", False: "wrong"}
-    shown = pair.differing[:MOST_SHOWN]
     rows = tuple(
-        ((each.case, each.reasoner, each.backbone), (said[each.is_first_right], said[not each.is_first_right]))
-        for each in shown
+        (key, ("right", "wrong") if is_right else ("wrong", "right")) for key, is_right in pair.differing.items()
     )
-    rest = len(pair.differing) - len(shown)
-    note = f"and {counted(rest, 'answer')} more: --json has all" if rest else ""
-    return Figures("Marked differently", ("question", "reasoner", "backbone"), ("first", "second"), rows, note)
+    rest = len(rows) - MOST_SHOWN
+    note = f"and {counted(rest, 'answer')} more: --json has all" if rest > 0 else ""
+    keys = ("question", "reasoner", "backbone")
+    return Figures("Marked differently", keys, ("first", "second"), rows[:MOST_SHOWN], note)
 
 
 def _notes(marks: Marks, alone: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
@@ -137,8 +138,9 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
 
 
 def _head(column: Column, names: Mapping[str, str]) -> str:
-    part = ", ".join(filter(None, (names.get(column.category, column.category), column.subset)))
-    return f"{_called(column.metric)}\n{part}" if part else _called(column.metric)
+    part = ", ".join(filter(None, (names.get(column.category, column.category.rpartition(": ")[2]), column.subset)))
+    called = DIAGNOSTICS.get(column.metric, _called(column.metric))
+    return f"{called}\n{part}" if part else called
 
 
 def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:
@@ -149,6 +151,8 @@ def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:
 def _written(metric: str, value: float | None) -> str:
     if value is None:
         return ""
-    if metric in QUALITY or metric.startswith("refusal_"):
+    if metric in QUALITY or metric in DIAGNOSTICS or metric.startswith("refusal_"):
         return f"{value:.3f}"
-    return f"{value:,.2f}" if metric == "seconds" else f"{value:,.0f}"
+    if metric == "memory":
+        return f"{value / 1e9:.1f} GB"
+    return f"{value:,.2f}" if metric.endswith(("seconds", "nodes", "edges", "degree")) else f"{value:,.0f}"

@@ -127,6 +127,24 @@ def test_a_reasoner_is_varied_in_its_own_settings(goalmem: Goalmem, tmp_path: Pa
     assert any(action.name == "reflect" for result in runs["plain"].answered for action in result.trace.actions)
 
 
+def test_a_backbone_has_a_budget_of_its_own_and_a_reasoner_steps(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Ten units and three in one matrix (REMem 4.4); one that only `--vary` names is measured with its own alone."""
+    words = ("matrix", *FEW, "--backbone", "bm25", "--reasoner", "direct,react", "-k", "10", "--no-lean", "--vary",
+             "dense:budget=3", "--vary", "react:max_steps=1", "--out", str(tmp_path / "m"))  # fmt: skip
+    made = document(goalmem, *words, factories=answering()[0])
+    rows = {(each["backbone"], each["reasoner"]) for each in made["runs"] if each["queries"] is None and each["n"]}
+    three, one = "dense, budget=3", "react, max_steps=1"
+    assert rows == {("bm25", "direct"), ("bm25", "react"), (three, "direct"), (three, "react"), ("bm25", one)}
+    runs = [read_run(path.parent) for path in (tmp_path / "m" / "parts").glob("*/run.json")]
+    told = {run.manifest.backbones + run.manifest.reasoners: run.manifest.settings for run in runs}
+    assert {each: settings["budget"] for each, settings in told.items()} == {
+        ("bm25", "direct", "react"): "10", ("dense", "direct", "react"): "3", ("bm25", "react"): "10",
+    }  # fmt: skip
+    assert (told["bm25", "react"]["max_steps"], told["bm25", "react"]["react.max_steps"]) == ("5", "1")
+    direct = [each for run in runs for each in run.answered if each.reasoner == "direct"]
+    assert {each.backbone: len(each.trace.facts) for each in direct if each.trace.facts} == {"bm25": 10, "dense": 3}
+
+
 def test_shards_merge_to_the_whole(goalmem: Goalmem, tmp_path: Path) -> None:
     """A matrix in two parts is the matrix."""
     words = ("matrix", *FEW, *PAIRS, "--vary", "direct:budget=5")
@@ -211,6 +229,9 @@ def test_answers_of_all_parts_are_judged(goalmem: Goalmem, tmp_path: Path) -> No
         (("--vary", "reflect:depth=1"), "reflect has no setting 'depth'"),
         (("--vary", "reflect:turns=1"), "reflect is not in the matrix"),
         (("--vary", "bm25:max_depth=1"), "bm25 is not in the matrix"),
+        (("--vary", "flat:budget=1"), "there is no 'flat'"),
+        (("--vary", "bm25:top=1"), "bm25 has no setting 'top'"),
+        (("--vary", "react:max_steps=0"), "max_steps is below 1"),
         (("--backbone", "flat"), "there is no 'flat'"),
     ],
 )

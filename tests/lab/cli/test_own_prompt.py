@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from goalmem_cli.lab.evaluation.runs.folder import read_run
 from goalmem_cli.ports import Request
+from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.invoking import Goalmem, seeing
@@ -40,8 +44,24 @@ def test_the_model_reads_the_benchmark_s_prompt_and_nothing_else(goalmem: Goalme
         prompts[1].replace("\n".join((FACTS[1], THIRD, FACTS[0])), THIRD),
     ]
     assert not any(request.system or request.examples or request.tail.strip() for request in asked)
+    whole = [each.trace.facts.values() for each in read_run(tmp_path / "run").answered if each.backbone == "none"]
+    assert [[fact.text for fact in facts] for facts in whole] == [[FACTS[1], THIRD, FACTS[0]]] * 2  # the file's order
     answered = [run for run in json.loads(done.out)["runs"] if run["reasoner"] == "own-prompt"]
     assert [run["metrics"]["exact"]["mean"] for run in answered] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("profile", ["full", "compact"])
+def test_with_tiser_the_facts_are_shown_in_the_file_s_order(goalmem: Goalmem, tmp_path: Path, profile: Profile) -> None:
+    """As Test of Time's own prompt has them, not by their years (REMem, Table 13); `full-context` goes by years."""
+    row = semantic("Who was the R3 of E40 in 1991?", "E7", FACTS[1], THIRD, FACTS[0])
+    reply = {"reasoning": "r", "timeline": [], "reflection": "right", "facts": ["F1"], "answer": "E7"}
+    model = ScriptedModel(lambda _: json.dumps(reply))
+    words = ("eval", str(written(tmp_path, row)), "--reasoner", "full-context-tiser,full-context", "--backbone", "none")
+    done = goalmem(*words, factories=seeing(lambda _: LoadedModel(model, "scripted", profile, 8192)))
+    assert done.code == 0, done.err
+    shown = {request.step: request.growing for request in model.seen}
+    for step, facts in (("tiser", (FACTS[1], THIRD, FACTS[0])), ("read", (THIRD, *FACTS))):
+        assert sorted(facts, key=shown[step].index) == list(facts)
 
 
 def test_a_benchmark_without_prompts_is_refused(goalmem: Goalmem) -> None:

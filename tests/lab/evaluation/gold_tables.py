@@ -32,6 +32,8 @@ TOLD = {
     "Ana bought cup-9.": ("Which cup did Ana buy?", "(Ana) bought (x:cup).", "cup-9"),
 }
 """What turns tell, the question about each, its plan's one subgoal, and the answer; the last is LongMemEval's."""
+TIMED = {"Where": "event attributes", "What": "non-temporal", "Which": "event timing"}
+"""The kind of each question of LoCoMo by its first word."""
 KINDS = (
     "before_after", "event_at_time_t", "event_at_what_time", "first_last", "event_at_the_time_of_another_event",
     "number_of_events_in_time_interval", "relation_duration", "timeline",
@@ -78,7 +80,7 @@ def small(folder: Path) -> dict[str, Path]:
         "tot": written(folder, *times, name="tot.jsonl"),
         "musique": written(folder, musique("2hop__1_2", "Hull"), name="musique.jsonl"),
         "2wiki": written(folder, pairs("a", "Hull", evidences=[]), name="2wiki.jsonl"),
-        "came": test_came.trajectory(folder / "came-small", *types),
+        "came": test_came.trajectory(folder / "came-small-debate", *types),
     }
 
 
@@ -118,6 +120,8 @@ class _Gold:
     def __call__(self, request: Request) -> str:
         """Return the reply as JSON."""
         asked = f"{request.growing}\n{request.tail}"
+        if request.step == "temporal_kind":
+            return json.dumps({"kind": TIMED[request.growing.split('"')[1].split()[0]]})
         case = next(
             (case for question, case in self._cases.items() if f" {question}" in asked or f'"{question}"' in asked),
             None,

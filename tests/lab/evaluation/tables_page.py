@@ -1,4 +1,4 @@
-"""The page of the manual about the papers' tables, made from `tables.yaml` and `published.yaml`.
+"""The page of the manual about the papers' tables, made from `tables.yaml` and `published.yaml` behind its head.
 
 `python -m tests.lab.evaluation.tables_page` writes it anew.
 """
@@ -12,38 +12,12 @@ from goalmem_cli.lab.evaluation.summaries.published import read_tables
 from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
 
 PAGE = Path(__file__).parents[3] / "goalmem_cli" / "guide" / "tables.md"
-HEAD = """# Make the tables of the papers
-
-`goalmem eval tables` says which commands make each table of the papers of GOAL-MEM, REMem and STITCH, what they need,
-and what still differs. The commands follow from the rows that `goalmem report --published` sets beside a run: each row
-is measured with just the settings that it needs.
-
-```sh
-goalmem eval tables stitch --table 2
-```
-
-With `--run` the commands are run whose data `--data` names. A report has the paper's rows beside yours, and behind it
-the table stands as the paper has it: every row and column, what was measured, the paper's figure in brackets, and why a
-cell has nothing. Columns for a part of a benchmark are filled by a run of that part alone, over a file with that word
-in its name, or else in its folder's: `small`, `medium`, `large` for CAME-Bench, `oracle`, `s`, `m` for LongMemEval, as
-in `--data came=came/small`. Of rows that differ only in model or embedder the first is filled; the title says yours.
-
-    goalmem eval tables remem --table 3 --run --data locomo=locomo10.json --model M --judge J --out remem-3
-    goalmem report remem-3/table-3-* --html remem-3.html
-
-The page has the papers' figures and ablations as charts: see the figures of each paper below. A run whose system
-was told something of its own (`GOALMEM_BACKBONES`) stands as a variant beside one that was not.
-
-Interrupted anywhere, the same command goes on. `--limit` asks fewer questions. The papers' recipes need a model with
-full prompts (3B parameters or more). How many hours it takes is the tokens by your model's speed: `goalmem eval matrix
-... --estimate` says both. None of the data comes with goalmem; of the models the papers' own are not needed.
-"""
 
 
 def page() -> str:
     """Return the page's text."""
     papers, (titles, _) = listed(), read_tables()
-    parts = [HEAD]
+    parts = [PAGE.read_text("utf-8").partition("\n## ")[0]]  # what stands before the first paper is written by hand
     for paper, told in papers.papers.items():
         parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]

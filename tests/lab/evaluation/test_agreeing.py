@@ -220,7 +220,7 @@ def test_a_judge_is_compared_with_people(tmp_path: Path) -> None:
     assert found.rows[DIRECT] == agreement(pairs(2, 0, 1, 0))
     assert found.rows[GOAL_MEM] == agreement(pairs(1, 1, 0, 0))
     assert found.overall == agreement(pairs(3, 1, 1, 0))
-    assert [(each.case, each.reasoner, each.is_first_right) for each in found.differing] == [
+    assert [(case, reasoner, is_right) for (case, reasoner, _), is_right in found.differing.items()] == [
         ("c1-1", "direct", False), ("c1-1", "goal-mem", True),
     ]  # fmt: skip
     assert (found.first_alone, found.second_alone) == (0, 2)

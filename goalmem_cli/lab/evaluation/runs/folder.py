@@ -35,14 +35,16 @@ from goalmem_cli.store.files import reporting
 
 SCHEMA_VERSION = 1
 MANIFEST, CASES, LOCK = "run.json", "cases.jsonl", "run.lock"
-STAGES: dict[type, str] = {
-    Retrieved: "retrieved.jsonl",
-    Answered: "answered.jsonl",
-    Verdict: "verdicts.jsonl",
-    Built: "built.jsonl",
-    Grown: "grown.jsonl",
-    Sorted: "sorted.jsonl",
+_ROW = ("reasoner", "backbone")
+STAGES: dict[type, tuple[str, tuple[str, ...]]] = {
+    Retrieved: ("retrieved", ("case", "backbone", "kind")),
+    Answered: ("answered", ("case", *_ROW)),
+    Verdict: ("verdicts", ("case", *_ROW, "judge", "prompt", "number")),
+    Built: ("built", ("backbone", "conversation", "part")),
+    Grown: ("grown", ("backbone",)),
+    Sorted: ("sorted", ("case",)),
 }
+"""The name of each stage, and the fields that identify a result within it."""
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
 HINT = "check the folder's permissions and the free space, or use --out"
 _ADDABLE = ("reasoners", "backbones")
@@ -56,17 +58,11 @@ T = TypeVar("T")
 
 def key_of(result: Result) -> Key:
     """Return the key that identifies a result within its stage."""
-    if isinstance(result, Retrieved):
-        return (result.case, result.backbone, result.kind)
-    if isinstance(result, Answered):
-        return (result.case, result.reasoner, result.backbone)
-    if isinstance(result, Built):
-        return (result.backbone, result.conversation, result.part)
-    if isinstance(result, Grown):
-        return (result.backbone,)
-    if isinstance(result, Sorted):
-        return (result.case,)
-    return (result.case, result.reasoner, result.backbone, result.judge, result.prompt, result.number)
+    return tuple(getattr(result, name) for name in STAGES[type(result)][1])
+
+
+def _file(kind: type) -> str:
+    return f"{STAGES[kind][0]}.jsonl"
 
 
 class RunFolder:
@@ -129,7 +125,7 @@ class RunFolder:
         Raises:
             StoreError: it cannot be written.
         """
-        name = STAGES[type(result)]
+        name = _file(type(result))
         with reporting(self.path / name, HINT):
             if name not in self._files:
                 self._files[name] = _opened(self.path / name)
@@ -241,17 +237,10 @@ def write_run(path: Path, run: Run) -> None:
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()):
             raise UsageError(f"{path} is not empty", "name a new folder")
-    results: tuple[tuple[type, Iterable[Result]], ...] = (
-        (Retrieved, run.retrieved),
-        (Answered, run.answered),
-        (Verdict, run.verdicts),
-        (Built, run.built),
-        (Grown, run.grown),
-    )
     _replace(path / CASES, "".join(_line(placed) for placed in run.cases))
-    for kind, members in results:
-        if lines := "".join(_line(result) for result in members):
-            _replace(path / STAGES[kind], lines)
+    for kind, (name, _) in STAGES.items():
+        if lines := "".join(map(_line, getattr(run, name, ()))):
+            _replace(path / _file(kind), lines)
     _replace(path / MANIFEST, json.dumps({"schema_version": SCHEMA_VERSION, **plain(run.manifest)}, indent=1))
 
 
@@ -290,7 +279,7 @@ def _joined(there: Manifest, wanted: Manifest, path: Path) -> Manifest:
 
 
 def _results(path: Path, kind: type[T]) -> Iterator[T]:
-    return _read(path / STAGES[kind], kind)
+    return _read(path / _file(kind), kind)
 
 
 def _read(file: Path, kind: type[T]) -> Iterator[T]:

@@ -20,10 +20,10 @@ from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.beam import CONTRADICTIONS, ORDERING
 from goalmem_cli.lab.evaluation.metrics.ordering import order_score
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
-from goalmem_cli.lab.evaluation.runs.folder import Key, key_of
+from goalmem_cli.lab.evaluation.runs.folder import Key
 from goalmem_cli.lab.evaluation.runs.run import Answered, Run, Verdict
 from goalmem_cli.lab.evaluation.runs.together import complete_each
-from goalmem_cli.model_replies import numbers_of, read_fields
+from goalmem_cli.model_replies import Fields, numbers_of, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
@@ -375,7 +375,8 @@ def quotable(text: str) -> str:
 
 def _left(answered: Answered, judge: Judge, passes: int, have: Collection[Key]) -> tuple[int, ...]:
     """Return the numbers of the passes without a verdict."""
-    return tuple(number for number in range(1, passes + 1) if _key(answered, judge, number) not in have)
+    own = (answered.case, answered.reasoner, answered.backbone, judge.name, judge.style)
+    return tuple(number for number in range(1, passes + 1) if (*own, number) not in have)
 
 
 def _batches(papers: Iterable[Paper], judge: Judge, at_once: int) -> Iterator[list[Paper]]:
@@ -392,18 +393,10 @@ def _batches(papers: Iterable[Paper], judge: Judge, at_once: int) -> Iterator[li
         yield batch
 
 
-def _key(answered: Answered, judge: Judge, number: int) -> Key:
-    return key_of(
-        Verdict(answered.case, answered.reasoner, answered.backbone, judge.name, judge.style, number, is_right=None)
-    )
-
-
 def _read(request: Request, completion: Completion) -> Mark:
     """Return the mark and text of a reply, or None and why it is unusable."""
-    if not completion.is_complete:
-        return None, _CUT_OFF
     try:
-        fields = read_fields(completion.text, request)
+        fields = _fields(request, completion)
         word = one_of(fields, "verdict")
     except ReplyUnusable as error:
         return None, error.message
@@ -415,12 +408,16 @@ def _read(request: Request, completion: Completion) -> Mark:
 
 def _read_numbers(request: Request, completion: Completion, listed: int) -> tuple[list[int] | None, str]:
     """Return the numbers of a reply, one for each item of the answer, or None and why it is unusable."""
-    if not completion.is_complete:
-        return None, _CUT_OFF
     try:
-        order = read_fields(completion.text, request).get("order", ())
+        order = _fields(request, completion).get("order", ())
     except ReplyUnusable as error:
         return None, error.message
     if wrong := [number for number in order if number not in numbers_of(range(listed))]:
         return None, f"{wrong[0][:20]!r} is none of the numbers"
     return [int(number) for number in order], ""
+
+
+def _fields(request: Request, completion: Completion) -> Fields:
+    if not completion.is_complete:
+        raise ReplyUnusable(_CUT_OFF)
+    return read_fields(completion.text, request)

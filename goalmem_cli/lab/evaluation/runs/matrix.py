@@ -17,7 +17,7 @@ from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.runs.folder import HINT, MANIFEST, differing, key_of, read_run, write_run
 from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
-from goalmem_cli.lab.evaluation.runs.run import Answered, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import replace_file, reporting
 
@@ -38,37 +38,28 @@ def merge(runs: Sequence[Run]) -> Run:
         shown = ", ".join(f"{number}/{of}" for number, of in shards)
         raise UsageError(f"{shown} are not the shards of one run", "give every shard of the run, each once")
     placed = sorted((placed for run in runs for placed in run.cases), key=lambda placed: placed.place)
-    judges = dict.fromkeys((verdict.judge, verdict.prompt) for run in runs for verdict in run.verdicts)
+    judges = list(dict.fromkeys((verdict.judge, verdict.prompt) for run in runs for verdict in run.verdicts))
     places = {member.case.id: member.place for member in placed}
-    order = _Order(replace(first, shard=(1, 1)), places, tuple(judges))
+    rows, backbones = first.reasoners, first.backbones
+
+    def order(result: Retrieved | Answered | Verdict) -> tuple[Any, ...]:
+        own: tuple[int, ...] = (backbones.index(result.backbone), places[result.case])
+        if isinstance(result, Retrieved):
+            return (result.kind, *own)
+        own = (rows.index(result.reasoner), *own)
+        return (
+            (judges.index((result.judge, result.prompt)), *own, result.number) if isinstance(result, Verdict) else own
+        )
+
     return Run(
-        order.manifest,
+        replace(first, shard=(1, 1)),
         tuple(placed),
-        tuple(sorted((result for run in runs for result in run.retrieved), key=order.of_retrieved)),
-        tuple(sorted((result for run in runs for result in run.answered), key=order.of_answer)),
-        tuple(sorted((result for run in runs for result in run.verdicts), key=order.of_verdict)),
+        tuple(sorted((result for run in runs for result in run.retrieved), key=order)),
+        tuple(sorted((result for run in runs for result in run.answered), key=order)),
+        tuple(sorted((result for run in runs for result in run.verdicts), key=order)),
         tuple({key_of(built): built for run in runs for built in run.built}.values()),  # every shard indexes everything
         grown=tuple({each.backbone: each for run in runs for each in run.grown}.values()),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """The order of a run's results: by row, and within a row by the position of the case."""
-
-    manifest: Manifest
-    places: Mapping[str, int]
-    judges: Sequence[tuple[str, str]]
-
-    def of_retrieved(self, result: Retrieved) -> tuple[str, int, int]:
-        return (result.kind, self.manifest.backbones.index(result.backbone), self.places[result.case])
-
-    def of_answer(self, result: Answered | Verdict) -> tuple[int, int, int]:
-        reasoner = self.manifest.reasoners.index(result.reasoner)
-        return (reasoner, self.manifest.backbones.index(result.backbone), self.places[result.case])
-
-    def of_verdict(self, result: Verdict) -> tuple[int, int, int, int, int]:
-        return (self.judges.index((result.judge, result.prompt)), *self.of_answer(result), result.number)
 
 
 SCHEMA_VERSION = 1
@@ -247,21 +238,13 @@ def _renamed(part: Part, run: Run) -> Run:
     def called(name: str) -> str:
         return part.label if name == part.of else name
 
-    manifest = run.manifest
-    if part.kind == "reasoner":
-        return replace(
-            run, manifest=replace(manifest, reasoners=tuple(map(called, manifest.reasoners))),
-            answered=tuple(replace(each, reasoner=called(each.reasoner)) for each in run.answered),
-            verdicts=tuple(replace(each, reasoner=called(each.reasoner)) for each in run.verdicts),
-        )  # fmt: skip
-    return replace(
-        run, manifest=replace(manifest, backbones=tuple(map(called, manifest.backbones))),
-        retrieved=tuple(replace(each, backbone=called(each.backbone)) for each in run.retrieved),
-        answered=tuple(replace(each, backbone=called(each.backbone)) for each in run.answered),
-        verdicts=tuple(replace(each, backbone=called(each.backbone)) for each in run.verdicts),
-        built=tuple(replace(each, backbone=called(each.backbone)) for each in run.built),
-        grown=tuple(replace(each, backbone=called(each.backbone)) for each in run.grown),
-    )  # fmt: skip
+    names, own = f"{part.kind}s", ("answered", "verdicts")
+    changed: dict[str, Any] = {
+        stage: tuple(replace(each, **{part.kind: called(getattr(each, part.kind))}) for each in getattr(run, stage))
+        for stage in (own if part.kind == "reasoner" else (*own, "retrieved", "built", "grown"))
+    }
+    told: dict[str, Any] = {names: tuple(map(called, getattr(run.manifest, names)))}
+    return replace(run, manifest=replace(run.manifest, **told), **changed)
 
 
 def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:

@@ -38,28 +38,19 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
-    """An answer that the two mark differently."""
-
-    case: str
-    reasoner: str
-    backbone: str
-    is_first_right: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Compared:
     """The agreement of two raters: overall, and by reasoner and backbone.
 
-    `first_alone` and `second_alone` count the answers that only one of them marked. `other_answers` counts questions
-    that the two runs answered differently; their marks are not comparable and are left out.
+    `differing` are the answers that they mark differently, and whether the first says right. `first_alone` and
+    `second_alone` count the answers that only one of them marked. `other_answers` counts questions that the two runs
+    answered differently; their marks are not comparable and are left out.
     """
 
     first: Marks
     second: Marks
     overall: Agreement
     rows: Mapping[tuple[str, str], Agreement]
-    differing: tuple[Differing, ...]
+    differing: Mapping[AnswerKey, bool]
     first_alone: int
     second_alone: int
     other_answers: int = 0
@@ -91,7 +82,7 @@ def compared(first: Marks, second: Marks, left_out: Iterable[AnswerKey] = ()) ->
         second,
         agreement([pair for pairs in groups.values() for pair in pairs]),
         {row: agreement(pairs) for row, pairs in groups.items()},
-        tuple(Differing(*key, first.marks[key]) for key in common if first.marks[key] != second.marks[key]),
+        {key: first.marks[key] for key in common if first.marks[key] != second.marks[key]},
         len(first.marks.keys() - second.marks.keys() - other),
         len(second.marks.keys() - first.marks.keys() - other),
         len(other & first.marks.keys() & second.marks.keys()),
@@ -140,6 +131,7 @@ def _marks(name: str, answers: Mapping[AnswerKey, Sequence[Verdict]]) -> Marks:
 
 
 SCHEMA_VERSION = 1
+_ROW = (REASONER, BACKBONE)
 SHEET = (QUESTION, "asked", "gold answer", "answer", MARK, REASONER, BACKBONE)
 """The columns of a sheet; the answering system comes last, so that it can be covered."""
 _DIGITS = 6
@@ -159,19 +151,10 @@ def document(
                 "second": _marks_document(pair.second, pair.second_alone),
                 "answered_otherwise": pair.other_answers,
                 **_agreement(pair.overall),
-                "rows": [
-                    {"reasoner": reasoner, "backbone": backbone, **_agreement(each)}
-                    for (reasoner, backbone), each in pair.rows.items()
-                ],
+                "rows": [dict(zip(_ROW, key, strict=True)) | _agreement(each) for key, each in pair.rows.items()],
                 "differing": [
-                    {
-                        "question": each.case,
-                        "reasoner": each.reasoner,
-                        "backbone": each.backbone,
-                        "first": each.is_first_right,
-                        "second": not each.is_first_right,
-                    }
-                    for each in pair.differing
+                    {"question": case, **dict(zip(_ROW, row, strict=True)), "first": is_right, "second": not is_right}
+                    for (case, *row), is_right in pair.differing.items()
                 ],
             }
             for pair in pairs
@@ -196,28 +179,13 @@ def sheet_of(run: Run, seed: int = 0) -> tuple[str, int]:
 
 
 def _marks_document(marks: Marks, alone: int) -> Mapping[str, object]:
-    return {
-        "name": marks.name,
-        "marks": len(marks.marks),
-        "alone": alone,
-        "refusals": marks.refusals,
-        "unread": marks.unread,
-        "split": marks.split,
-    }
+    counts = {name: getattr(marks, name) for name in ("name", "refusals", "unread", "split")}
+    return {**counts, "marks": len(marks.marks), "alone": alone}
 
 
 def _agreement(found: Agreement) -> dict[str, object]:
-    return {
-        "n": found.n,
-        "agreement": _bounds(found.equal),
-        "kappa": _bounds(found.kappa),
-        "counts": {
-            "both_right": found.both_right,
-            "first_alone": found.first_alone,
-            "second_alone": found.second_alone,
-            "both_wrong": found.both_wrong,
-        },
-    }
+    counts = {name: getattr(found, name) for name in ("both_right", "first_alone", "second_alone", "both_wrong")}
+    return {"n": found.n, "agreement": _bounds(found.equal), "kappa": _bounds(found.kappa), "counts": counts}
 
 
 def _bounds(figure: Interval | None) -> dict[str, float] | None:

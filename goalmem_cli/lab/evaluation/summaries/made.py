@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, Column, Line, Table, read_tables, unlike
+from goalmem_cli.lab.evaluation.summaries.parts import PARTS
+from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, SIZES, Column, Line, Table, read_tables, unlike
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
 
@@ -95,7 +96,23 @@ def values_of(summary: Summary, row: Row) -> Values:
         shares = (row.refusal.precision, row.refusal.recall, row.refusal.f1)
         named = zip(REFUSAL, (*shares, row.refusal.refused), strict=True)
         found |= {(name, ""): value for name, value in named if value is not None}
-    return found
+    for title, parts in row.by_part.items():
+        for part, each in parts.items():
+            found |= {(name, f"{title}: {part}"): figure.mean for name, figure in each.metrics.items()}
+            found["questions", f"{title}: {part}"] = each.n
+    labelled = (each.labels for each in summary.rows if each.backbone == row.backbone)
+    found |= {(name, ""): spread.mean for labels in labelled for name, spread in labels.items()}
+    return found | {(name, ""): value for name, value in _sizes(summary, row)}
+
+
+def _sizes(summary: Summary, row: Row) -> Iterator[tuple[str, float]]:
+    yield from (("questions", summary.cases), ("index seconds", row.indexing.seconds))
+    if (grown := row.grown) is not None:
+        yield from (("graphs", grown.graphs), *((("memory", grown.peak),) if grown.peak else ()))
+        yield from ((name, 0.0) for name in SIZES if name.endswith((" nodes", " edges")))
+        for what, counts in (("nodes", grown.counts.units), ("edges", grown.counts.edges)):
+            yield from ((f"{kind} {what}", n / grown.graphs) for kind, n in counts.items())
+        yield from ((f"{kind} degree", value) for kind, value in grown.counts.degrees.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +148,13 @@ class _Filling:
             if summary.manifest.format == self.table.benchmark and not row.queries and row.n
         ]
         same = [each for each in here if each[2][:2] == (line.reasoner, line.backbone)]
-        apart = [unlike(self.table.needed(line), line.backbone, told) for _, _, (_, _, told) in same]
+        apart = [unlike(self.table.needed(line), (line.backbone, line.reasoner), told) for _, _, (_, _, told) in same]
         fitting = [(summary, row) for (summary, row, _), differing in zip(same, apart, strict=True) if not differing]
         return fitting, "" if fitting else "; ".join(apart[0]) if apart else "not run"
 
     def _cell(self, column: Column, reported: float | None, fitting: Fitting, missing: str) -> Cell:
+        if column.missing:
+            return Cell(None, reported, column.missing)
         subsets = {each.subset.casefold() for each in self.table.columns} - {""}
         for summary, row in fitting:
             if column.subset and _parts(summary, subsets) != {column.subset.casefold()}:
@@ -166,6 +185,8 @@ def _words(name: str) -> set[str]:
 
 
 def _why(column: Column, row: Row) -> str:
+    if (title := column.category.partition(": ")[0]) in PARTS and title not in row.by_part:
+        return "its questions are not sorted (--judge)"
     if column.category and column.category not in row.by_category:
         return "no such question in the run"
     if column.metric in ("judge", "all_judge") and not row.judged:

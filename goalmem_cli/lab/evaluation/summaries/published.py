@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
+from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
@@ -32,9 +33,18 @@ COST = (
 `other_tokens` excludes fixed prompts and the memory's own tokens; GOAL-MEM reports it and goalmem's runs do not.
 """
 
-_AMOUNTS = frozenset({*COST, "refusals"})
+SIZES = (
+    "questions", "messages", "context tokens", "graphs", "index seconds", "memory",
+    *(f"{kind} nodes" for kind in ("phrase", "gist", "fact")),
+    *(f"{kind} edges" for kind in ("relation", "context", "synonymy")),
+    "input tokens", *(f"{kind} {what}" for what in ("tokens", "degree") for kind in ("phrase", "gist")),
+)  # fmt: skip
+"""Sizes of a run and of its backbone's graphs, each of a graph on average, and what indexing took in all."""
+
+_AMOUNTS = frozenset({*COST, *SIZES, "refusals"})
 _UNITS: Mapping[str, float] = {
-    "percent": 0.01, "share": 1, "question": 1, "second": 1, "token": 1, "thousand": 1e3, "million": 1e6,
+    **dict.fromkeys(("share", "question", "second", "token", "count"), 1),
+    "percent": 0.01, "thousand": 1e3, "million": 1e6, "gigabyte": 1e9,
 }  # fmt: skip
 _ON = {"checks": "on", "sift": "on", "lean": "on"}
 """Settings that a manifest records only if they are off."""
@@ -53,7 +63,7 @@ class Paper:
 class Column:
     """What a table's column holds: a metric, limited to a category or to a part of the benchmark if given.
 
-    `unit` is the unit of the figures. Totals are `over` that many questions.
+    `unit` is the unit of the figures. Totals are `over` that many questions. `missing` says why goalmem never has it.
     """
 
     metric: str
@@ -61,6 +71,7 @@ class Column:
     category: str = ""
     subset: str = ""
     over: int = 1
+    missing: str = ""
 
     def share(self, figure: float) -> float:
         """Return a printed figure as a share or an amount per question."""
@@ -137,17 +148,19 @@ class Reported:
 
     def differing(self, told: Mapping[str, str]) -> tuple[str, ...]:
         """Return the differences between a run's settings and those that the figure needs, with both values."""
-        return unlike(self.settings, self.backbone, told)
+        return unlike(self.settings, (self.backbone, self.reasoner), told)
 
 
-def unlike(needed: Mapping[str, str], backbone: str | None, told: Mapping[str, str]) -> tuple[str, ...]:
+def unlike(needed: Mapping[str, str], pair: Sequence[str | None], told: Mapping[str, str]) -> tuple[str, ...]:
     """Return the differences between a run's settings and those that a row needs, with both values.
 
-    Backbone settings of the run that the row does not name count as differences too.
+    Own settings of the row's backbone and reasoner that the run has and the row does not name count as differences too.
     """
     small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
     here = {**_ON, **told, **small}
-    own = [name for name in told if name.startswith(f"{backbone}.")]
+    if steps := here.pop(f"{pair[1]}.max_steps", ""):
+        here["max_steps"] = steps
+    own = [name for name in here if "." in name and name.rpartition(".")[0] in pair]
     return tuple(
         f"{name} is {here.get(name, 'as usual')} here and {needed.get(name, 'as usual')} there"
         for name in dict.fromkeys((*needed, *own))
@@ -206,7 +219,7 @@ def _check(table: Table, papers: Mapping[str, Paper]) -> None:
     if table.benchmark not in LAYOUTS:
         raise ValueError(f"no benchmark is called {table.benchmark!r}")
     for column in table.columns:
-        if column.metric not in (*QUALITY, *REFUSAL, *COST):
+        if column.metric not in (*QUALITY, *REFUSAL, *COST, *SIZES, *DIAGNOSTICS):
             raise ValueError(f"no metric is called {column.metric!r}")
         if column.unit not in _UNITS or column.over < 1:
             raise ValueError(f"{column.metric} is given in {column.unit!r} over {column.over}")

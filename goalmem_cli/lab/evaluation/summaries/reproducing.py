@@ -101,7 +101,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """A table, the commands that make its rows, the models that the paper took, and the rows that goalmem lacks."""
+    """A table, the commands that make its rows, the models that the paper took, and the rows that goalmem lacks.
+
+    `is_sorted`: its columns are those of questions that a model has sorted.
+    """
 
     listed: Listed
     told: Told
@@ -109,6 +112,7 @@ class Reproduced:
     models: tuple[str, ...]
     questions: tuple[str, ...]
     lacking: tuple[str, ...]
+    is_sorted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,8 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
             questions = dict.fromkeys(f"{one.benchmark}: {one.questions}" for one in own)
             lacking = dict.fromkeys(line.name for _, line in rows if not (line.backbone and line.reasoner))
             made = tuple(_commands(rows, told))
-            found.append(Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking)))
+            is_sorted = any(column.category.startswith("temporal ") for one in own for column in one.columns)
+            found.append(Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking), is_sorted))
     return found
 
 
@@ -156,10 +161,8 @@ class _Group:
         """Say whether the row can be measured with the group's settings, and the group's rows with what it needs."""
         for name in {*needed, *self.settings}:
             here, there = self.settings.get(name), needed.get(name)
-            if here == there:
-                continue
-            concerned = [pair] if there is None else self.pairs if here is None else [pair]
-            if (here is not None and there is not None) or any(_concerns(name, each) for each in concerned):
+            concerned = self.pairs if here is None else [pair]
+            if here != there and (None not in (here, there) or any(_concerns(name, each) for each in concerned)):
                 return False
         return True
 

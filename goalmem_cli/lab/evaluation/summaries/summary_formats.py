@@ -64,10 +64,8 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
     manifest = summary.manifest
     return {
         "dataset": manifest.dataset,
-        "reasoner": row.reasoner,
-        "backbone": row.backbone,
+        **{name: getattr(row, name) for name in ("reasoner", "backbone", "n")},
         "model": manifest.model,
-        "n": row.n,
         "metrics": _with_bounds(row.metrics),
         "by_category": {
             code: {"name": category.name, "n": category.n, "metrics": _with_bounds(category.metrics)}
@@ -84,11 +82,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         **({} if row.grown is None else {"graph": {**plain(row.grown), "degrees": row.grown.counts.degrees}}),
         **({"labels": plain(row.labels)} if row.labels else {}),
         "queries": row.queries or None,
-        "without_queries": row.without_queries,
-        "unplanned": row.unplanned,
-        "unfinished": row.unfinished,
-        "failed": row.failed,
-        "unranked": row.unranked,
+        **{name: getattr(row, name) for name in ("without_queries", "unplanned", "unfinished", "failed", "unranked")},
         **_with_bounds({} if row.left_out is None else {"left_out": row.left_out}),
         "distributions": {
             name: {str(value): count for value, count in counts.items()} for name, counts in row.distributions.items()
@@ -98,9 +92,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "reasoning": {**_with_bounds(row.reasoning), "support": dict(row.support)} if row.reasoning else {},
         "judges": [_judged(judged) for judged in row.judged],
         "paired": {"baseline": summary.baseline, "differences": _with_bounds(row.paired)} if row.paired else {},
-        "repairs": dict(manifest.repairs),
-        "settings": dict(manifest.settings),
-        "version": manifest.version,
+        **{name: plain(getattr(manifest, name)) for name in ("repairs", "settings", "version")},
     }
 
 
@@ -139,11 +131,7 @@ def _numbers(figure: Interval) -> Iterable[float]:
 def _judged(judged: Judged) -> dict[str, object]:
     accuracy = {} if judged.accuracy is None else {"accuracy": judged.accuracy}
     return {
-        "judge": judged.judge,
-        "prompt": judged.prompt,
+        **{name: getattr(judged, name) for name in ("judge", "prompt", "verdicts", "unscored", "is_self_judged")},
         **_with_bounds(accuracy),
-        "verdicts": judged.verdicts,
-        "unscored": judged.unscored,
-        "is_self_judged": judged.is_self_judged,
         "usage": {name: getattr(judged.usage, name) for name in _TOKENS},
     }
