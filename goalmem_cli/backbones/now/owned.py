@@ -86,7 +86,8 @@ def _names(sentence: str, asked: Asked) -> bool:
     heads = [at for at, stemmed in enumerate(found) if stemmed == asked.head and _is_whole(told[:at], asked)]
     if not is_all and any(told[at + 1 : at + 2] in (["for"], ["of"]) for at in heads):  # "the code for the laundry"
         return False
-    return any(asked.type not in ("time", "colour", "amount") or not _is_part(told[at + 1 :]) for at in heads)
+    is_of_part = asked.type in ("time", "colour", "amount")
+    return any(not is_of_part or not _is_part(told[at + 1 :], asked.verb) for at in heads)
 
 
 def _is_whole(before: list[str], asked: Asked) -> bool:
@@ -95,14 +96,15 @@ def _is_whole(before: list[str], asked: Asked) -> bool:
     return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
 
 
-def _is_part(after: list[str]) -> bool:
+def _is_part(after: list[str], verb: str) -> bool:
     """Say whether the words after the thing's name make it another thing: the choir concert is no choir."""
-    if len(after) < 2 or after[0] in FUNCTION_WORDS or after[1] not in _LINKS:
+    if len(after) < 2 or after[0] in FUNCTION_WORDS | _OFTEN or (after[1] not in _LINKS and stem(after[1]) != verb):
         return False
     return stem(after[0]) not in _SAME and not _CHANGED.fullmatch(after[0])
 
 
 _LINKS = frozenset("is are was were on in to go goes cost costs".split())
+_OFTEN = frozenset("always usually normally mostly only already often sometimes".split())
 _SAME = frozenset(map(stem, (
     "start begin meet take happen end finish run fall go come leave arrive open close play resume practice class "
     "lesson session rehearsal training time day meeting night evening hour move change switch shift price fee cost "
@@ -119,7 +121,9 @@ _IT_IS = re.compile(
 _SHORT_REPLY = 8
 _PHONE = frozenset(map(stem, ("phone", "number")))
 _MY_NUMBER = re.compile(r"\b(?:my|our) (?:new )?(?=number\b)", re.IGNORECASE)
-_BESIDE_IT = re.compile(r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?P<thing>\w+)")
+_BESIDE_IT = re.compile(
+    r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?P<thing>\w+)", re.IGNORECASE
+)
 """Another thing that the next sentence's "it" may be: "I need the charger for the trip. It's in Rome"."""
 _SUM = re.compile(
     r"(?:about )?[€£$]? ?\d[\d.,]*"
