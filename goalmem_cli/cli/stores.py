@@ -301,8 +301,8 @@ def join(
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown.units.items())
         what += f"; what was derived from turns that moved is left out ({kinds})"
     for old, new in shown.called:
-        name = f"goalmem people name {quote(new)} {quote(old)}"
-        what += f"; {old} is called {new} there (`{name}` shows the other name)"
+        command = f"goalmem people name {quote(new)} {quote(old)}"
+        what += f"; {old} is called {new} there (`{command}` shows the other name)"
     if dry_run:
         run.screen.report(what)
         return 0
