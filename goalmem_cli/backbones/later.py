@@ -34,13 +34,13 @@ def marked(hits: Sequence[Hit], others: Iterable[Unit] = ()) -> list[Hit]:
     for hit in hits:
         whose, ordinal = (hit.unit.author, hit.unit.conversation), hit.unit.ordinal
         first[whose] = min(ordinal, first.get(whose, ordinal))
-    near = (*(unit for hit in hits for unit in (hit.unit, *hit.beside)), *others)
-    units = {unit.id: unit for unit in near if (unit.author, unit.conversation) in first and may_tell_change(unit.text)}
-    told = sorted(filter(is_told, units.values()), key=lambda unit: unit.place)
+    near = {unit.id: unit for hit in hits for unit in (hit.unit, *hit.beside)} | {unit.id: unit for unit in others}
+    of_authors = (unit for unit in near.values() if (unit.author, unit.conversation) in first)
+    told = sorted((unit for unit in of_authors if may_tell_change(unit.text)), key=lambda unit: unit.place)
     changed = {
         unit.id: (unit, found)
         for unit in told
-        if unit.ordinal >= first[unit.author, unit.conversation] and (found := changes_in(unit.text))
+        if unit.ordinal >= first[unit.author, unit.conversation] and (found := changes_in(unit.text)) and is_told(unit)
     }
     elsewhere = _elsewhere(told, {hit.unit.id for hit in hits})
     return [_marked(hit, changed, elsewhere) if is_told(hit.unit) else hit for hit in hits]
@@ -54,7 +54,7 @@ def _elsewhere(told: Sequence[Unit], wanted: Collection[str]) -> dict[str, Unit]
     found: dict[str, Unit] = {}
     for asked in (AT_HOME, AT_WORK):
         if any(states_in(unit.text, asked) for unit in told if unit.id in wanted):
-            states = [Telling(unit, state) for unit in told for state in states_in(unit.text, asked)]
+            states = [Telling(unit, state) for unit in told if is_told(unit) for state in states_in(unit.text, asked)]
             found |= {each: later for each, later in replaced_by(states, asked).items() if later is not None}
     return found
 

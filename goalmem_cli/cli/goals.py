@@ -32,7 +32,7 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
 NONE_YET = 'there is no goal yet: goalmem goals add "..." keeps a question'
 
-group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Keep questions, and hear when their answers change.")
+group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Keep questions, and see when their answers change.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The goal's name, as `goalmem goals` lists it.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these goals.")]
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
 def list_(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
-    """List the goals and how each stands. Exits with 1 when there is none."""
+    """List the goals, each with its present answer. Exits with 1 when there is none."""
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     run = begin(context, quiet=quiet, store=store)
@@ -92,7 +92,7 @@ def add(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Ask a question and keep it, with its proof, answered or not."""
+    """Ask a question, and keep it with its proof, even without an answer."""
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     refuse_empty(question, Kind.QUESTION)
@@ -122,7 +122,7 @@ def show(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Show how a goal stands, and how it came to this."""
+    """Show a goal's present answer and proof, and all earlier ones with the reasons for each change."""
     from goalmem_cli.render.goals import lines_of_history
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
@@ -156,10 +156,10 @@ def check(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Prove again what new turns can have changed.
+    """Prove again the goals that new or forgotten turns may have changed.
 
-    Prints for each goal whether it still holds, or what changed and which turn changed it. Goals that no new or
-    forgotten turn can have changed are not proved again, and need no model.
+    Prints for each goal whether its answer is still so, or what changed and which turn changed it. The other goals are
+    not proved again, and need no model.
 
     Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
     """
@@ -189,7 +189,7 @@ def remove(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Delete a goal with all its states, after showing it. What is remembered stays."""
+    """Show a goal, and delete it with all its states. No turn is deleted."""
     from goalmem_cli.render.text import counted, safe
 
     run = begin(context, quiet=quiet, store=store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -190,6 +191,7 @@ def export(
     parquet: Annotated[
         Path | None, typer.Option("--parquet", metavar="DIR", help="Write the tables as Parquet files instead.")
     ] = None,
+    yes: options.Yes = False,
     with_forgotten: Annotated[
         bool,
         typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key."),
@@ -200,7 +202,7 @@ def export(
     """Write the store as JSONL that `goalmem ingest` reads back.
 
     It has the turns, what was derived from them, notes on people, and goals. Traces, rules, settings and vectors are
-    not in it.
+    not in it. Asks before it replaces an older export.
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted
@@ -214,6 +216,10 @@ def export(
         raise UsageError(f"{out} is there, and is no exported store", "name another file, or delete that one")
     run = begin(context, quiet=quiet, store=store)
     memory = open_stored(run.settings, run.factories, run.screen.note)
+    older = next((each for each in (out, parquet) if each is not None and _holds_something(each)), None)
+    if older is not None:
+        run.screen.note(f"{older} has an older export; this cannot be undone")
+        confirm(f"Replace {older}?", is_given=yes)
     if parquet is not None:
         files = memory.export_tables(parquet)
         run.screen.note(f"{run.settings.place}: {len(files)} tables in {parquet}")
@@ -294,7 +300,9 @@ def join(
     if shown.units:
         kinds = ", ".join(f"{count} {kind}" for kind, count in shown.units.items())
         what += f"; what was derived from turns that moved is left out ({kinds})"
-    what += "".join(f"; {old} is called {new} there" for old, new in shown.called)
+    for old, new in shown.called:
+        command = f"goalmem people name {quote(new)} {quote(old)}"
+        what += f"; {old} is called {new} there (`{command}` shows the other name)"
     if dry_run:
         run.screen.report(what)
         return 0
@@ -345,6 +353,14 @@ def _is_of_another(file: Path) -> bool:
 
     with reporting(file), file.open("rb") as opened:
         return opened.read(len(_EXPORT)) not in (b"", _EXPORT)
+
+
+def _holds_something(place: Path) -> bool:
+    """Say whether a file has content, or a folder has tables."""
+    from goalmem_cli.store.files import reporting
+
+    with reporting(place):
+        return any(place.glob("*.parquet")) if place.is_dir() else place.is_file() and place.stat().st_size > 0
 
 
 def _known_stores(in_use: Settings) -> list[Settings]:

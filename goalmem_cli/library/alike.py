@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from goalmem_cli.library.people import clock_of, roster_of
-from goalmem_cli.memory_records import ConversationSummary, voice_of
+from goalmem_cli.memory_records import ConversationSummary, Speaker, voice_of
 from goalmem_cli.store.changes.overlapping import under_two_names
 from goalmem_cli.store.roster import Roster, Somebody, digits_of, spelled
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.records import Turn
 
 _OWNERS = frozenset(("me", "you", "user", "assistant"))
 _END_OF_NUMBER = 9
@@ -47,7 +48,8 @@ def suggestions(memory: KeptMemory) -> list[Suggestion]:
     stored = memory.conversations()
     roster = roster_of(memory, stored)
     found: dict[frozenset[str], Suggestion] = {}
-    ways = (_same_turns(memory, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
+    turns = ((turn.conversation, turn) for turn in memory.turns())
+    ways = (_same_turns(turns, roster), _numbers(roster), _rooms_of_numbers(roster, stored), _spellings(roster))
     for one, other, reason, rooms in (each for way in ways for each in way):
         if one != other and not _are_two(one, other):
             found.setdefault(frozenset((one.shown, other.shown)), _suggestion(one, other, reason, rooms, roster))
@@ -58,16 +60,19 @@ def _suggestion(one: Somebody, other: Somebody, reason: str, rooms: tuple[str, .
     return Suggestion(one.shown, other.shown, reason, (roster.handle(one), roster.handle(other)), rooms)
 
 
-def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
+def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[Suggestion]:
     """Suggest whose telephone number is a speaker's name, for the conversations that have just `grown`.
 
-    It compares only conversations that overlap with these in time. It compares nothing if no speaker is named by a
-    number, or if there are too many turns.
+    `grown` has for each conversation the turns that are not stored, as nothing is in a dry run. It compares only
+    conversations that overlap with these in time. It compares nothing if no speaker is named by a number, or if there
+    are too many turns.
 
     Raises:
-        StoreError: there is no memory, or it cannot be read.
+        StoreError: the memory cannot be read.
     """
-    stored = memory.conversations() if grown else []
+    stored = memory.conversations() if grown and memory.exists else []
+    held = [each.name for each in stored]
+    stored += [_summary(name, turns) for name, turns in grown.items() if turns]
     if not any(digits_of(speaker.name) for each in stored for speaker in each.speakers):
         return []
     fresh = [each for each in stored if each.name in grown]
@@ -76,7 +81,11 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
         return []
     roster = roster_of(memory, stored)
     speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
-    same = _same_turns(memory, roster, [each.name for each in near])
+    compared = {each.name for each in near}
+    kept = [name for name in held if name in compared]
+    turns = [(each.conversation, each) for each in (memory.turns(kept) if kept else ())]
+    turns += [(name, each) for name, told in grown.items() if name in compared for each in told]
+    same = _same_turns(turns, roster)
     ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
     return [
         _suggestion(one, other, reason, rooms, roster)
@@ -84,6 +93,14 @@ def numbers_of(memory: KeptMemory, grown: Collection[str]) -> list[Suggestion]:
         for one, other, reason, rooms in way
         if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
     ]
+
+
+def _summary(name: str, turns: Sequence[Turn]) -> ConversationSummary:
+    """Return the summary of a conversation that is not stored, as far as `numbers_of` needs it."""
+    said = sorted((turn.said for turn in turns if turn.said is not None), key=clock_of)
+    speakers = tuple(Speaker(voice.name, None, 0, voice.id) for voice in dict.fromkeys(map(voice_of, turns)))
+    first, last = (said[0], said[-1]) if said else (None, None)
+    return ConversationSummary(name, "", len(turns), 0, speakers, first, last)
 
 
 def _do_overlap(one: ConversationSummary, other: ConversationSummary) -> bool:
@@ -105,13 +122,13 @@ def _are_two(one: Somebody, other: Somebody) -> bool:
     return not formats[0].isdisjoint(formats[1])
 
 
-def _same_turns(memory: KeptMemory, roster: Roster, among: Sequence[str] | None = None) -> Iterator[_Pair]:
+def _same_turns(said: Iterable[tuple[str, Turn]], roster: Roster) -> Iterator[_Pair]:
     """Yield speakers who said the same at the same time in two conversations, which are two exports of one chat.
 
-    `among` are the conversations to compare; None means all.
+    `said` are the turns to compare, each with the name of its conversation.
     """
     of_voice = {voice: one for one in roster.persons for voice in one.voices}
-    told = ((turn.conversation, of_voice.get(voice_of(turn)), turn) for turn in memory.turns(among))
+    told = ((name, of_voice.get(voice_of(turn)), turn) for name, turn in said)
     for found in under_two_names((name, one, turn) for name, one, turn in told if one is not None):
         reason = f"the same {len(found.texts)} turns" if len(found.texts) > 1 else "the same turn"
         sides = zip((found.one, found.other), found.transcripts, strict=True)

@@ -25,7 +25,7 @@ from goalmem_cli.records import STANDARD_INPUT
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Added
-    from goalmem_cli.records import Conversation
+    from goalmem_cli.records import Conversation, Turn
     from goalmem_cli.transcripts import Found, Order, Place, Source
 
 NAMED = 10
@@ -101,10 +101,11 @@ class Reading:
         """
         self._told = told
         self._hears = hears
+        self._is_dry = False
         self._orders: dict[Place, Order] = {}
         self._forms: dict[Place, str] = {}
         self._unclear: list[tuple[Found, FileReport, UnclearDates | UnlikelyChat]] = []
-        self._under_way: deque[tuple[FileReport, bool]] = deque()
+        self._under_way: deque[tuple[FileReport, bool, Conversation]] = deque()
         self._refused: set[str] = set()
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
@@ -113,7 +114,7 @@ class Reading:
         self._zone = Zone.named(told.timezone)
         self._people: list[object] = []
         self._goals: list[object] = []
-        self._grown: set[str] = set()
+        self._grown: dict[str, list[Turn]] = {}
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -140,6 +141,7 @@ class Reading:
             UsageError: the format is unknown.
             StoreError: the memory cannot be written.
         """
+        self._is_dry = is_dry
         known = KnownMemory(memory, is_dry=is_dry)
         self._sieve.take(known)
         self._redactor.take(known)
@@ -153,7 +155,7 @@ class Reading:
                 self._hears.note(f"--always ended for {ended} of the conversations and speakers that were stored again")
             self._take_people(memory)
             self._take_goals(memory)
-            self._tell_of_numbers(memory)
+        self._tell_of_numbers(memory)
 
     def _take_goals(self, memory: KeptMemory) -> None:
         """Import the kept goals of exported stores, except those whose names are taken here."""
@@ -217,7 +219,7 @@ class Reading:
                 take(stream, report=self._take)
                 is_done = True
             except InputError as error:  # the conversation was read, but cannot be stored
-                report, _ = self._under_way.popleft()
+                report, *_ = self._under_way.popleft()
                 place = f"conversation {error.path}, {error.place}"  # the store knows conversations, not files
                 self._refuse(report, InputError(report.path, place, error.reason, error.hint))
 
@@ -310,7 +312,7 @@ class Reading:
             if sifted.kept is None:
                 report.conversations += sifted.is_another
             else:
-                self._under_way.append((report, sifted.is_another))
+                self._under_way.append((report, sifted.is_another, sifted.kept))
                 yield sifted.kept
 
     def _hear_marks(self, source: Source, report: FileReport) -> None:
@@ -343,7 +345,7 @@ class Reading:
         """
         if self._told.conversation is None or report.path != STANDARD_INPUT:
             return conversation
-        begun = report.conversations + sum(one is report for one, _ in self._under_way)
+        begun = report.conversations + sum(one is report for one, *_ in self._under_way)
         if begun and not conversation.continues:
             reason = "it holds several conversations, and --conversation names one"
             raise InputError(STANDARD_INPUT, "its second conversation", reason, "give one conversation at a time")
@@ -370,11 +372,12 @@ class Reading:
 
     def _take(self, added: Added) -> None:
         """Add a stored piece to its file's report."""
-        report, is_another = self._under_way.popleft()
+        report, is_another, said = self._under_way.popleft()
         report.conversations += is_another
         report.turns += added.turns
         report.new_turns += added.new_turns
-        self._grown |= {added.conversation} if added.new_turns else set()
+        if added.new_turns:
+            self._grown.setdefault(added.conversation, []).extend(said.turns if self._is_dry else ())
         report.replaced += added.replaced
         report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
 

@@ -1,7 +1,7 @@
 """Kept goals: one JSON file a goal in the folder `goals/`.
 
-Files serve both kinds of memory, and each change is one atomic rename: a killed process leaves a goal as it was before
-or after.
+They are files and not rows, so that DuckDB and Milvus keep them in the same way, and a check need not lock the database
+while a model runs. Each change is one atomic rename: a killed process leaves a goal as it was before or after.
 """
 
 from __future__ import annotations

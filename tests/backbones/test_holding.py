@@ -154,6 +154,12 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("What is the landlord's number?", "Ana: Our landlord's number is 040 22 11.", "Ana: The landlord's number has changed to 040 71 12."),
         ("What time does the nursery close?", "Ana: What time does the nursery close?\nBen: At five.", "Ben: The nursery closes at four from now on."),
         ("How much does Ben earn?", "Ben: I earn 3,100 a month.", "Ben: I got a raise, I earn 3,400 a month now."),
+        ("What is Ana's phone number?", "Ana: My number is 0770 112.", "Ana: New phone, my number is 0770 845 now."),
+        ("What is the name of Ana's dog walker?", "Ana: My dog walker is Priya Nair.", "Ana: We have a new dog walker, Ellis Boyd."),
+        ("Which school does Ana's son go to?", "Ana: My son goes to Elm School.", "Ana: My son goes to Park School now."),
+        ("What colour is the front door?", "Ana: The front door is blue.", "Ana: Painted the front door, it's yellow now."),
+        ("On which day is the market?", "Ana: The market is on Thursdays.", "Ana: The market moves to Saturdays from now on."),
+        ("Where is the drill?", "Ana: The drill is in the cellar.", "Ana: I used the drill at the flat. It's in the boot now."),
     ],
 )  # fmt: skip
 def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str, later: str) -> None:
@@ -201,6 +207,13 @@ def text_of(line: str) -> str:
         ("Where is Ana's phone?", "Ana: My phone is in the car.", "Ana: My phone is at 5%."),
         ("What is the alarm code?", "Ana: The alarm code is 7719.", "Ben: When did you set the alarm code?\nAna: 2019."),
         ("How much is the rent?", "Ana: The rent is 640 euros.", "Ben: When is the rent due?\nAna: 3"),
+        ("How much is the rent?", "Ana: The rent is 640.", "Ana: The deposit is 900."),
+        ("How much is the rent?", "Ana: The rent is 640.", "Ana: I paid the rent and 85 for the water."),
+        ("How much is the gym?", "Ana: The gym is 30 a month.", "Ana: The gym shoes are 95."),
+        ("Where is the charger?", "Ana: The charger is in the hall.", "Ana: I need the charger for the trip. It's in Rome."),
+        ("What is the code for the bike shed?", "Ana: The bike shed code is 1188.", "Ana: The code for the laundry is 2471 now."),
+        ("What is Ana's phone number?", "Ana: My number is 0170 55.", "Ana: The taxi number is 0170 99 now."),
+        ("What time does the pool open?", "Ana: The pool opens at 9.", "Ana: The pool cafe opens at 11."),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:

@@ -101,15 +101,18 @@ def test_a_chat_whose_group_and_contact_were_renamed_is_joined_by_the_command(ei
             f"14/04/2026, 20:00 - {who}: The slugs took three of them.\n{last}"
         )
     old, new = sorted(tmp_path.glob("*.txt"))
+    first = goalmem("ingest", str(old), str(new), "--dry-run").err
     assert goalmem("ingest", str(old)).code == 0
-    outcome = goalmem("ingest", str(new))
-    assert "+44 7700 900321 and Ravi may be one person (the same 2 turns)" in outcome.err
+    dry, outcome = goalmem("ingest", str(new), "--dry-run"), goalmem("ingest", str(new))
+    for told in (first, dry.err, outcome.err):
+        assert "+44 7700 900321 and Ravi may be one person (the same 2 turns)" in told
+        assert "`goalmem stores join Allotment 'Plot 9'`" in told
     command = re.search(r"`goalmem (stores join .*?)` joins", outcome.err)
     assert command is not None
 
     joined = goalmem(*shlex.split(command[1]), "--yes")
     assert "has 4 turns, 3 of which both had" in joined.out
-    assert "is called" in joined.out
+    assert "is called" in joined.out and "`goalmem people name" in joined.out
     said = [
         "I planted 14 leeks in bed two.",
         "Lovely, I water them tonight.",

@@ -177,12 +177,15 @@ def test_what_deletes_says_first_what_goes_and_what_brings_it_back(
 
 
 def test_an_export_takes_no_others_place(momoco: Goalmem, tmp_path: Path) -> None:
-    """A file of something else stays; an earlier export gives way."""
+    """A file of something else stays; an earlier export, or its tables, only gives way with --yes."""
     file = tmp_path / "letters.txt"
     file.write_text("Dear Ben", "utf-8")
     refused = momoco("stores", "export", "--out", str(file))
     assert (refused.code, file.read_text("utf-8")) == (2, "Dear Ben")
     assert "no exported store" in refused.error_lines[0]
     file.unlink()
-    for _ in range(2):
-        assert momoco("stores", "export", "--out", str(file)).code == 0
+    for option, place in (("--out", file), ("--parquet", tmp_path / "tables")):
+        assert momoco("stores", "export", option, str(place)).code == 0
+        refused = momoco("stores", "export", option, str(place))
+        assert refused.code == 2 and "cannot be undone" in refused.err and "--yes" in refused.err
+        assert momoco("stores", "export", option, str(place), "--yes").code == 0

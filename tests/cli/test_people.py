@@ -139,8 +139,10 @@ def test_reading_a_file_says_whose_number_it_may_be(goalmem: Goalmem) -> None:
     told = f"{NUMBER} and Ravi may be one person (the same 2 turns): `goalmem people` says more"
     stored(goalmem, Allotment=OLD)
     Path("WhatsApp Chat with Plot.txt").write_text(NEW, "utf-8")
-    assert told not in goalmem("ingest", "WhatsApp Chat with Plot.txt", "--dry-run").err
+    dry = goalmem("ingest", "WhatsApp Chat with Plot.txt", "--dry-run").err
+    assert told in dry and "`goalmem stores join Allotment Plot` joins" in dry
     assert told in goalmem("ingest", "WhatsApp Chat with Plot.txt").err
+    assert told not in goalmem("ingest", "WhatsApp Chat with Plot.txt", "--dry-run").err
     assert told not in goalmem("ingest", "WhatsApp Chat with Plot.txt").err
     goalmem("people", "merge", NUMBER, "Ravi")
     Path("WhatsApp Chat with Plot.txt").write_text(NEW + "03/05/2026, 08:05 - Ravi: It rains.\n", "utf-8")

@@ -188,7 +188,7 @@ def _met(text: str) -> Asked | None:
 def _used(text: str) -> Asked | None:
     """Return what "Which dentist does Ana go to?" asks for: Ana's dentist."""
     found = _USES.match(text)
-    if found is None:
+    if found is None or found["kin"]:
         return None
     head = stem(found["thing"].lower())
     return Asked(OWN, _names(found["who"]), about=frozenset((head,)), type="name", head=head)
@@ -243,6 +243,7 @@ def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
     With `is_bare` it may be "choir", too.
     """
     text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
+    text = re.sub(r"^(?:the )?name of (?=.+ )", "", text)
     text = _OF_HIS.sub(r"\g<who>'s \g<of> \g<thing>", text)
     found = _HIS.match(text) or _OF.match(text)
     if found is None and not (is_bare and _BARE.match(text)):

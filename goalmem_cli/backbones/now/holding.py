@@ -14,7 +14,7 @@ from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.owned import names_thing
 from goalmem_cli.backbones.now.state import State
-from goalmem_cli.backbones.now.states import Telling, clock_of, replaced_by, replied_to, states_in
+from goalmem_cli.backbones.now.states import Telling, clock_of, may_state, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
@@ -105,8 +105,11 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
 
 def _with_reply(hit: Hit, asked: Asked, query: Query) -> Iterator[tuple[Unit, str]]:
     """Yield the hit's unit, and the reply to it if it asks for the thing; each with the question that it replies to."""
+    if asked.kind != OWN:
+        yield hit.unit, ""
+        return
     yield hit.unit, replied_to(hit.unit.author, hit.before)
-    if asked.kind != OWN or not hit.later or not names_thing(hit.unit.text, asked):
+    if not may_state(hit.unit.text, asked) or not names_thing(hit.unit.text, asked) or not hit.later:
         return
     if query.speakers is None or hit.later[0].speaker in query.speakers:
         yield hit.later[0], replied_to(hit.later[0].author, [(hit.unit.author, hit.unit.text)])
@@ -125,8 +128,10 @@ def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Aske
     looked = replace(query, text=text, conversations=query.conversations or where)
     if speakers and query.speakers is None:
         looked = replace(looked, speakers=speakers)
-    found = reader.rank(looked, [Ranking.BM25], _DEPTH)[Ranking.BM25]
-    return list(hits_within(reader.hits([each.unit for each in found]).values(), query))
+    found = [each.unit for each in reader.rank(looked, [Ranking.BM25], _DEPTH)[Ranking.BM25]]
+    if asked.kind == OWN:
+        return list(hits_within(reader.hits(found).values(), query))
+    return list(hits_within((Hit(unit, 0.0) for unit in reader.units(found).values()), query))
 
 
 def _is_asked(state: State, unit: Unit, asked: Asked) -> bool:

@@ -42,6 +42,8 @@ _ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|
 def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     """Yield what a sentence states of the thing; `before` is the sentence before it, or what it replies to."""
     sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
+    if asked.about == _PHONE:
+        sentence = _MY_NUMBER.sub(r"\g<0>phone ", sentence)
     if not _names(sentence, asked):
         sentence = _carried(sentence, before, asked)
     if not sentence or (asked.type == "time" and ONCE.search(sentence)):
@@ -78,10 +80,14 @@ def _names(sentence: str, asked: Asked) -> bool:
     """Say whether it names the thing, or tells of a change of its class; "the gate code" is no alarm code."""
     told = words(sentence)
     found = list(map(stem, told))
-    if asked.verb not in ("", *found) or not (asked.about <= set(found) or _CHANGED.search(sentence)):
+    is_all = asked.about <= set(found)
+    if asked.verb not in ("", *found) or not (is_all or _CHANGED.search(sentence)):
         return False
     heads = [at for at, stemmed in enumerate(found) if stemmed == asked.head and _is_whole(told[:at], asked)]
-    return any(asked.type not in ("time", "colour") or not _is_part(told[at + 1 :]) for at in heads)
+    if not is_all and any(told[at + 1 : at + 2] in (["for"], ["of"]) for at in heads):  # "the code for the laundry"
+        return False
+    is_of_part = asked.type in ("time", "colour", "amount")
+    return any(not is_of_part or not _is_part(told[at + 1 :], asked.verb) for at in heads)
 
 
 def _is_whole(before: list[str], asked: Asked) -> bool:
@@ -90,17 +96,19 @@ def _is_whole(before: list[str], asked: Asked) -> bool:
     return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
 
 
-def _is_part(after: list[str]) -> bool:
+def _is_part(after: list[str], verb: str) -> bool:
     """Say whether the words after the thing's name make it another thing: the choir concert is no choir."""
-    if len(after) < 2 or after[0] in FUNCTION_WORDS or after[1] not in _LINKS:
+    if len(after) < 2 or after[0] in FUNCTION_WORDS | _OFTEN or (after[1] not in _LINKS and stem(after[1]) != verb):
         return False
     return stem(after[0]) not in _SAME and not _CHANGED.fullmatch(after[0])
 
 
-_LINKS = frozenset("is are was were on in to go goes".split())
+_LINKS = frozenset("is are was were on in to go goes cost costs".split())
+_OFTEN = frozenset("always usually normally mostly only already often sometimes".split())
 _SAME = frozenset(map(stem, (
-    "start begin meet take happen end finish run fall go come leave arrive open close visit play resume practice class "
-    "lesson session rehearsal training time day meeting night evening hour"
+    "start begin meet take happen end finish run fall go come leave arrive open close play resume practice class "
+    "lesson session rehearsal training time day meeting night evening hour move change switch shift price fee cost "
+    "charge rate bill rent payment membership subscription ticket visit"
 ).split()))  # fmt: skip
 """Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
 _LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
@@ -111,6 +119,12 @@ _IT_IS = re.compile(
     re.IGNORECASE,
 )
 _SHORT_REPLY = 8
+_PHONE = frozenset(map(stem, ("phone", "number")))
+_MY_NUMBER = re.compile(r"\b(?:my|our) (?:new )?(?=number\b)", re.IGNORECASE)
+_BESIDE_IT = re.compile(
+    r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?P<thing>\w+)", re.IGNORECASE
+)
+"""Another thing that the next sentence's "it" may be: "I need the charger for the trip. It's in Rome"."""
 _SUM = re.compile(
     r"(?:about )?[€£$]? ?\d[\d.,]*"
     r"(?: ?(?:[€£$]|euros?|pounds?|dollars?|bucks|francs?|kr|(?:a|per) (?:week|month|year)))*",
@@ -123,7 +137,11 @@ _NUMBERED = frozenset(map(stem, "code number pin plate combination phone mobile 
 
 def _carried(sentence: str, before: str, asked: Asked) -> str:
     """Return a sentence that leans on the one before with the thing in place of "it", or of a question; "" if none."""
-    if not before or not names_thing(before, asked) or (before.rstrip().endswith("?") and not _asks(before, asked)):
+    is_asked = before.rstrip().endswith("?")
+    if not before or not names_thing(before, asked) or (is_asked and not _asks(before, asked)):
+        return ""
+    others = {stem(found["thing"].lower()) for found in _BESIDE_IT.finditer(before)} - asked.about
+    if others and not is_asked and asked.type != "" and not NOW.search(sentence):
         return ""
     thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
     it_is = _IT_IS.search(sentence)
@@ -131,7 +149,7 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
         it_is = None  # of something that the sentence itself names
     if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
         return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
-    is_reply = before.rstrip().endswith("?") and len(sentence.split()) <= _SHORT_REPLY
+    is_reply = is_asked and len(sentence.split()) <= _SHORT_REPLY
     bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
     return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""
 
@@ -196,6 +214,7 @@ def _amount(sentence: str, _: Asked) -> frozenset[str]:
 _NO_AMOUNT = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
     r"\d[\d.,]*"
+    r"|\b(?:and|plus) [€£$]?\d[\d.,]* ?(?:[€£$]|\w+)? ?for\b"
     r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|rooms?|people)\b)",
     re.IGNORECASE,
 )
@@ -216,8 +235,11 @@ def _time(sentence: str, asked: Asked) -> frozenset[str]:
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:
-    clause = re.split(r"[,;:]", sentence)[0]
-    return _COLOURS & frozenset(words(clause))
+    first, *further = re.split(r"[,;:]", sentence)
+    return _COLOURS & frozenset(words(" ".join((first, *filter(_OF_IT.match, further)))))
+
+
+_OF_IT = re.compile(r"\W*(?:and |so |but |now )*(?:it|they)(?: is\b| are\b|['’])", re.IGNORECASE)
 
 
 _IN_ANOTHER = re.compile(r"\b(?:at|in|on|of|for|with|from)\b")

@@ -36,13 +36,13 @@ def states_in(told: str | Iterable[str], asked: Asked, before: str = "") -> tupl
     `before` is the question that the text replies to.
     """
     if isinstance(told, str):
-        told = stated(told) if _may_state(f"{before} {told}", asked) else ()
+        told = stated(told) if may_state(f"{before} {told}", asked) else ()
     sentences = list(told)
     if asked.kind != OWN:
-        return tuple(state for each in sentences if _may_state(each, asked) for state in done(each, asked))
+        return tuple(state for each in sentences if may_state(each, asked) for state in done(each, asked))
     pairs = zip([before, *sentences], sentences, strict=False)
     return tuple(
-        state for last, each in pairs if _may_state(f"{last} {each}", asked) for state in owned(each, asked, last)
+        state for last, each in pairs if may_state(f"{last} {each}", asked) for state in owned(each, asked, last)
     )
 
 
@@ -52,24 +52,27 @@ def replied_to(author: str, before: Sequence[tuple[str, str]]) -> str:
     return text if asker != author and text.rstrip().endswith("?") else ""
 
 
-def _may_state(text: str, asked: Asked) -> bool:
+def may_state(text: str, asked: Asked) -> bool:
     """Say whether a text may state what is asked for; a fast check that rules out most texts."""
     if not text.isascii():
         return True
-    lowered = text.lower()
+    has = text.lower().__contains__
+    one_of, each_of = _parts_of(asked)
+    return any(map(has, one_of)) or all(any(map(has, parts)) for parts in each_of)
+
+
+@lru_cache(maxsize=64)
+def _parts_of(asked: Asked) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return parts of words: a text that states it has one of the first, or one of each of the second."""
     if asked.kind != OWN:
-        return any(_may_have(lowered, each) for each in stems_of(asked))
-    return "mine" in lowered or _may_have(lowered, asked.head) or all(_may_have(lowered, each) for each in asked.about)
+        return tuple({part for each in stems_of(asked) for part in _parts(each)}), ((),)
+    return ("mine", *_parts(asked.head)), tuple(map(_parts, asked.about))
 
 
-def _may_have(lowered: str, stemmed: str) -> bool:
-    """Say whether a text in small letters may have a word with that stem, or with a stem that is no word."""
-    return not stemmed.isalpha() or any(map(lowered.__contains__, _parts(stemmed)))
-
-
-@lru_cache(maxsize=256)
 def _parts(stemmed: str) -> tuple[str, ...]:
     """Return parts of words; a word with that stem has one of them: how it begins, or an irregular form."""
+    if not stemmed.isalpha():
+        return ("",)
     return (stemmed.removesuffix("y"), *(form for form, base in BASES.items() if stem(base) == stemmed))
 
 
