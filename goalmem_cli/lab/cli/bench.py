@@ -8,28 +8,25 @@ import typer
 
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.lab.cli import (
+    bench_changes,
     bench_goals,
     bench_languages,
     bench_size,
     bench_speed,
-    bench_structures,
-    bench_sums,
     retired,
 )
 
 COMMANDS: Mapping[Callable[..., int], tuple[str, ...]] = {
-    bench_speed.speed: ("bench speed --only proofs", "bench speed --units 1000"),
+    bench_speed.speed: ("bench speed --only ask", "bench speed --units 1000"),
     bench_size.size: ("bench size --only whatsapp,telegram --turns 100000",),
     bench_goals.goals: ("bench goals --goals 40 --steps 4",),
-    bench_structures.changes: ("bench changes --facts 200 --wrong 0,0.1",),
-    bench_sums.sums: ("bench sums made-up --turns 400 --replay",),
+    bench_changes.changes: ("bench changes --facts 200 --wrong 0,0.1",),
     bench_languages.languages: ("bench languages talks", "eval talks"),
-    bench_structures.structures: ("bench structures sample_convos/momoco.json --backbone hipporag",),
 }
 """The commands with their examples."""
 
 group = typer.Typer(
-    help="Measure calculations, structure and speed.",
+    help="Measure speed, and make benchmarks.",
     context_settings=CONTEXT,
     epilog=examples("goalmem bench size --turns 2000", guide="measuring"),
 )

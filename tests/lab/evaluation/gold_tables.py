@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.gold_structure import GoldModel, gold_statements
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.replies import GoldReplies
@@ -20,6 +19,7 @@ from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
 from tests.lab.evaluation import test_came, test_realtalk
+from tests.lab.evaluation.gold_structure import GoldModel, gold_statements
 from tests.lab.evaluation.test_multihop import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 

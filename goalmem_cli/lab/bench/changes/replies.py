@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.bench.changes.story import PEOPLE, SLOTS, History, Slot
-from goalmem_cli.lab.bench.gold_structure import gold_reply
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.store.passages import estimate_tokens
 
@@ -28,6 +29,17 @@ class Stated:
     person: str
     slot: Slot
     value: str | None
+
+
+def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Request) -> str:
+    """Return the reply to a request, as JSON, by what makes the one of its step.
+
+    Raises:
+        ModelError: there is none for the step.
+    """
+    if request.step not in steps:
+        raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
+    return json.dumps(steps[request.step](request))
 
 
 def _patterns() -> list[tuple[Slot, bool, re.Pattern[str]]]:
