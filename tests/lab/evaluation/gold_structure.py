@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.lab.bench.changes.replies import gold_reply
+from goalmem_cli.lab.bench.changes.measuring import gold_reply
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.records import Turn
