@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
     from goalmem_cli.transcripts import Order, Place
 
-
 _SHOWN = 100
 """How many characters of a turn's text are shown."""
 

@@ -29,9 +29,7 @@ from goalmem_cli.records import OFFSET, STANDARD_INPUT, TIMEZONE, Conversation, 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Added
-    from goalmem_cli.records import Conversation
     from goalmem_cli.transcripts import Found, Order, Place, Source
-
 
 _SAME_AS_UTC = frozenset({"UTC", "Etc/UTC", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal", "Etc/Universal"})
 _UTC = "UTC"

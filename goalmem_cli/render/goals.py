@@ -13,11 +13,8 @@ from goalmem_cli.render.text import counted, labels_of, safe, settling, shortene
 from goalmem_cli.store.goal_records import Goal, GoalState, GoalStatus, Outcome
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState
+    from goalmem_cli.store.goal_records import CheckedGoal
     from goalmem_cli.trace import Fact
-
 
 _QUOTED = 120
 

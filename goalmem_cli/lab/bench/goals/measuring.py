@@ -20,13 +20,10 @@ from goalmem_cli.reasoners.prompt_texts import say_day
 from goalmem_cli.reasoners.showing import lines_shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goalmem_cli.library.memory import Memory
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.records import Conversation
     from goalmem_cli.store.goal_records import CheckedGoal
-
 
 _HEADING = re.compile(r"^\[.*?(\d{1,2} [A-Z][a-z]+ \d{4})\]$")
 _QUESTION = re.compile(r"^Question: (.*?)$", re.MULTILINE)
