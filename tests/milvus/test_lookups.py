@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from goalmem_cli.library.ingesting import Zone
+from goalmem_cli.library.zones import Zone
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Conversation, Hit, Query, Turn
