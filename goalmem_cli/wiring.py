@@ -299,7 +299,7 @@ def build_reasoner(
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
     from goalmem_cli.reasoners.prompt_texts import DaysInWords, InItsLanguage
-    from goalmem_cli.reasoners.rules.trying import RuleFirst
+    from goalmem_cli.reasoners.rules.learning import RuleFirst
     from goalmem_cli.reasoners.watching import Unwatched
     from goalmem_cli.store.rules import RuleFile
 

@@ -16,7 +16,6 @@ from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import StoreError
-from goalmem_cli.lab.bench.gold_structure import GoldModel, Statement
 from goalmem_cli.memory_ports import AnyMemory
 from goalmem_cli.memory_records import Added, Ranking, Selection
 from goalmem_cli.milvus.embedded import close_embedded
@@ -40,6 +39,7 @@ from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ListBackbone, ScriptedModel
 from tests.backbones.stitch_samples import understands
 from tests.fakes import ListMemory, SessionNotes
+from tests.lab.evaluation.gold_structure import GoldModel, Statement
 from tests.reasoners.scripting import chat
 
 TURNS = chat("Alice: I ordered a Kyoto Latte.", "Ben: My dog is called Biscuit.", "--", "Alice: Biscuit ate my latte.")

@@ -22,7 +22,7 @@ from goalmem_cli.errors import StoreError, UsageError
 from goalmem_cli.guide import page
 from goalmem_cli.library.hearing import Unattended
 from goalmem_cli.library.ingesting import Told, read_all
-from goalmem_cli.library.words import Words
+from goalmem_cli.library.memory import Words
 from goalmem_cli.ports import Request
 from goalmem_cli.render.tables import hits_document
 from goalmem_cli.testing import ScriptedModel, faked

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Question
@@ -19,6 +18,7 @@ from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.store import Store
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.transcripts import read_file, transcript_files
+from tests.lab.evaluation.gold_replies import GoldReplies
 from tests.reasoners.scripting import MOMENT, TOGETHER
 
 ROOT = Path(__file__).parents[1]

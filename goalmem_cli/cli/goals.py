@@ -217,7 +217,7 @@ def report(
     """
     from datetime import UTC, datetime
 
-    from goalmem_cli.render.goals_page import goals_page
+    from goalmem_cli.render.goals import goals_page
     from goalmem_cli.store.files import replace_file
 
     run = begin(context, quiet=quiet, store=store)

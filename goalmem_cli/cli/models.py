@@ -75,8 +75,8 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
 
     Downloads nothing. A model of 3 billion parameters or more gets the full prompts.
     """
+    from goalmem_cli.models.bundled import SUGGESTIONS
     from goalmem_cli.models.catalogue import resolve
-    from goalmem_cli.models.suggestions import SUGGESTIONS
     from goalmem_cli.render.tables import plain_table
 
     def is_there(name: str) -> bool:

@@ -25,7 +25,7 @@ from goalmem_cli.store.people import People
 
 if TYPE_CHECKING:
     from goalmem_cli.config import Settings
-    from goalmem_cli.library.listening import Listener
+    from goalmem_cli.library.hearing import Listener
     from goalmem_cli.loading import DeferredModel, LoadedModel
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import ConversationSummary

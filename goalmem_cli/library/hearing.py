@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -10,8 +11,42 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from goalmem_cli.library.listening import Listener
     from goalmem_cli.transcripts import Order, Place
+
+
+class Listener(Protocol):
+    """Receives lines that are no result: what was left out or is missing, and what takes time."""
+
+    def note(self, text: str) -> None:
+        """Receive what a user may want to know."""
+        ...
+
+    def detail(self, text: str) -> None:
+        """Receive what only a curious user wants to know."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Receive a warning: something did not go as asked."""
+        ...
+
+
+class Logged:
+    """Passes the lines to Python's `logging`, under the name ``goalmem_cli``."""
+
+    def __init__(self) -> None:
+        self._log = logging.getLogger("goalmem_cli")
+
+    def note(self, text: str) -> None:
+        """Log it as information."""
+        self._log.info("%s", text)
+
+    def detail(self, text: str) -> None:
+        """Log it for debugging."""
+        self._log.debug("%s", text)
+
+    def warn(self, text: str) -> None:
+        """Log it as a warning."""
+        self._log.warning("%s", text)
 
 
 class Hears(Protocol):

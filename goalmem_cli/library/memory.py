@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from goalmem_cli.config import Settings, given_settings, load_settings
+from goalmem_cli.config import Parameters, Settings, given_settings, load_settings
 from goalmem_cli.errors import UsageError
 from goalmem_cli.library import people as of_people
 from goalmem_cli.library.answering import Asking, Kind, Parts, Terms, local_now, one_line, refuse_empty
-from goalmem_cli.library.listening import Listener, Logged
+from goalmem_cli.library.hearing import Listener, Logged
 from goalmem_cli.library.people import Listed, Settled, retrieved
 from goalmem_cli.library.scope import (
     Names,
@@ -24,7 +24,6 @@ from goalmem_cli.library.scope import (
     refuse_reversed,
     selected,
 )  # fmt: skip
-from goalmem_cli.library.words import Words
 from goalmem_cli.records import Query, encodable
 from goalmem_cli.store.people import People
 
@@ -39,6 +38,42 @@ if TYPE_CHECKING:
     from goalmem_cli.trace import Trace
     from goalmem_cli.transcripts import Order
     from goalmem_cli.wiring import Factories
+
+
+class Words(TypedDict, total=False):
+    """The settings that `open` takes, by the names and with the meanings of `goalmem_cli.config.Settings`."""
+
+    embedder: str | None
+    model: str
+    context: int | None
+    threads: int | None
+    seed: int
+    backbone: str
+    backbones: Parameters
+    reasoner: str
+    reasoners: Parameters
+    planning: str | None
+    max_breadth: int
+    max_depth: int
+    max_subgoals: int
+    max_steps: int
+    certainty: int | None
+    budget: int
+    fact_tokens: int | None
+    strict: bool | None
+    checks: bool
+    sift: bool
+    lean: bool
+    rules: bool | None
+    keep_prompts: bool
+    redact: bool
+    timezone: str | None
+    prompts: str | Path | None
+    parallel: int
+    timeout: int
+    model_cache: int
+    adapter: str | None
+    trust_remote_code: bool
 
 
 @dataclass(frozen=True, slots=True)

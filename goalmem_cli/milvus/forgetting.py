@@ -11,8 +11,8 @@ from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import Forgotten, Selection, voice_of
 from goalmem_cli.milvus.adding import without_answers_on
 from goalmem_cli.milvus.changing import Wanted, bring, drop, settle
-from goalmem_cli.milvus.filters import both, passing
 from goalmem_cli.milvus.kept import SAID_FIELDS, Kept, told
+from goalmem_cli.milvus.lookups import both, passing
 from goalmem_cli.milvus.rows import Talk
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.records import Query, Turn, Unit, content_hash

@@ -1,4 +1,4 @@
-"""Call Milvus: make collections, read and write rows, and translate errors. `making.py` has the collections' schema.
+"""Call Milvus: make collections, read and write rows, and translate errors. `schema.py` has the collections.
 
 pymilvus and milvus-lite are loaded when a database is opened. Calls are repeated if the server is unavailable for a
 moment. That is safe for writes too, as a row's id is the hash of its content.
@@ -17,9 +17,8 @@ from typing import Any
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreDamaged, StoreError
 from goalmem_cli.milvus import embedded
-from goalmem_cli.milvus.making import PLACEHOLDER, make, sparse
 from goalmem_cli.milvus.rows import Row
-from goalmem_cli.milvus.schema import FIELDS, ID, Collection, Kind
+from goalmem_cli.milvus.schema import FIELDS, ID, PLACEHOLDER, Collection, Kind, make, sparse
 from goalmem_cli.store.files import Written
 
 HINT_SERVER = "look whether the server is up, and whether the address and the token are right"

@@ -16,19 +16,21 @@ from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import unreported
 from goalmem_cli.memory_records import Added, Capability, ConversationSummary, Forgotten, Joined, Selection, Stats
-from goalmem_cli.milvus import adding, forgetting, joining
+from goalmem_cli.milvus import adding, forgetting
+from goalmem_cli.milvus.adding import names_with_answers_on
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
-from goalmem_cli.milvus.filters import both, passing
 from goalmem_cli.milvus.kept import Kept
-from goalmem_cli.milvus.lookups import Reader
+from goalmem_cli.milvus.lookups import Reader, both, passing
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
 from goalmem_cli.milvus.scratch import Scratch, write_languages_of
 from goalmem_cli.ports import Embedder
 from goalmem_cli.records import Conversation, Query, Turn, Unit, content_hash, encodable
+from goalmem_cli.store.changes import joining
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
 from goalmem_cli.store.changes.exporting import head, heading, turn_document, unit_document, write_lines
+from goalmem_cli.store.changes.overlapping import alias_of
 from goalmem_cli.store.changes.telling import no_conversation
 from goalmem_cli.store.database import languages, tables
 from goalmem_cli.store.database.access import Database
@@ -37,6 +39,42 @@ from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.privacy import FORGOTTEN, GOALS, LOCK, OWNER, PEOPLE, RULES, TRACES, remove_leftovers
 from goalmem_cli.store.queries.reader import check_embedder
+
+
+def joinable(kept: Kept, name: str, other: str) -> Joined:
+    """Return what `join` would do; raises as `join`."""
+    kept.require()
+    with TemporaryDirectory(prefix="goalmem-") as folder:
+        return joining.joinable(_filled(kept, Path(folder), name, other).parts, name, other)
+
+
+def join(kept: Kept, name: str, other: str, shown: Joined) -> None:
+    """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
+    kept.require()
+    with TemporaryDirectory(prefix="goalmem-") as folder, kept.writing():
+        kept.begin()
+        settle(kept)
+        scratch = _filled(kept, Path(folder), name, other)
+        joining.join_rows(scratch.parts, name, other, shown)
+        wanted, _ = scratch.changed(scratch.talks)
+        wanted.sort(key=lambda each: each.talk.name == name)  # the last is written with the one that leaves
+        kept.expect_joined()
+        bring(kept, wanted, [scratch.talks[other]])
+
+
+def _filled(kept: Kept, folder: Path, name: str, other: str) -> Scratch:
+    """Return a scratch store with both conversations and those that the join may change too.
+
+    These have answers that cite turns of the two, or were joined with one of the two transcripts before.
+    """
+    scratch = Scratch(kept, folder)
+    both = kept.shown([name, other])
+    scratch.bring(both.values())
+    scratch.bring(kept.shown(names_with_answers_on(kept, scratch.turns_of(both))).values())
+    aliases = [alias_of(talk.format, talk.own_id, talk.file, talk.name) for talk in both.values()]
+    scratch.bring(kept.joined_with([alias for alias in aliases if alias is not None]))
+    return scratch
+
 
 _TABLES = ("conversations", "sessions", "turns")
 _AT_ONCE = 100
@@ -157,11 +195,11 @@ class MilvusMemory:
 
     def joinable(self, name: str, other: str) -> Joined:
         """Return what `join` would do; see `SupportsJoining`."""
-        return joining.joinable(self._kept, name, other)
+        return joinable(self._kept, name, other)
 
     def join(self, name: str, other: str, shown: Joined) -> None:
         """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
-        joining.join(self._kept, name, other, shown)
+        join(self._kept, name, other, shown)
 
     # Reading
 

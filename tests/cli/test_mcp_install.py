@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
 from goalmem_cli.cli.serving.clients import ClientName, client_of, clients
-from goalmem_cli.cli.serving.installing import COPY_SUFFIX, planned
-from goalmem_cli.cli.serving.settings_text import changed, parsed
+from goalmem_cli.cli.serving.installing import COPY_SUFFIX, changed, parsed, planned
 from goalmem_cli.errors import UsageError
 from tests.conftest import CHECKOUT
 from tests.invoking import Goalmem

@@ -11,7 +11,6 @@ import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.reasoners.goal_mem import Planning
 from goalmem_cli.records import Turn
@@ -19,6 +18,7 @@ from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.cli.test_ask import PROOF, QUESTION
 from tests.invoking import Goalmem, Outcome, scripted, seeing
+from tests.lab.evaluation.gold_replies import GoldReplies
 from tests.reasoners.test_gold_replay import FOLDER, SHARED, gold_files
 
 STEP = 32

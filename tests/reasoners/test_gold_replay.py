@@ -10,13 +10,13 @@ import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
+from tests.lab.evaluation.gold_replies import GoldReplies
 from tests.reasoners.scripting import FULL, MOMENT, TOGETHER
 
 ROOT = Path(__file__).parents[2]

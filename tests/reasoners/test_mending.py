@@ -14,16 +14,15 @@ import pytest
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.pool import Pool
-from goalmem_cli.reasoners.goal_mem.provers.mending import mended_json
-from goalmem_cli.reasoners.goal_mem.provers.mending_plans import mended_plan
+from goalmem_cli.reasoners.goal_mem.provers.mending import mended_json, mended_plan
 from goalmem_cli.reasoners.goal_mem.provers.together import PROVE, for_round, read_proof
 from goalmem_cli.reasoners.goal_mem.records import Proposed, Round, Spending
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
+from tests.lab.evaluation.gold_replies import GoldReplies
 from tests.reasoners.scripting import MOMENT, TOGETHER
 
 SAMPLES = Path(__file__).parents[2] / "sample_convos"

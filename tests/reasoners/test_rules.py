@@ -19,8 +19,7 @@ from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.records import Begun
 from goalmem_cli.reasoners.rules.forms import taken_apart
-from goalmem_cli.reasoners.rules.learning import begun_with, learned
-from goalmem_cli.reasoners.rules.trying import RuleFirst
+from goalmem_cli.reasoners.rules.learning import RuleFirst, begun_with, learned
 from goalmem_cli.records import Question
 from goalmem_cli.render.sharing import proof_text
 from goalmem_cli.render.tree import rule_line

@@ -26,9 +26,8 @@ from pathlib import Path
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library import forgetting, people
-from goalmem_cli.library.hearing import Unattended
+from goalmem_cli.library.hearing import Logged, Unattended
 from goalmem_cli.library.ingesting import Told, read_all
-from goalmem_cli.library.listening import Logged
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.changes.exporting import turn_document

@@ -14,7 +14,7 @@ import pytest
 
 import goalmem_cli
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.bench.layouts import layout_of
+from goalmem_cli.lab.bench.reading_speed import layout_of
 from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.zones import Zone
 from goalmem_cli.records import Turn

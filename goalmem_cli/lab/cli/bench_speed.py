@@ -1,11 +1,10 @@
-"""`goalmem bench speed`: measure what questions, proofs and the store cost on this machine."""
+"""`goalmem bench speed`: measure what questions and the store cost on this machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,16 +20,11 @@ from goalmem_cli.lab.cli.retired import SECTIONS
 from goalmem_cli.lab.cli.wanted import ascending_sizes, listed
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.bench.proofs import GoldQuestion, ProofCost
     from goalmem_cli.lab.bench.store import Place, SizeFigures
     from goalmem_cli.lab.evaluation.cases import Dataset
     from goalmem_cli.lab.evaluation.runs.runner import Memory
-    from goalmem_cli.ports import LanguageModel, Reasoner
-    from goalmem_cli.records import Turn
 
 SCHEMA_VERSION = 1
-READING = "direct"  # this reasoner makes one call a question, independent of other calls
-AMPLE = 32_768  # tokens of context, as in large models
 SIZES = "1000,10000,100000"
 MEGABYTE = 2**20
 
@@ -50,7 +44,7 @@ def speed(
             help="Conversations with questions, for all but store [default: the sample conversations].",
         ),
     ] = None,
-    only: Annotated[str | None, typer.Option("--only", metavar="SECTIONS", help="Some of proofs,ask,store.")] = None,
+    only: Annotated[str | None, typer.Option("--only", metavar="SECTIONS", help="Some of ask,store.")] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
     max_breadth: _Unused = 2,
     max_depth: _Unused = 3,
@@ -74,8 +68,7 @@ def speed(
 ) -> int:
     """Print how fast questions and the store are on this machine.
 
-    proofs: for questions with gold plans, what proofs cost where a model replies as these do, within the limits that
-    `goalmem ask` has. ask: processes of `goalmem ask`, with its own defaults. store: ingest and search, for which it
+    ask: processes of `goalmem ask`, with its own defaults. store: ingest and search, for which it
     takes about 5 KB of disk a unit. Everything is made in a folder that is gone afterwards.
     """
     from goalmem_cli.models.servers.address import is_address
@@ -125,7 +118,7 @@ class SpeedBench:
     @property
     def sections(self) -> Mapping[str, Callable[[], object]]:
         """The sections by name, in order."""
-        return {"proofs": self._proofs, "ask": self._ask, "store": self._store}
+        return {"ask": self._ask, "store": self._store}
 
     def take_model(self) -> str:
         """Return the model's name, and fix for the whole run which model ``bundled`` is.
@@ -139,56 +132,6 @@ class SpeedBench:
         self.run = replace(self.run, settings=replace(self.run.settings, model=name))
         self.run.screen.note(f"the model is {name}")
         return name
-
-    def _proofs(self) -> object:
-        """Measure proofs with a model that replies from the gold plans, at the limits of `goalmem ask`."""
-        from goalmem_cli.lab.bench.proofs import measure_proofs
-        from goalmem_cli.models.catalogue import resolve
-        from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
-
-        questions = self._gold_questions()
-        if not questions:
-            self.run.screen.note("no question has a gold plan: what proofs cost is not counted")
-            return []
-        names = {"together": "together", "paper": "paper", READING: None}
-        with closing(PromptTokens(resolve(self.run.settings.model).path)) as tokens:
-            build = {name: partial(self._reasoner, planning) for name, planning in names.items()}
-            with self.run.screen.counting("questions by their gold plans") as reach:
-                costs = measure_proofs(questions, build, tokens.prompt, "together", reach)
-        columns = ("by gold replies", "right", "calls", "checks", "most", "tokens", "evaluated", "times")
-        self._show(columns, _proofs_table(costs))
-        return [asdict(cost) for cost in costs]
-
-    def _gold_questions(self) -> list[GoldQuestion]:
-        """The questions with gold plans; each is asked of all conversations of its domain."""
-        from goalmem_cli.lab.bench.proofs import GoldQuestion
-        from goalmem_cli.lab.evaluation.replies import GoldReplies
-        from goalmem_cli.lab.evaluation.runs.runner import Memory
-
-        memory = Memory(self._memory.store, self._dataset, self._dataset.cases, by_domain=True)
-        memory.fill()
-        planned = [case for case in self._dataset.cases if case.plan is not None]
-        turns: dict[str, dict[str, Turn]] = {}
-        for turn in memory.store.turns(sorted({case.conversation for case in planned})):
-            turns.setdefault(turn.conversation, {})[turn.label] = turn
-        return [
-            GoldQuestion(
-                memory.question(case), partial(GoldReplies, case, turns[case.conversation]), frozenset(case.evidence),
-                case.conversation, case.is_unanswerable,
-            )
-            for case in planned
-        ]  # fmt: skip
-
-    def _reasoner(self, planning: str | None, model: LanguageModel) -> Reasoner:
-        """Build goal-mem with this planning, or `direct` for None, with the full prompts over the given model."""
-        from goalmem_cli.loading import LoadedModel
-        from goalmem_cli.wiring import GOAL_MEM, build_reasoner
-
-        settings = replace(
-            Settings(self.run.settings.store), reasoner=GOAL_MEM if planning else READING, planning=planning
-        )
-        loaded = LoadedModel(model, "gold replies", "full", AMPLE)
-        return build_reasoner(settings, self._memory.store, loaded)
 
     def _ask(self) -> object:
         from goalmem_cli.lab.bench.timing import measure_asking
@@ -268,21 +211,6 @@ class SpeedBench:
         if not self.is_document:
             self.run.screen.show(plain_table(columns, rows, numbers=columns[1:]))
             self.run.screen.answer("")
-
-
-def _proofs_table(costs: Sequence[ProofCost]) -> list[list[str]]:
-    """Return the cost per question of each group and reasoner; the last is its tokens divided by those of reading."""
-    read = {cost.group: cost.usage.prompt_tokens for cost in costs if cost.reasoner == READING}
-    return [
-        [
-            f"{cost.group}: {cost.reasoner}", f"{cost.right}/{cost.questions}",
-            f"{(cost.usage.calls - cost.checks) / cost.questions:.2f}", f"{cost.checks / cost.questions:.2f}",
-            f"{cost.most_calls}", f"{cost.usage.prompt_tokens / cost.questions:,.0f}",
-            f"{(cost.usage.prompt_tokens - cost.usage.cached_tokens) / cost.questions:,.0f}",
-            f"{cost.usage.prompt_tokens / read[cost.group]:.2f}",
-        ]
-        for cost in costs
-    ]  # fmt: skip
 
 
 def _store_table(sizes: Sequence[SizeFigures]) -> list[list[str]]:

@@ -12,19 +12,22 @@ import typer
 from goalmem_cli.errors import UsageError
 
 INSTEAD = {
-    "came": "use goalmem bench sums OUT for made-up conversations, or goalmem eval on CAME-Bench's own files",
+    "came": "use goalmem eval on CAME-Bench's own files",
     "entries": "use goalmem eval FILE --categories 2",
-    "graphs": "use goalmem bench structures PATH, which shows the seconds of indexing",
+    "graphs": "use goalmem eval FILE --backbone NAME, whose report shows the seconds of indexing",
     "labels": "use goalmem eval FOLDER --backbone stitch --retrieval-only",
     "retrieval": "use goalmem eval FILE --retrieval-only --backbone bm25,dense,hybrid,reranked",
+    "structures": "use goalmem eval FILE --retrieval-only --backbone NAME, with a model that indexes",
+    "sums": "use goalmem eval on Test of Time's own files, or goalmem ask, which shows what it computes",
     "times": "use goalmem eval FILE --categories 2",
-    "tot": "use goalmem bench sums OUT --replay for the calculations, or goalmem eval on Test of Time's own files",
+    "tot": "use goalmem eval on Test of Time's own files",
     "tools": "use goalmem eval FILE --reasoner remem",
 }
 SECTIONS = {
     "batch": "use goalmem eval FILE --parallel N, which reports calls and seconds of a question",
     "calls": "use goalmem eval FILE, which reports prompt tokens, how many of them were cached, and seconds",
     "model": "use goalmem ask --threads N; weights are repacked as Q8_0, which was the fastest that kept the replies",
+    "proofs": "use goalmem eval FILE --reasoner goal-mem,direct, which reports calls and tokens of a question",
     "reply": "use goalmem eval FILE, which reports the tokens written and the seconds of a question",
 }
 """The removed sections of `goalmem bench speed --only`."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, takewhile
-
-from rich.cells import cell_len
 
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
@@ -15,53 +11,11 @@ from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 from goalmem_cli.lab.evaluation.summaries.summary import LIMITS, PAIRED, SEARCH, USAGE, Row, Summary
 from goalmem_cli.lab.render.cells import amount, difference, heading, share
 from goalmem_cli.lab.render.figures import Member, in_words, names_of
-from goalmem_cli.render.text import safe
-
-SIZE = 12
-"""The font's size, in the unit of the drawing."""
-
-_SLIM = frozenset(" fijlrtI.,:;'|!()[]/\\-")
-_WIDE = frozenset("mwMW@%&+<=>~^#")
-_PIECE = re.compile(r"[^\s/_.:#,-]*[\s/_.:#,-]*")
-
-
-def width(text: str) -> float:
-    """Return how wide the text is at most, in the unit of the drawing."""
-    return sum(map(_em, text)) * SIZE
-
-
-def lines(text: str, room: float) -> tuple[str, ...]:
-    """Return the text in lines no wider than `room`, broken at blanks and marks where there are any, else anywhere."""
-    found = [""]
-    for piece in _PIECE.findall(text):
-        if width(found[-1] + piece.rstrip()) > room and found[-1]:
-            found.append("")
-        rest = piece
-        while width(rest.rstrip()) > room:
-            fitting = max(1, sum(1 for _ in takewhile(lambda taken: taken * SIZE <= room, accumulate(map(_em, rest)))))
-            found[-1:] = [rest[:fitting], ""]
-            rest = rest[fitting:]
-        found[-1] += rest
-    return tuple(line.strip() for line in found if line.strip()) or ("",)
-
-
-def _em(character: str) -> float:
-    """Return how wide a character is at most, in ems; one that joins the one before it has no width."""
-    cells = cell_len(character)
-    if cells != 1:
-        return 0.65 * cells
-    if character in _SLIM:
-        return 0.42
-    if character in _WIDE or not character.isascii():
-        return 1.0
-    return 0.79 if character.isupper() else 0.64
-
 
 WIDTH = 320
+"""The width of a bar's drawing, in its own unit."""
 
 _LEFT, _RIGHT = 4.0, WIDTH - 4.0
-_ROOM = _RIGHT - _LEFT
-_BASELINE, _TEXT_LINE, _BAR, _SCALE = 13, 14, 23, 18
 _SHARES = ("f1", "judge", "set_f1", "exact", "refused")
 _BY_CATEGORY = ("judge", "set_f1", "f1", "recall@10")
 _NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -80,21 +34,6 @@ class Bar:
     low: float | None = None
     high: float | None = None
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The label, in lines that are no wider than the chart."""
-        return lines(safe(self.label), _ROOM)
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A bar in its chart: the y of each line of its label, of its value, and of the middle of the bar itself."""
-
-    bar: Bar
-    label: tuple[tuple[int, str], ...]
-    value: int
-    middle: float
-
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -104,28 +43,6 @@ class Chart:
     bars: tuple[Bar, ...]
     zero: float
     ticks: tuple[tuple[float, str], ...]
-
-    @property
-    def has_long_labels(self) -> bool:
-        """Whether the values must stand below the labels, not beside them."""
-        return any(width(f"{safe(bar.label)}  {bar.value}") > _ROOM for bar in self.bars)
-
-    @property
-    def placed(self) -> tuple[Placed, ...]:
-        """The bars from the top down, each below its own label."""
-        found: list[Placed] = []
-        top = 0
-        for bar in self.bars:
-            label = tuple((top + _BASELINE + _TEXT_LINE * place, line) for place, line in enumerate(bar.lines))
-            value = label[-1][0] + (_TEXT_LINE if self.has_long_labels else 0)
-            found.append(Placed(bar, label, value, value + _BAR / 2))
-            top = value + _BAR
-        return tuple(found)
-
-    @property
-    def height(self) -> int:
-        """Its height, in the unit of `WIDTH`."""
-        return (self.placed[-1].value + _BAR if self.bars else 0) + _SCALE
 
     @property
     def description(self) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
-from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, measure
 from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
 from goalmem_cli.lab.evaluation.summaries.parts import SHOWN_BY_PART

@@ -89,16 +89,16 @@ def _course_options(command: argparse.ArgumentParser) -> None:
 
 
 def _pack(options: argparse.Namespace) -> None:
-    from goalmem_cli.lab.tuning import packing
+    from goalmem_cli.lab.tuning import adapter
 
     base, data = resolve(options.base, note=say).path, prepared.read(options.prepared)
     _belongs(data, base, options.prepared)
     options.out.mkdir(parents=True, exist_ok=True)
-    for taken, name in ((base, packing.BASE), (options.prepared, packing.EXAMPLES)):
+    for taken, name in ((base, adapter.BASE), (options.prepared, adapter.EXAMPLES)):
         if (options.out / name).exists() and taken.samefile(options.out / name):
             raise UsageError(f"{taken} would be replaced by what is packed of it", "name another folder")
-    packed, renumbered = packing.pack(data, base, options.out)
-    prepared.write(renumbered, options.out / packing.EXAMPLES)
+    packed, renumbered = adapter.pack(data, base, options.out)
+    prepared.write(renumbered, options.out / adapter.EXAMPLES)
     say(f"{packed}: {packed.stat().st_size} bytes of {base.stat().st_size}, {len(renumbered.vocabulary)} tokens")
 
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.goals.measuring import KINDS, measure_goals, without_forgotten
-from goalmem_cli.lab.bench.goals.replies import GoldModel
+from goalmem_cli.lab.bench.goals.measuring import KINDS, GoldModel, measure_goals, without_forgotten
 from goalmem_cli.lab.bench.goals.story import CLOSED, TWO_STEPS, Told, made_up_story
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import opened

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import StoreError
-from goalmem_cli.lab.bench.layouts import layout_of
-from goalmem_cli.lab.bench.reading_speed import measure_reading
+from goalmem_cli.lab.bench.reading_speed import layout_of, measure_reading
 from goalmem_cli.lab.bench.store import Place, measure_embedder, measure_ingest, measure_search, measure_sizes
 from goalmem_cli.lab.bench.talk import (
     TURNS_A_CONVERSATION,

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.gold_structure import GoldModel, gold_statements
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.replies import GoldReplies
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
 from tests.lab.evaluation import test_came, test_realtalk
+from tests.lab.evaluation.gold_replies import GoldReplies
+from tests.lab.evaluation.gold_structure import GoldModel, gold_statements
 from tests.lab.evaluation.test_multihop import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS, label_agreement
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, label_agreement
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.backbones.replies import AnyReply

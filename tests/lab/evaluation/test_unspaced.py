@@ -8,7 +8,7 @@ import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.metrics.locomo_f1 import locomo_score
-from goalmem_cli.lab.evaluation.metrics.unspaced import is_unspaced, spaced
+from goalmem_cli.lab.evaluation.metrics.overlap import is_unspaced, spaced
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from tests.lab.evaluation.made_runs import forward
 

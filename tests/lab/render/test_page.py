@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import tomllib
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 from goalmem_cli.lab.evaluation.runs.run import Run
 from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.lab.render import page as page_module
-from goalmem_cli.lab.render.charts import WIDTH, charts_of, lines, width
+from goalmem_cli.lab.render.charts import WIDTH, charts_of
 from goalmem_cli.lab.render.figures import sections
 from goalmem_cli.lab.render.page import page
 from tests.conftest import CHECKOUT
@@ -202,49 +201,6 @@ def test_bars_and_intervals_stay_inside_their_chart() -> None:
             if bar.low is not None and bar.high is not None:
                 assert 0 <= bar.low <= bar.high <= WIDTH
                 assert any(bar.low - 0.02 <= tip <= bar.high + 0.02 for tip in (bar.start, bar.end))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "a-model-with-a-name-of-" + "very-" * 20 + "many-letters",
-        "模型" * 40,
-        "QWEN2.5-7B-INSTRUCT-Q4_K_M.GGUF",
-        "W" * 70,
-    ],
-    ids=["long", "wide", "capitals", "widest"],
-)
-def test_labels_are_not_cut_off(model: str) -> None:
-    """Every letter of a label is drawn, in lines that fit the chart, then the value, then the bar."""
-    runs = [answered_run(), replace(answered_run(), manifest=replace(answered_run().manifest, model=model))]
-    for chart in (chart for group in charts_of([summarise(run) for run in runs]) for chart in group.charts):
-        top = 0.0
-        for each in chart.placed:
-            lines = [line for _, line in each.label]
-            assert "".join(lines).replace(" ", "") == each.bar.label.replace(" ", "")
-            assert max(map(width, lines)) <= WIDTH
-            heights = [y for y, _ in each.label]
-            assert top < heights[0]
-            assert heights == sorted({*heights})
-            assert heights[-1] <= each.value < each.middle - 5.5
-            top = each.middle + 5.5
-        assert top < chart.height
-
-
-@pytest.mark.parametrize(
-    ("text", "lines_of_it"),
-    [
-        ("", [""]),
-        ("direct over hybrid", ["direct over hybrid"]),
-        ("direct over hybrid, models/tiny", ["direct over hybrid,", "models/tiny"]),
-        ("a/name_of.many-parts:and#more", ["a/name_of.many-", "parts:and#more"]),
-        ("W" * 25, ["W" * 11, "W" * 11, "W" * 3]),
-        ("模" * 10, ["模" * 8, "模" * 2]),
-    ],
-)
-def test_a_label_is_broken_where_it_can_be(text: str, lines_of_it: list[str]) -> None:
-    """At blanks and marks, within a word only where it alone is too wide; wide letters count as wide."""
-    assert list(lines(text, 132)) == lines_of_it
 
 
 def test_an_empty_run_has_a_page() -> None:

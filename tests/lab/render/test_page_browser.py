@@ -93,8 +93,8 @@ def test_labels_of_charts_stay_inside_them(browser: Chrome, tmp_path: Path) -> N
     browser.get(written(tmp_path / "labels.html", *runs).as_uri())
     outside = browser.execute_script(
         """
-        return [...document.querySelectorAll("figure svg text")].filter((text) => {
-          const chart = text.ownerSVGElement.getBoundingClientRect(), box = text.getBoundingClientRect();
+        return [...document.querySelectorAll("figure .bar-label span, figure svg text")].filter((text) => {
+          const chart = text.closest("figure").getBoundingClientRect(), box = text.getBoundingClientRect();
           return box.left < chart.left - 1 || box.right > chart.right + 1 || box.bottom > chart.bottom + 1;
         }).map((text) => text.textContent);
         """

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from goalmem_cli.lab.tuning import card, packing, prepared
+from goalmem_cli.lab.tuning import adapter, card, prepared
 from goalmem_cli.lab.tuning.adapter import LEAST_ALIKE, NAME
 from goalmem_cli.lab.tuning.batches import Tokens
 from goalmem_cli.lab.tuning.commands import main
@@ -177,16 +177,16 @@ def test_unknown_layers_are_refused(folder: Path, tmp_path: Path, capsys: pytest
 
 def test_what_is_packed_replaces_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model and its examples are packed into a folder of their own, and what was packed can be trained on at once."""
-    base = write_model(tmp_path / packing.BASE)
+    base = write_model(tmp_path / adapter.BASE)
     some = (Tokens("read", (10, 11), (12, 2)),)
-    prepared.write(Prepared(some, some, some, {}, file_digest(base)), tmp_path / packing.EXAMPLES)
-    words = ["pack", str(tmp_path / packing.EXAMPLES)]
+    prepared.write(Prepared(some, some, some, {}, file_digest(base)), tmp_path / adapter.EXAMPLES)
+    words = ["pack", str(tmp_path / adapter.EXAMPLES)]
     before = base.read_bytes()
 
     assert main([*words, str(tmp_path), "--base", str(base)]) == 4
     assert "would be replaced" in capsys.readouterr().err and base.read_bytes() == before
     assert main([*words, str(tmp_path / "packed"), "--base", str(base)]) == 0
-    assert {file.name for file in (tmp_path / "packed").iterdir()} == {packing.BASE, packing.EXAMPLES}
+    assert {file.name for file in (tmp_path / "packed").iterdir()} == {adapter.BASE, adapter.EXAMPLES}
 
 
 @pytest.mark.parametrize(

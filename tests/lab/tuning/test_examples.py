@@ -9,10 +9,9 @@ from datetime import datetime
 
 import pytest
 
-from goalmem_cli.lab.tuning.answering import TOKENS
 from goalmem_cli.lab.tuning.batches import MIX, Example, packed, tokenise
 from goalmem_cli.lab.tuning.corpus import Talk
-from goalmem_cli.lab.tuning.rendering import Variety, render
+from goalmem_cli.lab.tuning.rendering import TOKENS, Variety, render
 from goalmem_cli.model_replies import read_fields
 from goalmem_cli.models.bundled import TRAINED
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens

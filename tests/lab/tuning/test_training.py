@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, ModelError
 from goalmem_cli.lab.tuning import adapter, training
+from goalmem_cli.lab.tuning.adapter import pack
 from goalmem_cli.lab.tuning.batches import Row, Tokens, packed, rows_of
-from goalmem_cli.lab.tuning.packing import pack
 from goalmem_cli.lab.tuning.prepared import Prepared
 from goalmem_cli.models.in_process.prompt_tokens import next_logits
 from goalmem_cli.models.weights.gguf import file_digest, read_header

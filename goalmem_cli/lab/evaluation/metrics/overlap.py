@@ -1,19 +1,45 @@
-"""Scores of the overlap of an answer with the gold: of words, as in A-MEM and Mem0, or of the items of a set."""
+"""Scores of the overlap of an answer with the gold: of words, as in A-MEM and Mem0, or of the items of a set.
+
+Scripts without blanks between words are compared by characters, as MLQA and CMRC 2018 do.
+"""
 
 from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import regex  # type: ignore[import-untyped]
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from scipy.optimize import linear_sum_assignment
 
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import normalise
+
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
+_CHARACTER = regex.compile(_UNSPACED)
+_COMMAS = str.maketrans("、，；;", ",,,,")
+_MARKS = regex.compile(r"[\p{P}--[!-~]]", regex.V1)
+
+
+def is_unspaced(text: str) -> bool:
+    """Say whether the text has Chinese or Japanese characters."""
+    return _CHARACTER.search(text) is not None
+
+
+def spaced(text: str) -> str:
+    """Return the text with blanks around each Chinese or Japanese character, so that scores of words count these.
+
+    Runs of other letters and of digits stay words. Full-width forms become ordinary ones, marks that list things
+    become commas, and other punctuation beyond ASCII blanks.
+    """
+    plain = unicodedata.normalize("NFKC", text).translate(_COMMAS)
+    return " ".join(_CHARACTER.sub(r" \g<0> ", _MARKS.sub(" ", plain)).split())
+
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from goalmem_cli.backbones.now.holding import found_by
 from goalmem_cli.errors import ContextOverflow
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
-from goalmem_cli.lab.evaluation.metrics.label_agreement import label_agreement
+from goalmem_cli.lab.evaluation.metrics.agreement import label_agreement
 from goalmem_cli.lab.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
 from goalmem_cli.lab.evaluation.runs.folder import Key, Result, RunFolder, key_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Placed, Retrieved

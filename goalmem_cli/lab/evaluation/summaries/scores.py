@@ -8,11 +8,18 @@ from dataclasses import asdict
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.metrics.answer_sets import answer_set, token_f1
 from goalmem_cli.lab.evaluation.metrics.locomo_f1 import f1_score, locomo_score
-from goalmem_cli.lab.evaluation.metrics.overlap import bleu1, is_exact_match, is_strict_match, set_scores, word_set_f1
+from goalmem_cli.lab.evaluation.metrics.overlap import (
+    bleu1,
+    is_exact_match,
+    is_strict_match,
+    is_unspaced,
+    set_scores,
+    spaced,
+    word_set_f1,
+)
 from goalmem_cli.lab.evaluation.metrics.plan_quality import final_plan, plan_quality
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
-from goalmem_cli.lab.evaluation.metrics.unspaced import is_unspaced, spaced
 from goalmem_cli.lab.evaluation.runs.run import Verdict
 from goalmem_cli.trace import Trace
 

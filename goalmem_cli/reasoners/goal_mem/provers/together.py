@@ -30,8 +30,14 @@ from goalmem_cli.reasoners.goal_mem.plan_texts import (
     say_settled,
 )
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import Floor, plan_asked
-from goalmem_cli.reasoners.goal_mem.provers.mending import PLAN_KEYS, mended_json
-from goalmem_cli.reasoners.goal_mem.provers.mending_plans import LETTERS, MendedPlan, mended_plan, read_statement
+from goalmem_cli.reasoners.goal_mem.provers.mending import (
+    LETTERS,
+    PLAN_KEYS,
+    MendedPlan,
+    mended_json,
+    mended_plan,
+    read_statement,
+)
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
     Begun,

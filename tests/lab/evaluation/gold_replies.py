@@ -115,7 +115,7 @@ class GoldReplies:
         ]
         return {"status": "refine" if fresh else "stop", "antecedents": antecedents}
 
-    def _answered(self, request: Request) -> Reply:  # noqa: ARG002 - a reply to whatever facts are shown
+    def _answered(self, request: Request) -> Reply:
         return {"answer": self._case.answer or "unknown"}
 
     def _read(self, request: Request) -> Reply:

@@ -1,17 +1,16 @@
 """A model that replies with gold structure, as if a structured backbone's model never misread anything.
 
-This measures retrieval without a model. The content of each turn comes from gold plans. There are no gold summaries;
+So structured backbones are tested without a model. The content of each turn comes from gold plans. There are no gold summaries;
 the first words of everything to summarise serve instead.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from goalmem_cli.errors import ModelError
+from goalmem_cli.lab.bench.changes.measuring import gold_reply
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Completion, Request
 from goalmem_cli.records import Turn
@@ -63,17 +62,6 @@ def filled_in(text: str, bindings: Mapping[str, str]) -> Statement:
         return names[-1]
 
     return Statement(_TERM.sub(said, text), tuple(name for name in names if name))
-
-
-def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Request) -> str:
-    """Return the reply to a request, as JSON, by what makes the one of its step.
-
-    Raises:
-        ModelError: there is none for the step.
-    """
-    if request.step not in steps:
-        raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
-    return json.dumps(steps[request.step](request))
 
 
 class GoldModel:
