@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL

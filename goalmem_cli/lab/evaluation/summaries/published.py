@@ -11,7 +11,7 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
-from goalmem_cli.lab.evaluation.metrics.label_agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
