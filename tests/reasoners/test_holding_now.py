@@ -63,14 +63,17 @@ def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path,
     assert later.text == YORK
 
 
-def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path) -> None:
-    """It takes the nearest value though a later one is shown beside it: that fact is not shown to it again."""
+@pytest.mark.parametrize("cited", [(LEEDS,), (LEEDS, YORK)])
+def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path, cited: tuple[str, ...]) -> None:
+    """It takes the old value though a later one is shown beside it. Then only the later fact is shown."""
     shown: list[str] = []
 
     def reply(request: Request) -> str:
         shown.append(request.growing)
-        number = next(line.number for line in lines_shown(request.growing) if LEEDS in line.told or YORK in line.told)
-        return f"answer: {'Leeds' if LEEDS in request.growing else 'York'}\nfacts: {number}"
+        is_old = LEEDS in request.growing
+        lines, wanted = lines_shown(request.growing), cited if is_old else (YORK,)
+        facts = ", ".join(line.number for line in lines if any(map(line.says, wanted)))
+        return f"answer: {'Leeds' if is_old else 'York'}\nfacts: {facts}"
 
     engine = GoalMem(backbone(tmp_path), ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
     trace = engine.answer(Question("Which city does Ana live in?", MOMENT))

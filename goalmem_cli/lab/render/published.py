@@ -138,7 +138,9 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
 
 
 def _head(column: Column, names: Mapping[str, str]) -> str:
-    part = ", ".join(filter(None, (names.get(column.category, column.category.rpartition(": ")[2]), column.subset)))
+    last = column.category.rpartition(": ")[2]
+    kind = column.category if last in ("yes", "no") else last
+    part = ", ".join(filter(None, (names.get(column.category, kind), column.subset)))
     called = DIAGNOSTICS.get(column.metric, _called(column.metric))
     return f"{called}\n{part}" if part else called
 

@@ -169,20 +169,6 @@ def in_one_style(texts: Sequence[str], others: Sequence[str]) -> list[str]:
     return [in_english(text) if read_amount(text) is not None else text for text in texts]
 
 
-_TOLD = re.compile(r"(?:[$€£¥₹] ?)?\d+(?:[.,]\d+)*(?: ?[$€£¥₹%]| ?[^\W\d_]+)?")
-
-
-def amount_in(text: str, like: Amount | None) -> str:
-    """Return the one amount in a text with the unit of `like`, as said there; "" if there is none, or several.
-
-    If `like` has no unit, it is the text's only number.
-    """
-    told = [found[0] for found in _TOLD.finditer(plain_numerals(text))]
-    unit = like.unit.key if like is not None else ""
-    fit = [each for each in told if (amount := read_amount(each)) is not None and unit in ("", amount.unit.key)]
-    return fit[0] if len(fit) == 1 else ""
-
-
 def _sign(written: str) -> Unit:
     shown = written.upper()
     return Unit(_MONEY.get(written, shown), f"{shown} " if shown.isalpha() else shown, is_sign=True)

@@ -118,7 +118,7 @@ def _count(call: Call, scene: Scene) -> Found:
 
 def _total(call: Call, scene: Scene) -> Found:
     """Compute a sum or an average."""
-    part = together(_parts(call, scene))
+    (part,) = _parts(call, scene)
     added = summed(part.elements, as_amount, scene.facts)
     whole = added.whole
     said = " + ".join(map(str, added.lines))

@@ -60,8 +60,9 @@ VERDICTS = frozenset({Function.BEFORE, Function.AFTER, Function.SAME})
 _MOST_ARGUMENTS = 6
 _ARGUMENTS = {
     **dict.fromkeys(Function, (2, 2)),
-    **dict.fromkeys((Function.COUNT, Function.AVERAGE, Function.MOST, Function.DURATION, Function.WEEKDAY), (1, 1)),
-    Function.SUM: (1, _MOST_ARGUMENTS),
+    **dict.fromkeys(
+        (Function.COUNT, Function.SUM, Function.AVERAGE, Function.MOST, Function.DURATION, Function.WEEKDAY), (1, 1)
+    ),
     **dict.fromkeys(ORDERED - BESIDE, (1, 1)),
     Function.DURING: (2, 3),
     **dict.fromkeys(LABELLED, (2, _MOST_ARGUMENTS)),

@@ -85,8 +85,7 @@ def gathered(expression: Expression) -> frozenset[str]:
     """Return the variables of which the expression needs every value, including those that it orders by."""
     if not isinstance(expression, Call):
         return frozenset()
-    is_of_all = expression.function in GATHERING and (expression.function in SETS or len(expression.arguments) == 1)
-    every = expression.arguments if is_of_all else expression.arguments[: bool(expression.by)]
+    every = expression.arguments if expression.function in GATHERING else expression.arguments[: bool(expression.by)]
     inner = {argument.name for argument in every if isinstance(argument, Use)}
     below = (gathered(argument) for argument in expression.arguments)
     return frozenset(inner | set(filter(None, (expression.by, expression.until)))).union(*below)

@@ -22,25 +22,28 @@ _SO_FAR = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s) (?:
 _GAP = re.compile(
     r"\b(?:by how (?:much|many)|how (?:much|many) (?:\w+ )?(?:more|less|fewer|cheaper|longer))\b", re.IGNORECASE
 )
-_HOW_LONG = rf"how (?:long|many(?: \w+)? (?:{_UNITS})s)"
+_DAYS = "day|week|month|year"
+_HOW_LONG = rf"how (?:long|many (?:{_DAYS})s)"
 _BETWEEN = re.compile(
     rf"^{_HOW_LONG}(?: (?:lay|lie|lies|passed|pass|went by|elapsed|had passed|have passed|(?:were|are|was|is) there))? "
-    r"between (?P<first>.+?) and (?P<second>.+?)[?. ]*$",
+    r"between (?P<first>(?!the (?:\w+st|second|\w+rd|\w+th) and).+?) and (?P<second>.+?)[?. ]*$",
     re.IGNORECASE,
 )
 _FROM = re.compile(
-    rf"^{_HOW_LONG} (?:after|before|ahead of) (?P<first>.+?) "
-    r"(?P<second>(?:did|was|were|does|do|is|are|will|had|has) .+?)[?. ]*$",
+    rf"^{_HOW_LONG} (?:after|before|ahead of) (?P<first>.+?) (?P<second>(?:did|was|were|had) .+?)[?. ]*$", re.IGNORECASE
+)
+_MORE_THAN_AN_EVENT = re.compile(
+    r"\band\b|[()\[\]]|\b(?:did|do|does|is|are|was|were|had|should|by|still|already)\b", re.IGNORECASE
+)
+_LASTING = re.compile(
+    r"\b(?:last|stay|sleep|study|live|work|talk|go on|take|wait|spend|be|off|in|free|closed|open|away|unconscious|ill|"
+    r"sick)(?: \w+)?$",
     re.IGNORECASE,
 )
+"""How a question ends that asks how long something lasted."""
 _NOUN = re.compile(r"(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[\w-]+(?:['’]s|s['’]) ", re.IGNORECASE)
 """How a name of an event begins; "Ana moved" is a statement."""
-_MORE = re.compile(
-    r"\b(?:more|less|fewer|higher|lower|above|below|over|under|exceeds?|differ\w*|minus|cheaper|dearer|longer|shorter|"
-    r"faster|slower|older|younger|taller|bigger|smaller|heavier|lighter|leaves?)\b",
-    re.IGNORECASE,
-)
-_MAKES = re.compile(r"\b(?:makes?|add|adds|sum|sums|total|together|altogether|plus|comes?)\b", re.IGNORECASE)
+_LENGTHS = re.compile(rf"\b(?:(?:{_DAYS})s?|duration|length|time)\b", re.IGNORECASE)
 _CHOICE = re.compile(
     r"\b(?P<way>first|earlier|sooner|later|last|more recently)\b.*?[,:]\s*"
     r"(?P<left>[^,?]+?),?\s+or\s+(?P<right>[^,?]+)\?",
@@ -79,14 +82,19 @@ def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[A
 def two_times(question: str) -> tuple[Atom, Atom] | None:
     """Return statements of the two dates, y and z, between which the question asks for the time; None if it does not.
 
-    "How many days after the party did Ana move?" needs ``the party on (y:date)`` and ``(z:date) did (Ana) move``.
+    "How many days after the party did Ana move?" needs ``the party was on (y:date)`` and ``(z:date) did (Ana) move``.
     """
-    if (found := _BETWEEN.match(question)) is not None:
-        return _dated(found["first"], "y"), _dated(found["second"], "z")
-    if (found := _FROM.match(question)) is not None:
-        asked = goal_asked(f"When {found['second']}?")
-        return _dated(found["first"], "y"), Atom((Variable("z", "date"), *asked.parts[1:]))
-    return None
+    found = _BETWEEN.match(question) or _FROM.match(question)
+    if found is None or _MORE_THAN_AN_EVENT.search(found["first"]):
+        return None
+    auxiliary, _, told = found["second"].partition(" ")
+    if found.re is _BETWEEN:
+        is_event = not _MORE_THAN_AN_EVENT.search(found["second"])
+        return (_dated(found["first"], "y"), _dated(found["second"], "z")) if is_event else None
+    if _MORE_THAN_AN_EVENT.search(told) or _LASTING.search(told):
+        return None
+    asked = goal_asked(f"When {auxiliary} {told}?")
+    return _dated(found["first"], "y"), Atom((Variable("z", "date"), *asked.parts[1:]))
 
 
 def _dated(event: str, name: str) -> Atom:
@@ -97,10 +105,9 @@ def _dated(event: str, name: str) -> Atom:
 
 
 def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None:
-    """Return the number of the subgoal that only computes the variable from others, and the expression; None without.
+    """Return the number of the subgoal that only counts the time between two dates, and its expression; None without.
 
-    ``(z:date) is (x:number of days) after (y:date)`` is between(z, y), ``(y:price) and (z:price) make (x:total)`` is
-    sum(y, z), and ``(z:price) exceeds (y:price) by (x:amount)`` is difference(z, y).
+    ``(z:date) is (x:number of days) after (y:date)`` is between(z, y), if other subgoals have y and z.
     """
     having = [at for at, atom in enumerate(subgoals) if any(each.name == name for each in atom.variables)]
     if len(having) != 1 or subgoals[having[0]].constants:
@@ -108,20 +115,13 @@ def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None
     (at,) = having
     known = {each.name for atom in (*subgoals[:at], *subgoals[at + 1 :]) for each in atom.variables}
     (asked,) = (each for each in subgoals[at].variables if each.name == name)
-    parts = [each for each in subgoals[at].variables if each.name != name]
-    if len(parts) < 2 or not known.issuperset(each.name for each in parts):
+    dates = [each for each in subgoals[at].variables if each.name != name]
+    told = " ".join((asked.type, *(part for part in subgoals[at].parts if isinstance(part, str))))
+    is_gap = kind_of(asked.type) in (Kind.AMOUNT, Kind.LENGTH) and _LENGTHS.search(told) is not None
+    if not is_gap or len(dates) != 2 or {kind_of(each.type) for each in dates} != {Kind.TIME}:
         return None
-    told = " ".join(part for part in subgoals[at].parts if isinstance(part, str))
-    kinds = {kind_of(each.type) for each in parts}
-    function = ""
-    if kinds == {Kind.TIME} and len(parts) == 2 and kind_of(asked.type) in (Kind.AMOUNT, Kind.LENGTH):
-        function = "between"
-    elif kinds <= {Kind.AMOUNT, Kind.LENGTH, Kind.ANY}:
-        if len(parts) == 2 and _MORE.search(told):
-            function = "difference"
-        elif _MAKES.search(told) and not _MORE.search(told):
-            function = "sum"
-    return (at, f"{function}({', '.join(each.name for each in parts)})") if function else None
+    names = [each.name for each in dates]
+    return (at, f"between({', '.join(names)})") if known.issuperset(names) else None
 
 
 def _of_one(question: str, name: str, kind: Kind) -> str:

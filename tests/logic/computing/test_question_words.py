@@ -72,16 +72,14 @@ def test_how_long_so_far(question: str, is_so: bool) -> None:
     [
         (("the (party) was on (y:date)", "(Ana) moved on (z:date)", "(z:date) is (x:number of days) after (y:date)"),
          (2, "between(z, y)")),
-        (("(Ana) paid (y:price)", "(y:price) and (z:price) make (x:total)", "(Ben) paid (z:price)"), (1, "sum(y, z)")),
-        (("the flat costs (y:price)", "the room costs (z:price)", "(y:price) exceeds (z:price) by (x:amount)"),
-         (2, "difference(y, z)")),
         (("(y:person) moved on (z:date)", "(x:number of days) after (z:date) (y:person) came back"), None),
         (("(Ana) moved on (y:date)", "(Ben) moved on (z:date)", "(x:event) came first of (y:date) and (z:date)"), None),
-        (("(Ana) paid (y:price)", "(Ana) got (x:amount) more than (y:price)"), None),
+        (("(Ana) moved on (y:date)", "(Ben) moved on (z:date)", "from (y:date) to (z:date) are (x:number of visits)"), None),
+        (("(Ana) paid (y:price)", "(Ben) paid (z:price)", "(y:price) exceeds (z:price) by (x:amount)"), None),
     ],
 )  # fmt: skip
-def test_a_step_that_only_computes_is_known(subgoals: tuple[str, ...], found: tuple[int, str] | None) -> None:
-    """It has no constants, and all its other variables stand in other steps."""
+def test_a_step_that_only_counts_days_is_known(subgoals: tuple[str, ...], found: tuple[int, str] | None) -> None:
+    """It has no constants, and its two dates stand in other steps."""
     assert computed_step("x", [parse_atom(text) for text in subgoals]) == found
 
 
@@ -97,6 +95,15 @@ def test_a_step_that_only_computes_is_known(subgoals: tuple[str, ...], found: tu
         ("How long after Ana moved did Jo write?", ["(Ana) moved on (y:date)", "(z:date) did (Jo) write"]),
         ("How many times between May and June did we meet?", None),
         ("How long did the lesson before the exam last?", None),
+        ("How many hours before the exam did Ana study?", None),
+        ("How many days after the operation was Ana off work?", None),
+        ("How many days after the trip did Ana stay?", None),
+        ("How many working days after the order was the delivery?", None),
+        ("How long after Ana was hired was she promoted?", None),
+        ("How many days passed between Ana and Ben's wedding and the honeymoon?", None),
+        ("How many days lie between the first and the second coat of paint?", None),
+        ("How long after the show did the party last?", None),
+        ("How many days between Monday and Friday does Ana work?", None),
     ],
 )
 def test_the_two_times_that_a_question_names(question: str, found: list[str] | None) -> None:

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.languages.words import verdict_in_any
-from goalmem_cli.logic.computing.amounts import amount_in, read_amount
-from goalmem_cli.logic.computing.expressions import parse_expression
-from goalmem_cli.logic.computing.question_words import plain_answer, two_times
+from goalmem_cli.logic.computing.question_words import two_times
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
 from goalmem_cli.model_replies import Reply, ask_whole, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
-from goalmem_cli.reasoners.goal_mem.computing import starred_for
 from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, say_question
 from goalmem_cli.reasoners.goal_mem.provers.readings import UNREAD, Read, fitting, read_each, stated_by, told_of_another
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Manner, Plan, Proposed, Round
@@ -107,21 +105,22 @@ class Floor:
 
 
 def plan_asked(question: Question) -> Plan:
-    """Return the question as a plan of one subgoal, made by rule; it adds up if the question asks for a total."""
+    """Return the question as a plan of one subgoal, made by rule."""
     goal = goal_asked(question.text)
     names = tuple(variable.name for variable in goal.variables)
-    answers = tuple(map(parse_expression, plain_answer(question.text, goal.variables, [goal])))
-    is_current = asks_for_current_state(question.text)
-    return Plan(goal, starred_for([goal], answers), names, is_current=is_current, answers=answers)
+    return Plan(goal, (goal,), names, is_current=asks_for_current_state(question.text))
 
 
 def computed_plan(question: Question) -> Plan | None:
-    """Return a plan for the time between two events, made by rule; None if the question does not ask for it."""
+    """Return a plan for the time between two events, made by rule; None if the question does not clearly ask for it."""
     dated = two_times(question.text)
     if dated is None:
         return None
-    goal = goal_asked(question.text)
-    return parse_plan(question, str(goal), [str(atom) for atom in dated], ["between(y, z)"], {}, is_current=False)
+    subgoals = [str(atom) for atom in dated]
+    try:
+        return parse_plan(question, str(goal_asked(question.text)), subgoals, ["between(y, z)"], {}, is_current=False)
+    except ReplyUnusable:  # brackets in the question
+        return None
 
 
 def likelihood_of(read: Ended) -> float:
@@ -162,21 +161,11 @@ def claimed_of(read: Read, standing: Round, state: ProofState, trusted: float) -
     is_trusted = (likelihood or 0.0) >= trusted
     found = stated_by(reading.answer, reading.cited, atom, facts, facts, is_trusted=is_trusted)
     if isinstance(found, str):
-        parts = _parts(read, variable.name, standing) if plan.is_computed else ()
-        return Proposed(plan, parts, reasons={} if parts else {0: found})
+        return Proposed(plan, reasons={0: found})
     answer, numbers = found
     claim = Claim(0, numbers, {variable.name: (answer,)}, grounding_certainty=likelihood)
     claims, reasons = fitting([claim], standing, state, is_trusted=is_trusted)
     return Proposed(plan, claims, reasons=reasons)
-
-
-def _parts(read: Read, name: str, standing: Round) -> tuple[Claim, ...]:
-    """Return a claim for each cited fact that tells an amount of the answer's unit; none if fewer than two do."""
-    wanted = read_amount(read.reading.answer or "")
-    told = [(number, amount_in(standing.pool.facts[number].text, wanted)) for number in read.reading.cited]
-    found = [(number, amount) for number, amount in told if amount]
-    claims = (Claim(0, (number,), {name: (amount,)}, grounding_certainty=read.likelihood) for number, amount in found)
-    return tuple(claims) if len(found) > 1 else ()
 
 
 def _together(told: Sequence[Proposed], plan: Plan) -> Proposed:

@@ -7,6 +7,7 @@ only what is new.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,7 @@ from goalmem_cli.logic.computing.kinds import gathered
 from goalmem_cli.model_replies import Reply, ask
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
+from goalmem_cli.reasoners.goal_mem.computing import calculations
 from goalmem_cli.reasoners.goal_mem.provers.goal_reading import GoalReading, computed_plan, likelihood_of, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan
 from goalmem_cli.reasoners.goal_mem.provers.step_reading import StepReading
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
 NAME: Final = "stepwise"
 STEPS = ("decompose", "read")
 READINGS = 6
-"""The most readings of the question itself: two at first (few facts, then more), the same two without what a later fact
-replaces, one after its steps, one from more facts."""
+"""The most readings of the question itself: two at first (few facts, then more), two more without turns that were
+replaced later, one after its steps, one from more facts."""
+_VAGUE = re.compile(r"(?:about|less|more|at least|at most|up to)\b|.* to ")
 
 
 class Stepwise:
@@ -59,13 +62,14 @@ class Stepwise:
 
     def resume(self, search: SearchRun, plan: Plan, begun: Begun) -> Ended | None:
         """Read the question; if that is unsure, read the open steps of an earlier proof's plan. See `search`."""
-        return self._search(search, plan, begun) if len(plan.subgoals) > 1 else self._search(search)
+        is_outdone = not plan.is_computed and computed_plan(search.question) is not None  # by a rule of this version
+        return self._search(search, plan, begun) if len(plan.subgoals) > 1 and not is_outdone else self._search(search)
 
     def _search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
         replaced = _replaced_in(first)
-        if replaced:
+        if replaced and not first.is_proved:
             first = search.attempt(self._reading(search, asked, without=replaced))
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
@@ -73,16 +77,16 @@ class Stepwise:
         steps, last = None, first
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
             steps = search.attempt(self._steps(search, plan, first, begun))
-            if steps.is_proved and plan.is_computed:
+            if plan.is_computed and _is_computed(steps, search) and likelihood_of(steps) >= likelihood_of(first):
                 return steps
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found)), replaced))
             if last.is_proved:
                 return last
-            if steps.is_proved and not first.is_proved and not plan.is_closed:
+            if steps.is_proved and not first.is_proved and not plan.is_closed and not plan.is_computed:
                 return steps
-        if steps is None or not steps.is_proved:
+        if steps is None or not steps.is_proved or (plan is not None and plan.is_computed):
             again = search.attempt(self._reading(search, asked, last, without=replaced))
             if again.is_proved:
                 return again
@@ -162,7 +166,18 @@ def _replaced_in(read: Ended) -> frozenset[str]:
     """Return the units that a reading was refused for, since later ones replace them."""
     steps, facts = read.record.steps if read.record is not None else (), read.task.pool.every_fact
     refused = [item for step in steps for item in step.rejected if item.why.startswith(OUTDATED)]
-    return frozenset(facts[number].unit for item in refused for number in item.facts)
+    cited = (facts[number] for item in refused for number in item.facts)
+    return frozenset(fact.unit for fact in cited if fact.moved_on is not None)
+
+
+def _is_computed(steps: Ended, search: SearchRun) -> bool:
+    """Say whether all steps are proved and their values give an exact result."""
+    state = steps.state
+    if state is None or not steps.is_proved:
+        return False
+    facts = steps.task.pool.every_fact
+    found = calculations(state.plan, state.groundings, facts, search.question, state.judged)
+    return not any(each.why or any(map(_VAGUE.match, each.values)) for each in found)
 
 
 def most_calls(depth: int) -> int:
