@@ -251,3 +251,12 @@ def test_all_of_a_session_of_qwen_code_is_read_if_its_events_do_not_lead_to_one_
     data = b"\n".join(QWEN_LINES[1:])
     (conversation,) = read_bytes(data, "x.jsonl")
     assert [turn.own_id for turn in conversation.turns] == ["e2", "e3", None, "e7"]
+
+
+def test_what_a_hook_adds_to_a_prompt_of_qwen_code_is_left_out() -> None:
+    """The program shows it to the model, beside what was typed."""
+    added = "<qwen:user-prompt-submit-context>\nIt is noon.\n</qwen:user-prompt-submit-context>"
+    prompt = json.dumps(event("e8", "e7", "user", {"text": "And Faro?"}, {"text": added})).encode()
+    (conversation,) = read_bytes(b"\n".join([*QWEN_LINES, prompt]), "x.jsonl")
+    assert (conversation.turns[-1].text, conversation.turns[-1].own_id) == ("And Faro?", "e8")
+    assert "texts that nobody said left out: 1" in conversation.notes
