@@ -260,3 +260,10 @@ def test_what_a_hook_adds_to_a_prompt_of_qwen_code_is_left_out() -> None:
     (conversation,) = read_bytes(b"\n".join([*QWEN_LINES, prompt]), "x.jsonl")
     assert (conversation.turns[-1].text, conversation.turns[-1].own_id) == ("And Faro?", "e8")
     assert "texts that nobody said left out: 1" in conversation.notes
+
+
+def test_a_last_line_of_qwen_code_that_was_cut_off_is_counted() -> None:
+    """The program may be writing it; the lines before it are read."""
+    whole, cut = (read_bytes(b"\n".join([*QWEN_LINES, *end]), "x.jsonl")[0] for end in ((), (QWEN_LINES[0][:40],)))
+    assert cut.turns == whole.turns
+    assert "last lines that were cut off left out: 1" in cut.notes

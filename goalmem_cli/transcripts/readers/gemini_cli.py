@@ -14,6 +14,7 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
 from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.events import events
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
@@ -110,13 +111,15 @@ def _prompt(node: Node) -> Iterator[Message]:
 
 def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
     """Yield the session of Qwen Code: the events that lead to the last one; others were taken back."""
-    events = dict(source.readable(json_lines(source), partial(_named, "uuid")))
-    parents = {own_id: event.child("parentUuid").optional_name() for own_id, event in events.items()}
-    branch = branch_to(next(reversed(events), ""), parents)
-    draft = Draft(next((event.child("sessionId").optional_name() for event in events.values()), None))
-    shown = events if branch.broken_at is not None else branch.ids
-    draft.count("messages taken back left out", len(events) - len(shown))
-    yield from draft.fill(source.readable([events[own_id] for own_id in shown], partial(_messages_of_event, draft)))
+    draft = Draft()
+    told = dict(source.readable(events(source, draft), partial(_named, "uuid")))
+    parents = {own_id: event.child("parentUuid").optional_name() for own_id, event in told.items()}
+    branch = branch_to(next(reversed(told), ""), parents)
+    session = next((event.child("sessionId").optional_name() for event in told.values()), None)
+    draft.own_id = None if session is None else clean(session)
+    shown = told if branch.broken_at is not None else branch.ids
+    draft.count("messages taken back left out", len(told) - len(shown))
+    yield from draft.fill(source.readable([told[own_id] for own_id in shown], partial(_messages_of_event, draft)))
 
 
 def _messages_of_event(draft: Draft, event: Node) -> Iterator[Message]:
