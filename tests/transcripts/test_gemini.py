@@ -267,3 +267,10 @@ def test_a_last_line_of_qwen_code_that_was_cut_off_is_counted() -> None:
     whole, cut = (read_bytes(b"\n".join([*QWEN_LINES, *end]), "x.jsonl")[0] for end in ((), (QWEN_LINES[0][:40],)))
     assert cut.turns == whole.turns
     assert "last lines that were cut off left out: 1" in cut.notes
+
+
+def test_all_lines_of_an_event_of_qwen_code_are_its_text() -> None:
+    """Its parts may come on several lines under one id; a line that is there twice counts once."""
+    more = json.dumps(event("e7", "e6", "model", {"text": "By the sea."})).encode()
+    (conversation,) = read_bytes(b"\n".join([*QWEN_LINES, more, more]), "x.jsonl")
+    assert (conversation.turns[-1].text, conversation.turns[-1].own_id) == ("In Lisbon.\nBy the sea.", "e7")
