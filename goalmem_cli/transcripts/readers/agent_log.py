@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from goalmem_cli.records import COPIED_FROM, content_hash
 from goalmem_cli.transcripts.readers.drafted import RecordReader
-from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, id_of_call
 from goalmem_cli.transcripts.reading.events import events
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
@@ -327,8 +327,8 @@ class _Log:
         tool, text = self._call(call, payload.child("name"), payload.child(key))
         if text:
             self._calls += 1
-            own_id = f"call {call.optional_name() or self._calls}"
-            yield Message(tool, text, event.child("timestamp").stamp(), own_id, _TOOL, is_beside=True)
+            said = event.child("timestamp").stamp()
+            yield Message(tool, text, said, id_of_call(self._calls), _TOOL, is_beside=True)
 
     def _codex_told(self, event: Node, payload: Node, kind: str) -> Iterator[Message]:
         """Yield a message that no response item holds: some logs have prompts, or everything, only in events.
