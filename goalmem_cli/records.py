@@ -129,6 +129,11 @@ class Turn:
         return content_hash(place, self.speaker, said, self.text)
 
     @property
+    def order(self) -> tuple[int, int, bool, str, str]:
+        """The sort key within a conversation: calls of tools stand before the message whose number they share."""
+        return (self.session, self.ordinal, self.own_id is None, self.own_id or "", self.id)
+
+    @property
     def label(self) -> str:
         """The turn's own id if it has one, else its id."""
         return self.own_id if self.own_id is not None else self.id

@@ -84,7 +84,7 @@ def confirm(question: str, *, is_given: bool) -> None:
     if is_given:
         return
     if not is_terminal():
-        raise UsageError("nobody is there to confirm it", "--yes goes on without asking")
+        raise UsageError(f"nobody is there to confirm it: {question}", "--yes goes on without asking")
     typer.confirm(question, abort=True, err=True)
 
 

@@ -212,6 +212,10 @@ def export(
         raise UsageError("--out and --parquet contradict one another", "give one of them")
     if with_forgotten and parquet is not None:
         raise UsageError("--with-forgotten is for JSONL: tables have no marks", "leave out --parquet, or the marks")
+    if parquet is not None and parquet.exists() and not parquet.is_dir():
+        raise UsageError(f"{parquet} is a file, and --parquet writes into a folder", "name a folder")
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out} is a folder, and --out writes a file", "name a file, or use --parquet")
     if out is not None and out.is_file() and _is_of_another(out):
         raise UsageError(f"{out} is there, and is no exported store", "name another file, or delete that one")
     run = begin(context, quiet=quiet, store=store)
@@ -356,11 +360,14 @@ def _is_of_another(file: Path) -> bool:
 
 
 def _holds_something(place: Path) -> bool:
-    """Say whether a file has content, or a folder has tables."""
+    """Say whether a file has content, or a folder has a table of an export."""
+    from goalmem_cli.store.changes.exporting import CONTENT_TABLES
     from goalmem_cli.store.files import reporting
 
     with reporting(place):
-        return any(place.glob("*.parquet")) if place.is_dir() else place.is_file() and place.stat().st_size > 0
+        if place.is_dir():
+            return any((place / f"{table}.parquet").exists() for table in CONTENT_TABLES)
+        return place.is_file() and place.stat().st_size > 0
 
 
 def _known_stores(in_use: Settings) -> list[Settings]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _OWNERS = frozenset(("me", "you", "user", "assistant"))
 _END_OF_NUMBER = 9
 """Two numbers are compared by their last 9 digits, as only one of them may have a country code."""
-_MOST_COMPARED = 20_000
+MOST_COMPARED = 20_000
 """Most turns that are compared after files were read; `goalmem people` compares all."""
 
 
@@ -77,7 +77,7 @@ def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[
         return []
     fresh = [each for each in stored if each.name in grown]
     near = [each for each in stored if any(_do_overlap(each, one) for one in fresh)]
-    if sum(each.turns for each in near) > _MOST_COMPARED:
+    if sum(each.turns for each in near) > MOST_COMPARED:
         return []
     roster = roster_of(memory, stored)
     speak = {voice for each in fresh for voice in (speaker.voice for speaker in each.speakers)}
@@ -87,12 +87,13 @@ def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[
     turns += [(name, each) for name, told in grown.items() if name in compared for each in told]
     same = _same_turns(turns, roster)
     ways = (same, _numbers(roster), _rooms_of_numbers(roster, stored))
-    return [
+    found = (
         _suggestion(one, other, reason, rooms, roster)
         for way in ways
         for one, other, reason, rooms in way
         if one != other and not speak.isdisjoint((*one.voices, *other.voices)) and any(map(digits_of, one.names))
-    ]
+    )
+    return list(dict.fromkeys(found))  # in a dry run a conversation may be there twice: as stored, and as it would grow
 
 
 def _summary(name: str, turns: Sequence[Turn]) -> ConversationSummary:

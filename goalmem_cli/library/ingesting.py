@@ -115,6 +115,7 @@ class Reading:
         self._people: list[object] = []
         self._goals: list[object] = []
         self._grown: dict[str, list[Turn]] = {}
+        self._held = 0
         self.reports: list[FileReport] = []
         self.errors: list[InputError] = []
 
@@ -186,6 +187,7 @@ class Reading:
                 f"{each.one} and {each.other} may be one person ({each.reason}): `goalmem people` says more{join}"
             )
         self._grown.clear()
+        self._held = 0
 
     def hand_on(self, take: Take) -> None:
         """Pass the conversations of the files to `take`, one at a time.
@@ -377,9 +379,18 @@ class Reading:
         report.turns += added.turns
         report.new_turns += added.new_turns
         if added.new_turns:
-            self._grown.setdefault(added.conversation, []).extend(said.turns if self._is_dry else ())
+            self._grow(added.conversation, said.turns if self._is_dry else ())
         report.replaced += added.replaced
         report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
+
+    def _grow(self, name: str, turns: tuple[Turn, ...]) -> None:
+        """Note that a conversation grew, and the turns if nothing is stored, but not more than are compared at all."""
+        from goalmem_cli.library.alike import MOST_COMPARED
+
+        grown = self._grown.setdefault(name, [])
+        if self._held <= MOST_COMPARED:
+            grown += turns
+            self._held += len(turns)
 
     def _refuse(self, report: FileReport, error: InputError) -> None:
         self._refused.add(report.path)

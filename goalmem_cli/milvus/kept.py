@@ -290,6 +290,6 @@ def told(rows: Iterable[Row], by_key: dict[str, Talk]) -> tuple[dict[str, Turn],
     answers = [
         answer_from(by_key[row[TALK]].name, id_, row["document"]) for id_, row in found.items() if row["kind"] == ANSWER
     ]
-    turns.sort(key=lambda turn: (turn.conversation, turn.session, turn.ordinal, turn.id))
+    turns.sort(key=lambda turn: (turn.conversation, turn.order))
     answers.sort(key=lambda unit: (unit.conversation, unit.session, unit.ordinal, unit.id))
     return {turn.id: turn for turn in turns}, {unit.id: unit for unit in answers}

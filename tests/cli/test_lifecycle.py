@@ -188,4 +188,21 @@ def test_an_export_takes_no_others_place(momoco: Goalmem, tmp_path: Path) -> Non
         assert momoco("stores", "export", option, str(place)).code == 0
         refused = momoco("stores", "export", option, str(place))
         assert refused.code == 2 and "cannot be undone" in refused.err and "--yes" in refused.err
+        assert f"Replace {place}?" in momoco("stores", "export", option, str(place), "--quiet").error_lines[0]
         assert momoco("stores", "export", option, str(place), "--yes").code == 0
+
+
+def test_an_export_asks_only_where_its_own_tables_are(momoco: Goalmem, tmp_path: Path) -> None:
+    """Somebody else's tables stay beside it; a file for a folder, or a folder for a file, is a wrong word."""
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    (tables / "mine.parquet").write_bytes(b"mine")
+    assert momoco("stores", "export", "--parquet", str(tables)).code == 0
+    assert (tables / "mine.parquet").read_bytes() == b"mine"
+    file = tmp_path / "memory.jsonl"
+    assert momoco("stores", "export", "--out", str(file)).code == 0
+    before = file.read_bytes()
+    for option, place, told in (("--parquet", file, "is a file"), ("--out", tables, "is a folder")):
+        refused = momoco("stores", "export", option, str(place), "--yes")
+        assert refused.code == 2 and told in refused.error_lines[0]
+    assert file.read_bytes() == before

@@ -17,7 +17,7 @@ import goalmem_cli
 from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.config import given_settings
-from goalmem_cli.library import people
+from goalmem_cli.library import alike, people
 from goalmem_cli.memory_records import Voice
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.ports import Request
@@ -911,3 +911,27 @@ def test_many_people_are_told_apart_in_steps_that_grow_with_their_number() -> No
 def batched_pairs(voices: list[Voice]) -> list[tuple[Voice, Voice]]:
     """Return the voices two by two."""
     return list(zip(voices[::2], voices[1::2], strict=True))
+
+
+def test_a_dry_run_says_once_whose_number_it_may_be(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the conversation is stored and would grow; if there are too many turns to compare, it says
+    nothing and holds no more of them."""
+    stored(goalmem, Allotment=f"20/04/2026, 09:00 - {NUMBER}: I planted leeks.\n22/04/2026, 09:12 - me: Lovely.\n")
+    said = "20/04/2026, 09:10 - Ravi: I sowed peas.\n20/04/2026, 09:12 - me: Good.\n"
+    stored(goalmem, **{NUMBER: said})
+    file = Path(f"WhatsApp Chat with {NUMBER}.txt")
+    file.write_text(said + "21/04/2026, 09:10 - Ravi: They came up.\n", "utf-8")
+    told = [line for line in goalmem("ingest", str(file), "--dry-run").err.splitlines() if "may be one person" in line]
+    assert len(told) == 1, told
+    monkeypatch.setattr(alike, "MOST_COMPARED", 0)
+    assert "may be one person" not in goalmem("ingest", str(file), "--dry-run").err
+    held: list[int] = []
+
+    def counted(_: object, grown: dict[str, list[object]]) -> list[object]:
+        held.append(sum(map(len, grown.values())))
+        return []
+
+    monkeypatch.setattr(alike, "numbers_of", counted)
+    Path("WhatsApp Chat with Plot.txt").write_text(NEW, "utf-8")
+    assert goalmem("ingest", str(file), "WhatsApp Chat with Plot.txt", "--dry-run").code == 0
+    assert held == [3]

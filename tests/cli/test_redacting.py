@@ -64,6 +64,53 @@ def _cursor_log() -> list[object]:
     return [{"role": who, "message": {"content": content}} for who, content in said]
 
 
+def _parallel_codex_log() -> list[object]:
+    ids = [f"{16 - at:x}" for at in range(12)]
+    called: list[dict[str, object]] = [
+        {"type": "function_call", "name": "shell", "call_id": id_, "arguments": json.dumps({"command": f"run {at}"})}
+        for at, id_ in enumerate(ids)
+    ]
+    answered: list[dict[str, object]] = [
+        {"type": "function_call_output", "call_id": id_, "output": f"answer {at}"} for at, id_ in enumerate(ids)
+    ]
+    said: dict[str, object] = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Run."}]}
+    payloads = (said, *called, *answered, called[0], answered[0])
+    session = {"type": "session_meta", "payload": {"id": "s"}}
+    return [session, *({"type": "response_item", "payload": payload} for payload in payloads)]
+
+
+def _parallel_cursor_log() -> list[object]:
+    parts = [{"type": "tool_use", "name": "Shell", "input": {"command": f"run {at}"}} for at in range(12)]
+    said = [("user", "<user_query>Run.</user_query>"), ("assistant", [{"type": "text", "text": "I do."}, *parts])]
+    return [{"role": who, "message": {"content": content}} for who, content in (*said, ("assistant", "They ran."))]
+
+
+@pytest.mark.parametrize("events", [_parallel_codex_log(), _parallel_cursor_log()])
+@pytest.mark.parametrize("first", ["with calls", "without", "begun without", "begun with calls"])
+def test_calls_of_tools_stand_in_their_order(
+    goalmem: Goalmem, tmp_path: Path, events: list[object], first: str
+) -> None:
+    """Each before its answer, many at once too, whether the log was stored without them before or not."""
+    log = tmp_path / "0b1f2c3d-1111-4222-8333-444455556666.jsonl"
+    flags = ("--tools",) if "with calls" in first else ()
+    for length in (len(events) - 1, len(events)) if "begun" in first else (len(events),):
+        log.write_text("\n".join(map(json.dumps, events[:length])), "utf-8")
+        assert goalmem("ingest", str(log), *flags).code == 0
+        flags = ("--tools",) if first != "begun with calls" else ()
+    assert goalmem("ingest", str(log), "--tools").code == 0
+    assert goalmem("ingest", str(log)).out.rstrip().endswith("nothing new")
+    turns = [json.loads(line)["turn"] for line in goalmem("stores", "export").out.splitlines() if '"turn"' in line]
+    told = [turn["text"].removeprefix("$ ") for turn in turns]
+    runs = [f"run {at}" for at in range(12)]
+    if len(events) > 3:
+        answers = [f"answer {at}" for at in range(12)]
+        assert told == ["Run.", *runs, *answers, "run 0", "answer 0"]
+    else:
+        assert told == ["Run.", "I do.", *runs, "They ran."]
+    numbers = [turn["ordinal"] for turn in turns]
+    assert numbers == sorted(numbers)
+
+
 @pytest.mark.parametrize(
     ("events", "calls", "stored"), [(_claude_log(), 1, 2), (_codex_log(), 4, 4), (_cursor_log(), 2, 3)]
 )

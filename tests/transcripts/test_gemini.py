@@ -251,3 +251,26 @@ def test_all_of_a_session_of_qwen_code_is_read_if_its_events_do_not_lead_to_one_
     data = b"\n".join(QWEN_LINES[1:])
     (conversation,) = read_bytes(data, "x.jsonl")
     assert [turn.own_id for turn in conversation.turns] == ["e2", "e3", None, "e7"]
+
+
+def test_what_a_hook_adds_to_a_prompt_of_qwen_code_is_left_out() -> None:
+    """The program shows it to the model, beside what was typed."""
+    added = "<qwen:user-prompt-submit-context>\nIt is noon.\n</qwen:user-prompt-submit-context>"
+    prompt = json.dumps(event("e8", "e7", "user", {"text": "And Faro?"}, {"text": added})).encode()
+    (conversation,) = read_bytes(b"\n".join([*QWEN_LINES, prompt]), "x.jsonl")
+    assert (conversation.turns[-1].text, conversation.turns[-1].own_id) == ("And Faro?", "e8")
+    assert "texts that nobody said left out: 1" in conversation.notes
+
+
+def test_a_last_line_of_qwen_code_that_was_cut_off_is_counted() -> None:
+    """The program may be writing it; the lines before it are read."""
+    whole, cut = (read_bytes(b"\n".join([*QWEN_LINES, *end]), "x.jsonl")[0] for end in ((), (QWEN_LINES[0][:40],)))
+    assert cut.turns == whole.turns
+    assert "last lines that were cut off left out: 1" in cut.notes
+
+
+def test_all_lines_of_an_event_of_qwen_code_are_its_text() -> None:
+    """Its parts may come on several lines under one id; a line that is there twice counts once."""
+    more = json.dumps(event("e7", "e6", "model", {"text": "By the sea."})).encode()
+    (conversation,) = read_bytes(b"\n".join([*QWEN_LINES, more, more]), "x.jsonl")
+    assert (conversation.turns[-1].text, conversation.turns[-1].own_id) == ("In Lisbon.\nBy the sea.", "e7")

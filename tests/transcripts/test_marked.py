@@ -151,9 +151,3 @@ def test_a_copied_page_in_a_note_has_the_note_s_day() -> None:
     """Who keeps it in an editor has the day in the front matter."""
     chat = read_bytes(f"---\ncreated: 2026-03-05\n---\n{COPIED}".encode(), "a.md")[0]
     assert {turn.said for turn in chat.turns} == {datetime(2026, 3, 5)}
-
-
-def test_front_matter_above_aider_s_history_is_nobody_s_words() -> None:
-    """The note's own lines are no message; its day is not the sessions', which have their own."""
-    chat = read_bytes(f"---\ncreated: 2026-03-05\ntags: [x]\n---\n\n{AIDER}".encode(), "a.md")[0]
-    assert chat.turns == read_bytes(AIDER.encode(), "a.md")[0].turns

@@ -83,8 +83,8 @@ def head(name: str, form: str, own_id: str | None, joined: Sequence[str], langua
     return told | ({"joined": list(joined)} if joined else {}) | ({"language": language} if language else {})
 
 
-def _order(turn: Turn) -> tuple[str, int, int, str]:
-    return (turn.conversation, turn.session, turn.ordinal, turn.id)
+def _order(turn: Turn) -> tuple[str, tuple[int, int, bool, str, str]]:
+    return (turn.conversation, turn.order)
 
 
 def write_lines(found: Iterable[dict[str, object]], file: Path, *, is_private: bool = False) -> int:

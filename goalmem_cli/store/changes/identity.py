@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from goalmem_cli.records import BLOCKS, CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
@@ -375,14 +376,10 @@ def _merged(stored: Sequence[Turn], incoming: Mapping[str, Turn]) -> list[Turn]:
     A transcript that has every stored turn decides the order. Otherwise its new turns are fitted into the stored order.
     """
     if all(place_of(turn) in incoming for turn in stored):
-        return sorted(incoming.values(), key=_order)
+        return sorted(incoming.values(), key=attrgetter("order"))
     if are_numbered_alike(stored, incoming):
-        return sorted(({place_of(turn): turn for turn in stored} | dict(incoming)).values(), key=_order)
-    return sorted(merged_in_part(stored, list(incoming.values())), key=_order)
-
-
-def _order(turn: Turn) -> tuple[int, int, str]:
-    return (turn.session, turn.ordinal, turn.id)
+        return sorted(({place_of(turn): turn for turn in stored} | dict(incoming)).values(), key=attrgetter("order"))
+    return sorted(merged_in_part(stored, list(incoming.values())), key=attrgetter("order"))
 
 
 def _is_same(entry: UnitEntry, old: Mapping[str, UnitEntry]) -> bool:

@@ -7,6 +7,7 @@ such turns.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -41,16 +42,16 @@ def merged_in_part(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Tur
     """Return the merged turns in order, with new session and ordinal numbers if turns were added.
 
     `stored` is in order. For shared turns, the incoming text is used. A turn without an own id keeps its ordinal, since
-    the ordinal identifies it.
+    the ordinal identifies it; turns with own ids share the number of the next one if there is none free before it.
     """
     known = {place_of(turn): index for index, turn in enumerate(stored)}
     order = _woven(stored, incoming, [known.get(place_of(turn)) for turn in incoming])
     if len(order) == len(stored):
         return [placed.turn for placed in order]
     numbers: list[int] = []
-    for placed in order:
+    for placed, most in zip(order, _next_numbered(order), strict=True):
         before = numbers[-1] if numbers else -1
-        numbers.append(before + 1 if placed.turn.own_id is not None else placed.turn.ordinal)
+        numbers.append(min(before + 1, most) if placed.turn.own_id is not None else placed.turn.ordinal)
     return _renumbered(order, numbers)
 
 
@@ -132,6 +133,16 @@ def _next_known(places: Sequence[int | None], end: int) -> list[int]:
     for index in reversed(places):
         end = end if index is None else index
         found.append(end)
+    return found[::-1]
+
+
+def _next_numbered(order: Sequence[_Placed]) -> list[int]:
+    """Return for each turn the ordinal of the next turn without an own id, or the largest number."""
+    found: list[int] = []
+    most = sys.maxsize
+    for placed in reversed(order):
+        most = most if placed.turn.own_id is not None else placed.turn.ordinal
+        found.append(most)
     return found[::-1]
 
 

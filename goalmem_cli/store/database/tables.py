@@ -139,7 +139,7 @@ def load_turns(
     where = "" if conversations is None else "AND conversation IN (SELECT unnest(?::VARCHAR[]))"
     rows = connection.rows(
         f"""SELECT {_TURN_COLUMNS} FROM turns WHERE ordinal BETWEEN ? AND ? {where}
-        ORDER BY conversation, session, ordinal, id""",
+        ORDER BY conversation, session, ordinal, own_id NULLS LAST, id""",
         [first, last] if conversations is None else [first, last, list(conversations)],
     )
     return {str(row[0]): _turn(row) for row in rows}
@@ -178,7 +178,7 @@ def turns_at(connection: Connection, instants: Iterable[int | None], told: Itera
         SELECT {_TURN_COLUMNS} FROM near WHERE instant IN (SELECT unnest($written::BIGINT[])) OR instant IN (
             SELECT instant FROM near WHERE instant IN (SELECT unnest($alone::BIGINT[]))
             AND (said LIKE '%+__:__' OR said LIKE '%-__:__') AND said NOT LIKE '%+00:00')
-        ORDER BY conversation, session, ordinal, id""",
+        ORDER BY conversation, session, ordinal, own_id NULLS LAST, id""",
         {"rows": [row for (row,) in then], "written": written, "alone": alone},
     ) if then else []  # fmt: skip
     return list(map(_turn, rows))

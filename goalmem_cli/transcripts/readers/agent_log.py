@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import COPIED_FROM, content_hash
 from goalmem_cli.transcripts.readers.drafted import RecordReader
-from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, id_of_call
+from goalmem_cli.transcripts.reading.events import events
+from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean
 
@@ -165,7 +165,7 @@ class AgentLogReader(RecordReader):
     def _drafts(self, source: Source) -> Iterator[Draft]:
         draft = Draft()
         log = _Log(draft, reads_calls=source.calls)
-        return draft.fill(source.readable(_events(source, draft), log.messages))
+        return draft.fill(source.readable(events(source, draft), log.messages))
 
 
 def _is_claude_event(event: Node) -> bool:
@@ -195,31 +195,6 @@ def _is_queued_prompt(event: Node) -> bool:
 
 def _is_codex_event(event: Node) -> bool:
     return _kind_of(event) in _CODEX_EVENTS and event.has("payload")
-
-
-def _events(source: Source, draft: Draft) -> Iterator[Node]:
-    """Yield the event on each line; a last line that was cut off while it was written is left out.
-
-    Raises:
-        InputError: another line is not JSON, and may not be skipped.
-    """
-    cut: InputError | None = None
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        if cut is not None:
-            source.skip(cut)
-            cut = None
-        try:
-            event = node_from_text(line, source.file, number)
-        except InputError as error:
-            cut = error
-            continue
-        yield event
-    if cut is not None:
-        if not draft.is_begun:
-            raise cut
-        draft.count("last lines that were cut off left out")
 
 
 class _Log:
@@ -352,8 +327,8 @@ class _Log:
         tool, text = self._call(call, payload.child("name"), payload.child(key))
         if text:
             self._calls += 1
-            own_id = f"call {call.optional_name() or self._calls}"
-            yield Message(tool, text, event.child("timestamp").stamp(), own_id, _TOOL, is_beside=True)
+            said = event.child("timestamp").stamp()
+            yield Message(tool, text, said, id_of_call(self._calls), _TOOL, is_beside=True)
 
     def _codex_told(self, event: Node, payload: Node, kind: str) -> Iterator[Message]:
         """Yield a message that no response item holds: some logs have prompts, or everything, only in events.

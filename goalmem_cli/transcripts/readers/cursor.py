@@ -10,7 +10,7 @@ from pathlib import Path
 
 from goalmem_cli.transcripts.readers.agent_log import call_text
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, id_of_call
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
@@ -96,4 +96,4 @@ def _messages(draft: Draft, numbers: Iterator[int] | None, node: Node) -> Iterat
     yield Message(role, "\n\n".join(typed) if typed else text, role=role)
     for call, number in zip(calls, numbers or (), strict=False):
         tool = call.child("name").optional_text() or "tool"
-        yield Message(tool, call_text(call.child("input")), own_id=f"call {number}", role="tool", is_beside=True)
+        yield Message(tool, call_text(call.child("input")), own_id=id_of_call(number), role="tool", is_beside=True)

@@ -8,12 +8,14 @@ of the event before it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import messages_of_content, messages_of_record
 from goalmem_cli.transcripts.reading.branches import branch_to
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.events import events
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
@@ -109,23 +111,38 @@ def _prompt(node: Node) -> Iterator[Message]:
 
 
 def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
-    """Yield the session of Qwen Code: the events that lead to the last one; others were taken back."""
-    events = dict(source.readable(json_lines(source), partial(_named, "uuid")))
-    parents = {own_id: event.child("parentUuid").optional_name() for own_id, event in events.items()}
-    branch = branch_to(next(reversed(events), ""), parents)
-    draft = Draft(next((event.child("sessionId").optional_name() for event in events.values()), None))
-    shown = events if branch.broken_at is not None else branch.ids
-    draft.count("messages taken back left out", len(events) - len(shown))
-    yield from draft.fill(source.readable([events[own_id] for own_id in shown], partial(_messages_of_event, draft)))
+    """Yield the session of Qwen Code: the events that lead to the last one; others were taken back.
+
+    An event may have several lines. A last line that was cut off is counted.
+    """
+    draft = Draft()
+    told: dict[str, list[Node]] = {}
+    for own_id, line in source.readable(events(source, draft), partial(_named, "uuid")):
+        lines = told.setdefault(own_id, [])
+        if all(line.value != other.value for other in lines):
+            lines.append(line)
+    parents = {own_id: lines[0].child("parentUuid").optional_name() for own_id, lines in told.items()}
+    branch = branch_to(next(reversed(told), ""), parents)
+    session = next((lines[0].child("sessionId").optional_name() for lines in told.values()), None)
+    draft.own_id = None if session is None else clean(session)
+    shown = told if branch.broken_at is not None else branch.ids
+    draft.count("messages taken back left out", len(told) - len(shown))
+    yield from draft.fill(source.readable([told[own_id] for own_id in shown], partial(_messages_of_event, draft)))
 
 
-def _messages_of_event(draft: Draft, event: Node) -> Iterator[Message]:
-    """Yield what an event says; a prompt that the program wrote itself has a `subtype`."""
-    if event.child("subtype").value not in _SAID or not _is_content(event.child("message")):
-        draft.count("other events left out")
-        return
-    own_id, said = event.child("uuid").optional_name(), event.child("timestamp").stamp()
-    yield from messages_of_content(draft, event.child("message"), said, own_id)
+def _messages_of_event(draft: Draft, lines: list[Node]) -> Iterator[Message]:
+    """Yield what an event says, its text in one message; a prompt that the program wrote itself has a `subtype`."""
+    found: list[Message] = []
+    for line in lines:
+        if line.child("subtype").value not in _SAID or not _is_content(line.child("message")):
+            draft.count("other events left out")
+            continue
+        own_id, said = line.child("uuid").optional_name(), line.child("timestamp").stamp()
+        found += messages_of_content(draft, line.child("message"), said, own_id)
+    texts = [message for message in found if message.own_id is not None]
+    if texts:
+        yield replace(texts[0], text="\n".join(message.text for message in texts))
+    yield from (message for message in found if message.own_id is None)
 
 
 class _Session:

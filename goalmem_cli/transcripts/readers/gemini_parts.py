@@ -15,6 +15,7 @@ _FILES = "--- Content from referenced files ---"
 _NOT_SAID = "texts that nobody said left out"
 _SETUP = re.compile(
     r"(?:<session_context>\s*)?This is the Gemini CLI\. We are setting up the context|Got it\. Thanks for the context!"
+    r"|\s*<qwen:user-prompt-submit-context>"
 )
 
 

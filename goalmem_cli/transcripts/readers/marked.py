@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
+from goalmem_cli.transcripts.readers.front_matter import front_matter_of
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_text
@@ -119,18 +119,14 @@ class MarkedReader(DraftReader):
 class _Lines:
     """Finds the lines that begin a message; in fenced code none does."""
 
-    def __init__(self, layout: Layout, front: FrontMatter) -> None:
+    def __init__(self, layout: Layout, begun: Stamp | None) -> None:
         self._layout = layout
         self._role = ""
-        self._begun = front.said
-        self._front = front.length
+        self._begun = begun
         self._is_in_fence = False
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the opening on the line; None if the line continues a message."""
-        if self._front:
-            self._front -= 1
-            return Opening("", None, "")
         session = self._layout.session.fullmatch(line) if self._layout.session else None
         if session is not None:
             self._begun, self._is_in_fence = stamp_or_unread(session["said"]), False
@@ -164,7 +160,7 @@ def _role_of(opening: re.Match[str]) -> str:
 
 def _messages(source: Source, draft: Draft, layout: Layout) -> Iterator[Message]:
     """Yield the messages of user and assistant; those of other agents are counted."""
-    lines = _Lines(layout, front_matter_of(source.head))
+    lines = _Lines(layout, front_matter_of(source.head).said)
     for opening in openings_with_text(source, lines.opening_of):
         if opening.speaker == _ASIDE:
             draft.count("messages of other agents left out")

@@ -39,6 +39,11 @@ class Message:
     is_beside: bool = False
 
 
+def id_of_call(number: int) -> str:
+    """Return the own id of a log's call of a tool, which is `is_beside`; such ids sort in the order of the calls."""
+    return f"call {number:06}"
+
+
 _Said = tuple[int, int, str, str, datetime | None, str | None, str | None, dict[str, object]]
 """A turn while its conversation's name is unknown: the fields of `Turn` without the name, in order."""
 
