@@ -95,11 +95,11 @@ _WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
 _USES = re.compile(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
 )
-_PERSONS = (
+PERSONS = (
     "son daughter sister brother mother mum mom father dad wife husband partner boyfriend girlfriend friend cousin "
     "aunt uncle neighbour neighbor boss colleague flatmate roommate parent kid child children"
 ).split()
-PERSON = f"(?:{'|'.join(_PERSONS)})"
+PERSON = f"(?:{'|'.join(PERSONS)})"
 """Words for somebody by what they are to another."""
 _IS = re.compile(
     r"^(?P<ask>(?:(?:on|at|in) )?(?:who|what|which|when|how much|how high|how big)(?: (?!is\b|are\b)[\w’'-]+){0,2}?)"
@@ -173,7 +173,7 @@ def _price(text: str) -> Asked | None:
 def _placed(text: str) -> Asked | None:
     for pattern in _PLACES:
         if (found := pattern.match(text)) and (asked := _thing(found["thing"], "place")) is not None:
-            return None if asked.head in map(stem, _PERSONS) else asked
+            return None if asked.head in map(stem, PERSONS) else asked
     return None
 
 
@@ -188,7 +188,7 @@ def _met(text: str) -> Asked | None:
 def _used(text: str) -> Asked | None:
     """Return what "Which dentist does Ana go to?" asks for: Ana's dentist."""
     found = _USES.match(text)
-    if found is None or found["kin"]:
+    if found is None or _kin(found):
         return None
     head = stem(found["thing"].lower())
     return Asked(OWN, _names(found["who"]), about=frozenset((head,)), type="name", head=head)
@@ -243,7 +243,8 @@ def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
     With `is_bare` it may be "choir", too.
     """
     text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
-    text = re.sub(r"^(?:the )?name of (?=.+ )", "", text)
+    text, named = re.subn(r"^(?:the )?name of (?=.+ )", "", text)
+    type_ = "name" if named and not type_ else type_
     text = _OF_HIS.sub(r"\g<who>'s \g<of> \g<thing>", text)
     found = _HIS.match(text) or _OF.match(text)
     if found is None and not (is_bare and _BARE.match(text)):

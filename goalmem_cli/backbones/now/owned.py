@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 
 from goalmem_cli.backbones.changes import times_named
-from goalmem_cli.backbones.now.asked import PERSON, Asked
+from goalmem_cli.backbones.now.asked import PERSON, PERSONS, Asked
 from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
@@ -41,9 +41,7 @@ _ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|
 
 def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     """Yield what a sentence states of the thing; `before` is the sentence before it, or what it replies to."""
-    sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
-    if asked.about == _PHONE:
-        sentence = _MY_NUMBER.sub(r"\g<0>phone ", sentence)
+    sentence = _in_full(sentence, asked)
     if not _names(sentence, asked):
         sentence = _carried(sentence, before, asked)
     if not sentence or (asked.type == "time" and ONCE.search(sentence)):
@@ -62,6 +60,14 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
             holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
+
+
+def _in_full(sentence: str, asked: Asked) -> str:
+    """Return the sentence with the thing named for "mine", for "my number" and for "my dog's name"."""
+    sentence = re.sub(r"\bmine(?= is\b|['’]s\b)", f"my {asked.head}", sentence, flags=re.IGNORECASE)
+    if asked.type == "name":
+        sentence = _NAME_IS.sub(" is", sentence)
+    return _MY_NUMBER.sub(r"\g<0>phone ", sentence) if asked.about == _PHONE else sentence
 
 
 def _is_mine(about: str, asked: Asked) -> bool:
@@ -86,7 +92,7 @@ def _names(sentence: str, asked: Asked) -> bool:
     heads = [at for at, stemmed in enumerate(found) if stemmed == asked.head and _is_whole(told[:at], asked)]
     if not is_all and any(told[at + 1 : at + 2] in (["for"], ["of"]) for at in heads):  # "the code for the laundry"
         return False
-    is_of_part = asked.type in ("time", "colour", "amount")
+    is_of_part = asked.type in ("time", "colour", "amount") or asked.about == _PHONE
     return any(not is_of_part or not _is_part(told[at + 1 :], asked.verb) for at in heads)
 
 
@@ -98,17 +104,24 @@ def _is_whole(before: list[str], asked: Asked) -> bool:
 
 def _is_part(after: list[str], verb: str) -> bool:
     """Say whether the words after the thing's name make it another thing: the choir concert is no choir."""
-    if len(after) < 2 or after[0] in FUNCTION_WORDS | _OFTEN or (after[1] not in _LINKS and stem(after[1]) != verb):
+    if len(after) < 2 or (after[1] not in _LINKS and stem(after[1]) != verb):
+        return False
+    if after[0] in FUNCTION_WORDS or _is_adverb(after[0]):
         return False
     return stem(after[0]) not in _SAME and not _CHANGED.fullmatch(after[0])
 
 
+def _is_adverb(word: str) -> bool:
+    return word in _OFTEN or (word.endswith("ly") and word not in _NO_ADVERBS)
+
+
 _LINKS = frozenset("is are was were on in to go goes cost costs".split())
-_OFTEN = frozenset("always usually normally mostly only already often sometimes".split())
+_OFTEN = frozenset("always already often sometimes still then here also just".split())
+_NO_ADVERBS = frozenset("assembly family rally supply reply".split())
 _SAME = frozenset(map(stem, (
     "start begin meet take happen end finish run fall go come leave arrive open close play resume practice class "
     "lesson session rehearsal training time day meeting night evening hour move change switch shift price fee cost "
-    "charge rate bill rent payment membership subscription ticket visit"
+    "charge rate bill rent payment membership subscription ticket visit total amount sum due"
 ).split()))  # fmt: skip
 """Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
 _LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
@@ -120,11 +133,17 @@ _IT_IS = re.compile(
 )
 _SHORT_REPLY = 8
 _PHONE = frozenset(map(stem, ("phone", "number")))
-_MY_NUMBER = re.compile(r"\b(?:my|our) (?:new )?(?=number\b)", re.IGNORECASE)
+_MY_NUMBER = re.compile(r"\bmy (?:new )?(?=number(?:['’]s\b|:| (?:is|was|has|changed)\b))", re.IGNORECASE)
+_NAME_IS = re.compile(r"['’]s name(?: is\b|['’]s\b)", re.IGNORECASE)
 _BESIDE_IT = re.compile(
-    r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?P<thing>\w+)", re.IGNORECASE
+    r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?:\w+['’]s? )?(?P<thing>\w+)",
+    re.IGNORECASE,
 )
 """Another thing that the next sentence's "it" may be: "I need the charger for the trip. It's in Rome"."""
+_THEY = re.compile(r"\bthey\b", re.IGNORECASE)
+_NO_THINGS = frozenset(map(stem, "start end day week month year time".split()))
+_NOBODY = _NO_THINGS | frozenset(map(stem, PERSONS))
+"""What "it" does not mean after it was named; "they" may be persons."""
 _SUM = re.compile(
     r"(?:about )?[€£$]? ?\d[\d.,]*"
     r"(?: ?(?:[€£$]|euros?|pounds?|dollars?|bucks|francs?|kr|(?:a|per) (?:week|month|year)))*",
@@ -141,6 +160,7 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     if not before or not names_thing(before, asked) or (is_asked and not _asks(before, asked)):
         return ""
     others = {stem(found["thing"].lower()) for found in _BESIDE_IT.finditer(before)} - asked.about
+    others -= _NO_THINGS if _THEY.search(sentence) else _NOBODY
     if others and not is_asked and asked.type != "" and not NOW.search(sentence):
         return ""
     thing = " ".join(("the", *sorted(asked.about - {asked.head}), asked.head))
@@ -206,19 +226,30 @@ def _is_other(sentence: str, about: str, asked: Asked) -> bool:
     return is_theirs or is_elsewhere or bool(re.search(former, sentence, re.IGNORECASE))
 
 
-def _amount(sentence: str, _: Asked) -> frozenset[str]:
-    found = numbers(_NO_AMOUNT.sub("", sentence))
+def _amount(sentence: str, asked: Asked) -> frozenset[str]:
+    """Return the only sum; "640 for rent" is the rent's, and "plus 50 for heating" is not."""
+    told = _NO_AMOUNT.sub("", sentence)
+    sums = list(_FOR.finditer(told))
+    if own := [each["sum"] for each in sums if stem(each["thing"].lower()) in asked.about]:
+        told = " ; ".join(own)
+    elif len(sums) > 1 or any(each["plus"] for each in sums):
+        told = _FOR.sub("", told)
+    found = numbers(told)
     return frozenset(map(str, found)) if len(set(found)) == 1 else frozenset()
 
 
 _NO_AMOUNT = re.compile(
     r"\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)\b|\b\d{1,2}:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
     r"\d[\d.,]*"
-    r"|\b(?:and|plus) [€£$]?\d[\d.,]* ?(?:[€£$]|\w+)? ?for\b"
     r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|rooms?|people)\b)",
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""
+_FOR = re.compile(
+    r"(?P<plus>\b(?:and|plus) )?[€£$]?(?<![\w.,])(?P<sum>\d[\d.,]*)"
+    r"(?: ?(?:[€£$]|(?:(?:a|per) )?(?!and\b|plus\b|for\b)[a-z]+)){0,2} for (?:the |my |our )?(?P<thing>\w+)",
+    re.IGNORECASE,
+)
 _SHIFTED_FROM = re.compile(
     r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
 )
@@ -235,11 +266,16 @@ def _time(sentence: str, asked: Asked) -> frozenset[str]:
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:
+    """Return the colours named first, and right after a later "it is"; after "no longer white" only the latter."""
     first, *further = re.split(r"[,;:]", sentence)
-    return _COLOURS & frozenset(words(" ".join((first, *filter(_OF_IT.match, further)))))
+    of_it = [words(each[found.end() :]) for each in further if (found := _OF_IT.match(each))]
+    then = [word for each in of_it for word in takewhile(lambda word: word in _SHADES or _is_adverb(word), each)]
+    return _COLOURS & frozenset(then if _IS_NOT.search(first) else (*words(first), *then))
 
 
-_OF_IT = re.compile(r"\W*(?:and |so |but |now )*(?:it|they)(?: is\b| are\b|['’])", re.IGNORECASE)
+_OF_IT = re.compile(r"\W*(?:and |so |but |now )*(?:it|they)(?: is\b| are\b|['’](?:s|re)\b)", re.IGNORECASE)
+_IS_NOT = re.compile(r"\b(?:not|no longer|(?:is|are)n['’]t)\b", re.IGNORECASE)
+_SHADES = _COLOURS | frozenset("a an and all now been painted bright dark light pale deep sky".split())
 
 
 _IN_ANOTHER = re.compile(r"\b(?:at|in|on|of|for|with|from)\b")
@@ -273,7 +309,8 @@ def _readings(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
     for found in _IS.finditer(sentence):
         *earlier, before = re.split("[,;:]", sentence[: found.start()])
         if not NAMED_BEFORE.match(before):
-            yield before, found["v"]
+            is_of_it = found[0][0] in "'’" and " is " in found["v"]  # "my dog's trainer is Jim"
+            yield before, "" if is_of_it else found["v"]
         elif _could_be(re.sub(r" now$", "", found["v"]), asked):  # "I changed the code, it is 4402 now"
             yield " ".join(earlier), found["v"]
     for found in _SET_TO.finditer(sentence):
@@ -286,7 +323,7 @@ def _readings(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
 
 def _worded(text: str, asked: Asked) -> frozenset[str]:
     text = re.split(r"\s(?:and|but|since|because|for|so|now|these days|who|which|at the)\b", text.strip())[0]
-    if re.match(r"(?:not|no|in|at|on|from|with)\b", text, re.IGNORECASE):
+    if re.match(r"(?:not|no|in|at|on|from|with)\b", text, re.I) or (asked.type == "name" and re.match(r"an?\b", text)):
         return frozenset()
     has_name = bool(re.search(r"[A-Z]|\d|@", text)) and not _IS_FROM.fullmatch(text)
     if not has_name and (asked.type == "name" or len(text.split()) > 1 or asked.head in _NUMBERED):
