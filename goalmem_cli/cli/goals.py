@@ -92,7 +92,10 @@ def add(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Ask a question, and keep it with its proof, even without an answer."""
+    """Ask a question, and keep it with its proof.
+
+    It is also kept without an answer.
+    """
     from goalmem_cli.render.goals import line_of_goal, row_of_goal
 
     refuse_empty(question, Kind.QUESTION)
@@ -122,7 +125,10 @@ def show(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Show a goal's present answer and proof, and all earlier ones with the reasons for each change."""
+    """Show a goal's answers and proofs, now and before.
+
+    Each change has its reason.
+    """
     from goalmem_cli.render.goals import lines_of_history
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
@@ -156,10 +162,10 @@ def check(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Prove again the goals that new or forgotten turns may have changed.
+    """Prove again the goals that may have changed.
 
-    Prints for each goal whether its answer is still so, or what changed and which turn changed it. The other goals are
-    not proved again, and need no model.
+    New, replaced and forgotten turns may change a goal. Prints for each goal whether its answer is still so, or what
+    changed and which turn changed it. The other goals are not proved again, and need no model.
 
     Exits with 0 if nothing changed, with 1 if something did, with 4 if the model could not check a goal.
     """

@@ -49,7 +49,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def said(goalmem: Goalmem) -> list[str]:
     """Return what the store holds."""
-    goalmem("stores", "export", "--out", "all.jsonl")
+    goalmem("stores", "export", "--out", "all.jsonl", "--yes")
     lines = map(json.loads, Path("all.jsonl").read_text("utf-8").splitlines())
     return [line["turn"]["text"] for line in lines if "turn" in line]
 
@@ -401,7 +401,7 @@ def test_what_is_forgotten_while_files_are_read_stays_forgotten(tmp_path: Path) 
 
 def carried(goalmem: Goalmem, store: str = "store", file: str = "carried.jsonl") -> Path:
     """Return the memory's export with the marks."""
-    assert goalmem("stores", "export", "--with-forgotten", "--out", file, "--store", store).code == 0
+    assert goalmem("stores", "export", "--with-forgotten", "--out", file, "--store", store, "--yes").code == 0
     return Path(file)
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from goalmem_cli.records import COPIED_FROM, content_hash
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, id_of_call
-from goalmem_cli.transcripts.reading.events import events
+from goalmem_cli.transcripts.reading.listed import events
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import clean

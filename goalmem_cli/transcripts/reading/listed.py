@@ -1,4 +1,4 @@
-"""Reads conversations that are a JSON object with a long list of messages in it."""
+"""Reads conversations that are a JSON object with a long list of messages in it, or a log of events in lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.json_text import JsonText
-from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.nodes import Listing, Node, node_from_text
 from goalmem_cli.transcripts.reading.source import Source
 
 Read = Callable[[Draft, Node], Iterable[Message]]
@@ -42,3 +42,30 @@ def drafts_from_document(source: Source, key: str, read: Read, identify: Identif
     text = JsonText(source, source.chunks())
     yield from drafts_from_listing(source, Listing(text, source.file, "", key), read, identify)
     text.finish()
+
+
+def events(source: Source, draft: Draft) -> Iterator[Node]:
+    """Yield the event on each line; a last line that was cut off while it was written is left out.
+
+    Raises:
+        InputError: another line, or the only one, is not JSON, and may not be skipped.
+    """
+    cut: InputError | None = None
+    is_begun = False
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        if cut is not None:
+            source.skip(cut)
+            cut = None
+        try:
+            event = node_from_text(line, source.file, number)
+        except InputError as error:
+            cut = error
+            continue
+        is_begun = True
+        yield event
+    if cut is not None:
+        if not is_begun:
+            raise cut
+        draft.count("last lines that were cut off left out")
