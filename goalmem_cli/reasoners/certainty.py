@@ -73,7 +73,7 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
 
     1. The log odds of the least likely grounding, or of the words read. 2. Whether it took several steps or facts.
     3. Whether it is yes or no. 4. Whether it is a date. 5. If the question was read as a whole: 1 if the first reading
-    is the answer, -1 if a plan was proved instead, else 0.
+    is the answer, -1 if a plan was proved instead, else 0. What was computed could not be read, and has 0.
     """
     last = _telling(trace)
     if last is not None:
@@ -91,7 +91,8 @@ def signs_of(trace: Trace) -> tuple[float, ...] | None:
     weakest = min(max(log_odds(min(told)), -FARTHEST), FARTHEST)
     answer = trace.answer or ""
     is_verdict, is_date = answer.split(" ")[-1] in ("yes", "no"), any(map(str.isalpha, answer)) and dates_in(answer)
-    return weakest, float(count > 1), float(is_verdict), float(bool(is_date)), _as_read(trace.attempts, last)
+    as_read = 0.0 if trace.calculations else _as_read(trace.attempts, last)
+    return weakest, float(count > 1), float(is_verdict), float(bool(is_date)), as_read
 
 
 def _telling(trace: Trace) -> Attempt | None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalmem_cli.logic.computing.records import Calculation
 from goalmem_cli.models.bundled import ADAPTERS, BUNDLED, SMOLLM2, BundledModel
 from goalmem_cli.models.weights.lora import Adapter
 from goalmem_cli.reasoners.certainty import UNSURE, CertaintyGate, certainty_of, doubt_in_words, signs_of
@@ -81,6 +82,8 @@ def test_how_the_goal_was_read_at_once_is_a_sign() -> None:
 
     assert (signs_of(told) or ())[-1] == 1 and (signs_of(told) or ())[1] == 1
     assert [(signs_of(each) or ())[-1] for each in beside] == [-1, 0, 1]
+    counted = replace(beside[0], calculations=(Calculation("between(y, z)", ("17 days",)),))
+    assert (signs_of(counted) or ())[-1] == 0
     denied = Step(0, contradicted=(Contradicted(0, ("F1",), 0.7),))
     no = Attempt(0, "goal", ("goal",), (denied,), Ending.GROUNDED, planned=("subgoal",))
     assert signs_of(replace(plan, answer="no", attempts=(no,))) == (*(signs_of(read(0.7, "no")) or ())[:-1], 1.0)
