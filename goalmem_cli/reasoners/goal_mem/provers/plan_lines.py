@@ -34,7 +34,7 @@ def write_plan(goal: str, subgoals: Sequence[str]) -> str:
 def read_plan(text: str, question: Question) -> Plan:
     """Return the plan of a reply. If its subgoals lack an answer variable, the goal is the only subgoal.
 
-    A subgoal that only computes with the values of others becomes an expression: a small model cannot count days.
+    A subgoal that only counts the time between two dates becomes an expression, since small models miscount.
 
     Raises:
         ReplyUnusable: the reply has another form, or is no plan for the question.
