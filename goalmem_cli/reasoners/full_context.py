@@ -65,7 +65,7 @@ class FullContext:
         every = self._transcript.turns(question.conversations)
         turns = chronological(filter(within_time(scope_of(question)), every), lambda turn: turn)
         if prompt := self._prompt_of(question):  # a benchmark knows it by the very question that it made
-            turns.sort(key=lambda turn: prompt.find(turn.text))
+            turns = as_written(prompt, turns)
         languages = {each.name: each.language for each in self._transcript.conversations()}
         budget = self._tools.budget
         while True:
@@ -104,6 +104,11 @@ def newest(turns: Sequence[Turn], budget: Budget, languages: Mapping[str, str]) 
                 return kept[::-1]
             kept.append(hit)
     return kept[::-1]
+
+
+def as_written(prompt: str, turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns in the order in which a benchmark's prompt has their texts."""
+    return sorted(turns, key=lambda turn: prompt.find(turn.text))
 
 
 def in_that_order(hits: Sequence[Hit]) -> list[Hit]:

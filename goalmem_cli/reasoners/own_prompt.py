@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from goalmem_cli.reasoners.full_context import Transcript, in_that_order, newest
+from goalmem_cli.reasoners.full_context import Transcript, as_written, in_that_order, newest
 from goalmem_cli.reasoners.inquiry import Budget, Inquiry, Reading, Tools, is_refusal, one_of
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Stop, Trace
@@ -25,8 +25,8 @@ class OwnPrompt:
     """Sends the model the prompt that the benchmark has for a question. One call, without goalmem's instructions.
 
     Only for `eval`. With `is_whole` the prompt is sent as it is, and the trace has its facts in the file's order.
-    Otherwise the facts in it are replaced by those retrieved, best first, as REMem does. `prompt_of` returns
-    the prompt, or "" for a question that has none apart from its own text.
+    Otherwise the facts in it are replaced by those retrieved, best first, as REMem does. `prompt_of` returns the
+    prompt, or "" for a question that has none apart from its own text.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class OwnPrompt:
         budget = Budget(sys.maxsize, sys.maxsize) if self._is_whole else self._tools.budget
         inquiry = Inquiry(NAME, question, replace(self._tools, budget=budget))
         if self._is_whole:
-            turns.sort(key=lambda turn: prompt.find(turn.text))
-            inquiry.take(in_that_order(newest(turns, budget, {})))  # for the trace: the prompt has them already
+            told_in_it = newest(as_written(prompt, turns), budget, {})
+            inquiry.take(in_that_order(told_in_it))  # for the trace: the prompt has them already
         elif prompt:
             inquiry.retrieve([question.text], budget.units)
             told = [turn.text for turn in turns]

@@ -74,19 +74,20 @@ class Stepwise:
         if first.is_proved and likelihood_of(first) >= self._fitted.sure:
             return first
         plan = plan or self._planned(search)
-        steps, last = None, first
+        last, holds = first, False
         if plan is not None and len(plan.subgoals) > 1 and may_read(plan):
             steps = search.attempt(self._steps(search, plan, first, begun))
-            if plan.is_computed and _is_computed(steps, search) and likelihood_of(steps) >= likelihood_of(first):
+            holds = _has_result(steps, search)
+            if holds and plan.is_computed and likelihood_of(steps) >= likelihood_of(first):
                 return steps
             bound = steps.state.substitution if steps.state is not None else Substitution()
             found = [bound.apply(atom).phrase for atom in plan.subgoals]
             last = search.attempt(self._reading(search, asked, first, tuple(dict.fromkeys(found)), replaced))
             if last.is_proved:
                 return last
-            if steps.is_proved and not first.is_proved and not plan.is_closed and not plan.is_computed:
+            if holds and not first.is_proved and not plan.is_closed:
                 return steps
-        if steps is None or not steps.is_proved or (plan is not None and plan.is_computed):
+        if not holds:
             again = search.attempt(self._reading(search, asked, last, without=replaced))
             if again.is_proved:
                 return again
@@ -170,11 +171,11 @@ def _replaced_in(read: Ended) -> frozenset[str]:
     return frozenset(fact.unit for fact in cited if fact.moved_on is not None)
 
 
-def _is_computed(steps: Ended, search: SearchRun) -> bool:
-    """Say whether all steps are proved and their values give an exact result."""
+def _has_result(steps: Ended, search: SearchRun) -> bool:
+    """Say whether all steps are proved and, if their values are computed with, the result is exact."""
     state = steps.state
-    if state is None or not steps.is_proved:
-        return False
+    if state is None or not steps.is_proved or not state.plan.is_computed:
+        return steps.is_proved
     facts = steps.task.pool.every_fact
     found = calculations(state.plan, state.groundings, facts, search.question, state.judged)
     return not any(each.why or any(map(_VAGUE.match, each.values)) for each in found)
