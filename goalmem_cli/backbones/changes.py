@@ -30,12 +30,13 @@ _WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNO
 _MONTH = re.compile(
     r"(?:\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
     r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b"
-    r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?",
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?"
+    r"|\b(?:on|to|for) the (\d{1,2})(?:st|nd|rd|th)\b(?!-| (?!(?:at|and|but|now|instead|so|then|of)\b)\w)",
     re.IGNORECASE,
 )
+_HOUR = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _CLOCK = re.compile(
-    r"\bat (?:half past )?(\d{1,2}(?:[:.]\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b"
-    r"|\b(\d{1,2}(?:[:.]\d\d)?) ?[ap]\.?m\b",
+    rf"\b((?:half|quarter) (?:past|to) {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b",
     re.IGNORECASE,
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}

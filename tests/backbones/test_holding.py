@@ -161,6 +161,10 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("On which day is the market?", "Ana: The market is on Thursdays.", "Ana: The market moves to Saturdays from now on."),
         ("Where is the drill?", "Ana: The drill is in the cellar.", "Ana: I used the drill at the flat. It's in the boot now."),
         ("What is the name of my dog?", "Ana: My dog is Rex.", "Ana: My dog's name is Bo."),
+        ("When is the Christmas concert?", "Ana: The Christmas concert is on the 12th of December.", "Ben: The concert is now on the 19th."),
+        ("When is the school play?", "Ana: The school play is on Friday the 8th of May.", "Ben: The school play has been postponed to the 15th."),
+        ("When is the inspection?", "Ana: The inspection is on the 21st.", "Ana: The inspection was brought forward to the 18th."),
+        ("When does choir start?", "Ana: Choir starts at seven.", "Ben: Choir starts at half past seven now."),
         ("How much rent does Ana pay?", "Ana: My rent is 600.", "Ana: I pay 50 for heating and 640 for rent."),
         ("How much rent does Ana pay?", "Ana: My rent is 600.", "Ana: We pay 80 plus 640 for the rent."),
         ("What time does the library open?", "Ana: The library opens at 9.", "Ana: The library currently opens at 10."),
@@ -246,6 +250,11 @@ def text_of(line: str) -> str:
         ("Where are the passports?", "Ana: The passports are in the safe.", "Ana: I left the passports with my parents. They're in Rome."),
         ("Where is the spare key?", "Ana: The spare key is in the hall.", "Ana: I need the spare key for my sister's car. It's in the garage."),
         ("Which dentist does my sister go to? (Ana)", "Ana: My dentist is Dr Walsh.", "Ana: My dentist is Dr Obi."),
+        ("When is choir?", "Ana: Choir is on Tuesdays.", "Ana: Choir is at eight now."),
+        ("When is the concert?", "Ana: The concert is on the 12th of December.", "Ana: The concert is on the 2nd floor now."),
+        ("When is the concert?", "Ana: The concert is on the 12th of December.", "Ana: I hear the concert for the 3rd time now."),
+        ("When is the concert?", "Ana: The concert is on the 12th of December.", "Ana: Tickets for the concert are now sold until the 10th."),
+        ("When does choir start?", "Ana: Choir starts at seven.", "Ana: Choir is over at half past eight now."),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:

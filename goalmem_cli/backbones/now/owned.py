@@ -13,9 +13,14 @@ from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, 
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
 _CHANGED = re.compile(
-    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave)\b", re.IGNORECASE
+    r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave|postponed|delayed|"
+    r"rescheduled|slipped|pushed|brought forward)\b",
+    re.IGNORECASE,
 )
-_WAS_CHANGED = re.compile(r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put)", re.IGNORECASE)
+_WAS_CHANGED = re.compile(
+    r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put|postponed|delayed|rescheduled|pushed|brought forward)",
+    re.IGNORECASE,
+)
 _BEFORE = FUNCTION_WORDS | frozenset(
     "i we they new current total monthly favourite favorite best old another change changed switch switched move moved "
     "reset set put got get pay paid need give gave".split()
@@ -253,16 +258,15 @@ _FOR = re.compile(
 _SHIFTED_FROM = re.compile(
     r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
 )
-_ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b", re.IGNORECASE)
+_ENDS = re.compile(r"\b(?:(?:end|finish|clos)(?:s|es|ed|ing)?|over|until|till)\b", re.IGNORECASE)
 
 
 def _time(sentence: str, asked: Asked) -> frozenset[str]:
-    """Return the weekday and the hour of a sentence, or its only other kind of time; of "from X to Y" the second."""
+    """Return the day and the hour of a sentence, each with its kind; of "from X to Y" the second."""
     if _ENDS.search(sentence) and not _ENDS.search(asked.verb):
         return frozenset()
-    kinds = dict(times_named(_SHIFTED_FROM.sub("", sentence)))
-    is_one = len(kinds) == 1 or kinds.keys() == {"weekday", "clock"}
-    return frozenset(value for values in kinds.values() for value in values) if is_one else frozenset()
+    named = times_named(_SHIFTED_FROM.sub("", sentence))
+    return frozenset(f"{kind} {value}" for kind, values in named for value in values)
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:

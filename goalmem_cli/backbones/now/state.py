@@ -15,6 +15,8 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 class State:
     """A statement: the `value` that holds from then on, as stems, or what ended (`is_end`; no value: whatever it was).
 
+    A time is written with its kind: "weekday thurs", "clock half past seven".
+
     `holder` is "" for the speaker, else the stem of "sister" in "my sister", or of a name. `is_only`: the words say
     that it is the only value ("now", "that is what I drive"). `replaces` is False for what is said late or holds beside
     another value ("I also work at the kiosk"). `is_shared`: it is of a thing that all who talk may mean ("the alarm
@@ -31,7 +33,12 @@ class State:
 
     def says_the_same(self, other: State) -> bool:
         """Say whether both name one value: "Leeds" and "Headingley, Leeds" do."""
-        return bool(self.value and other.value) and (self.value <= other.value or other.value <= self.value)
+        return bool(self.value and other.value) and _fit(self.value, other.value)
+
+    def differs(self, other: State) -> bool:
+        """Say whether both values cannot hold at once: Tuesdays and Thursdays cannot, Tuesdays and seven o'clock can."""
+        mine, theirs = _by_kind(self.value), _by_kind(other.value)
+        return any(not _fit(mine[kind], theirs[kind]) for kind in mine.keys() & theirs.keys())
 
     def has_begun(self, said: datetime | None, at: datetime | None) -> bool:
         """Say whether it holds at a time: "from July", said in June, does not before July, nor if no time is known."""
@@ -45,6 +52,16 @@ class State:
             month = MONTHS.index(self.begins) + 1
             first = date(said.year + (month < said.month), month, 1)
         return at.date() >= first
+
+
+def _fit(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other or other <= one
+
+
+def _by_kind(value: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return kind -> the parts of a value, such as "weekday thurs", of that kind; a stem has the kind ""."""
+    kinds = {each: each.partition(" ")[0] if " " in each else "" for each in value}
+    return {kind: frozenset(each for each in value if kinds[each] == kind) for kind in kinds.values()}
 
 
 NOW = re.compile(

@@ -132,7 +132,7 @@ def _replaces(later: State, earlier: State, asked: Asked) -> bool:
         return not earlier.is_end and (is_same or not later.value)
     if earlier.is_end:
         return is_same or asked.has_one_value or later.is_only
-    return not is_same and (asked.has_one_value or later.is_only)
+    return later.differs(earlier) and (asked.has_one_value or later.is_only)
 
 
 def _is_back(one: Telling, rest: Iterable[Telling]) -> bool:
