@@ -18,7 +18,8 @@ _CHANGED = re.compile(
     re.IGNORECASE,
 )
 _WAS_CHANGED = re.compile(
-    r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put|postponed|delayed|rescheduled|pushed|brought forward)",
+    r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put|postponed|delayed|rescheduled|pushed|"
+    r"brought forward)",
     re.IGNORECASE,
 )
 _BEFORE = FUNCTION_WORDS | frozenset(

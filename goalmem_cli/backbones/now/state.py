@@ -36,7 +36,7 @@ class State:
         return bool(self.value and other.value) and _fit(self.value, other.value)
 
     def differs(self, other: State) -> bool:
-        """Say whether both values cannot hold at once: Tuesdays and Thursdays cannot, Tuesdays and seven o'clock can."""
+        """Say whether both values cannot hold at once: Tuesdays and Thursdays cannot, Tuesdays and at seven can."""
         mine, theirs = _by_kind(self.value), _by_kind(other.value)
         return any(not _fit(mine[kind], theirs[kind]) for kind in mine.keys() & theirs.keys())
 

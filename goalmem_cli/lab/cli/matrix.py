@@ -118,9 +118,11 @@ class _Matrix:
     def costs(self) -> Iterator[tuple[Cost, Usage]]:
         """Yield the cost of each index and each pair, with the usage of one trial question."""
         tried: Usage | None = None
+        shared = set(self.wanted.backbones)
         for part, wanted, run in self._parts():
-            is_there = part.kind == "reasoner" or (part.shares_index and part.of in self.wanted.backbones)
+            is_there = part.kind == "reasoner" or (part.shares_index and part.of in shared)
             has_index = not part.kind or not is_there
+            shared |= {part.of} if part.kind == "backbone" and part.shares_index else set()
             found, tried = Measuring(run, wanted).foreseen(tried, with_indexes=has_index)
             for cost in found:
                 if part.kind == "reasoner":

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.runs.folder import HINT, MANIFEST, differing, key_of, read_run, write_run
 from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
-from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import Answered, Built, Grown, Retrieved, Run, Verdict
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import replace_file, reporting
 
@@ -253,23 +253,31 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
     backbones = _together(parts, lambda run: run.manifest.backbones, "backbone")
     reasoners = _together(parts, lambda run: run.manifest.reasoners, "reasoner")
     there = {pair for _, run in parts for pair in _pairs(run.manifest.reasoners, run.manifest.backbones)}
-    built = [each for _, run in parts for each in run.built]
-    grown = [each for _, run in parts for each in run.grown]
-    for part, _ in parts:
-        if part.kind == "backbone" and part.shares_index:
-            built += [replace(each, backbone=part.label) for each in first.built if each.backbone == part.of]
-            grown += [replace(each, backbone=part.label) for each in first.grown if each.backbone == part.of]
     return Run(
         replace(first.manifest, backbones=backbones, reasoners=reasoners),
         first.cases,
         tuple(each for _, run in parts for each in run.retrieved),
         tuple(each for _, run in parts for each in run.answered),
         tuple(each for _, run in parts for each in run.verdicts),
-        tuple(built),
+        tuple(_shared(parts, lambda run: run.built)),
         frozenset(_pairs(reasoners, backbones)) - there,
         {part.label: (part.of, run.manifest.settings) for part, run in parts if part.kind},
-        tuple(grown),
+        tuple(_shared(parts, lambda run: run.grown)),
     )
+
+
+_Indexed = TypeVar("_Indexed", Built, Grown)
+
+
+def _shared(parts: Sequence[tuple[Part, Run]], of: Callable[[Run], Sequence[_Indexed]]) -> Iterator[_Indexed]:
+    """Yield what indexing cost or made; a variant that shares an index also has what another part spent on it."""
+    for _, run in parts:
+        yield from of(run)
+    for part, run in parts:
+        if part.kind == "backbone" and part.shares_index and not of(run):
+            names = (part.of, *(other.label for other, _ in parts if other.of == part.of and other.shares_index))
+            spent = ([each for each in of(run) if each.backbone in names] for _, run in parts)
+            yield from (replace(each, backbone=part.label) for each in next(filter(None, spent), ()))
 
 
 def _together(
