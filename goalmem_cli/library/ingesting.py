@@ -287,6 +287,9 @@ class Reading:
                     self._hears.note(f"{one.place}: passed over, {error.reason}")
             except UnclearDates as error:
                 self._unclear.append((one, report, error))
+            except UsageError:
+                self.reports.remove(report)
+                raise
             except InputError as error:
                 self._refuse(report, error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from goalmem_cli.errors import NearFormat, TextBroken, UnknownFormat, UnlikelyChat, UsageError
@@ -230,7 +231,14 @@ def _reader_of(name: str) -> Reader:
             return reader
     if (plugged := plugged_reader(name)) is not None:
         return plugged
-    raise UsageError(f"no transcript format is called {name!r}", f"formats: {', '.join(FORMATS)}")
+    raise unknown_format(name)
+
+
+def unknown_format(name: str) -> UsageError:
+    """Return the error for a format's name that does not exist; it suggests those that are written alike."""
+    alike = get_close_matches(name.casefold(), FORMATS, 3)
+    meant = f"did you mean {' or '.join(alike)}? " if alike else ""
+    return UsageError(f"no transcript format is called {name!r}", f"{meant}goalmem ingest --formats lists them all")
 
 
 def _recognise(source: Source) -> Reader:
@@ -319,10 +327,9 @@ def _why_unknown(likely: Sequence[Reader], suffix: str) -> str:
         beside = f"nearest: {', '.join(f'{reader.name} ({reader.sign})' for reader in likely)}"
     elif suffix and suffix not in SUFFIXES:
         beside = f"none of them ends in {suffix}"
-    elif suffix in SUFFIXES:
-        names = [reader.name for reader in READERS if suffix in reader.suffixes]
-        is_short = len(names) <= _SHOWN
-        beside = f"with {suffix}: {', '.join(names)}" if is_short else f"none of the {len(names)} with {suffix} is near"
     else:
-        beside = f"they are {', '.join(FORMATS)}"
+        names = [reader.name for reader in READERS if not suffix or suffix in reader.suffixes]
+        such = f" with {suffix}" if suffix else ""
+        beside = f"none of the {len(names)}{such} is near"
+        beside = f"with {suffix}: {', '.join(names)}" if len(names) <= _SHOWN else beside
     return f"in none of the accepted formats; {beside}"

@@ -225,7 +225,7 @@ def test_unknown_formats(name: str, data: bytes) -> None:
         ("package.json", b'{"name": "x", "type": "module"}', "none of the "),
         ("a.md", b"plain text", "with .md: "),
         ("a.json", b"{}", "none of the "),
-        ("-", b"plain text", "they are goalmem, "),
+        ("-", b"plain text", "none of the "),
     ],
 )
 def test_an_unknown_format_names_the_nearest(name: str, data: bytes, beside: str) -> None:
@@ -275,7 +275,7 @@ def test_an_unknown_format_is_a_usage_error() -> None:
     with pytest.raises(UsageError) as caught:
         read_bytes(CHAT, "a.json", "docx")
 
-    assert "openai-jsonl" in caught.value.hint
+    assert "goalmem ingest --formats" in caught.value.hint
 
 
 def test_missing_files_and_folders_are_input_errors(tmp_path: Path) -> None:

@@ -45,10 +45,11 @@ def size(
     from goalmem_cli.lab.bench.reading_speed import measure_reading
     from goalmem_cli.render.tables import plain_table
     from goalmem_cli.transcripts import FORMATS
+    from goalmem_cli.transcripts.formats import unknown_format
 
     wanted = [name.strip() for name in only.split(",") if name.strip()]
     if unknown := sorted(set(wanted) - set(FORMATS)):
-        raise UsageError(f"no transcript format is called {unknown[0]!r}", f"formats: {', '.join(FORMATS)}")
+        raise unknown_format(unknown[0])
     run = begin(context, quiet=quiet)
     measured: list[ReadingFigures] = []
     with TemporaryDirectory(prefix="goalmem-bench-") as folder, run.screen.counting("formats") as reach:
