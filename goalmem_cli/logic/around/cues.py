@@ -36,6 +36,10 @@ _NO_ING = (
 )
 _DONE = r"\w{2,}ed|been|bought|brought|caught|come|done|gone|got|had|kept|known|left|made|paid|said|seen|sent|\w+en"
 """What follows "should have" in a sentence about the past."""
+_A_DATE = (
+    r"(?:the \d{1,2}(?:st|nd|rd|th)\b(?! floor)|(?:(?:next|\d{1,2}(?:st|nd|rd|th)?) )?(?:(?:mon|tues|wednes|thurs|fri|satur|"
+    r"sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b)"
+)
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
     r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|must(?! have\b)|"
@@ -45,7 +49,9 @@ _FUTURE = re.compile(
     r"would (?:you )?like|(?:start|begin|end|open|close|leave|arrive|return|finish|happen|expire|reopen|work|suit)s|"
     r"runs out|stays(?= (?:until|till|on)\b)|is (?:(?:this|next) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
     r"'d (?:like|love)|(?:i|we|they) (?:leave|start|fly|move|meet|return)|(?:have|has|needs?) to|gotta|"
-    r"(?:day|week|month|year)s? from|(?:is|are) (?:on|at|in)|"
+    r"(?:day|week|month|year)s? from|(?:is|are)(?: (?:now|still|then|also|only|actually|definitely))? (?:on|at|in)|"
+    r"(?<!had )(?<!had been )(?<!was )(?<!were )(?:moved|postponed|pushed|shifted|rescheduled|delayed|put off|changed|"
+    rf"brought forward)(?: (?:it|them|that|this|back))? (?:to|until|till)(?= {_A_DATE})|"
     r"(?:i|we|you|they)(?: have|'ve) (?:an?|the)|(?:'ve|'s|have|has) got)\b|"
     r"'ll\b|(?<!\bat )(?<!\bto )(?<!\bfrom )\b(?:the|my|our|your|his|her|their) \w+'s on\b|"
     rf"\b(?:am|are|is|i'm|we're|they're|you're|he's|she's|it's|that's)(?: (?!not){_NO_ING}\w+)?(?: not)? "
