@@ -21,7 +21,11 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 
 
 class Remembered(Protocol):
-    """A fact as the checks see it: speaker, text, time, addressee in a two-person chat, and the turns around it."""
+    """A fact as the checks see it.
+
+    It has its speaker, text and time, the turns around it, the addressee in a two-person chat, and who passed on a
+    forward or quote.
+    """
 
     @property
     def speaker(self) -> str: ...
@@ -35,6 +39,10 @@ class Remembered(Protocol):
     def after(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def to(self) -> str: ...
+    @property
+    def forwarded_by(self) -> str: ...
+    @property
+    def quoted_by(self) -> str: ...
 
 
 class TypeVerdict(StrEnum):
@@ -192,10 +200,26 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:
-    """Return whom the fact, or the given part of its text, calls "you" in a two-person chat; "" if nobody."""
+    """Return whom the fact, or the given part of its text, calls "you"; "" if nobody.
+
+    It is the other person in a two-person chat, and among more people the one who spoke right before.
+    """
     part = fact.text if text is None else text
-    is_you = any(word.partition("'")[0] in _SECOND_PERSON for word in words(part))
-    return fact.to if is_you or ((told := words_of(part)) is not None and told.has(part, "you")) else ""
+    if fact.to or fact.forwarded_by or fact.quoted_by:
+        return fact.to if says_you(part) else ""
+    return answered_by(fact.speaker, part, fact.before)
+
+
+def answered_by(speaker: str, text: str, before: Sequence[tuple[str, str]]) -> str:
+    """Return the speaker right before whom a text among several people calls "you", or ""."""
+    last = before[-1][0] if before else ""
+    return last if last != speaker and says_you(text) else ""
+
+
+def says_you(text: str) -> bool:
+    """Say whether a text has a pronoun of the second person."""
+    is_english = any(word.partition("'")[0] in _SECOND_PERSON for word in words(text))
+    return is_english or ((told := words_of(text)) is not None and told.has(text, "you"))
 
 
 def check_anchor(

@@ -31,6 +31,7 @@ class Support(StrEnum):
 
 
 _STANDING_IN = THIRD_PERSONS | {"it"}
+_FACTORS = {"half": 0.5, "double": 2.0, "twice": 2.0, "triple": 3.0}
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 
 
@@ -38,13 +39,15 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
     """Return how the constant follows from the facts and from the other constants `known` in the subgoal.
 
     - Stated: all its content words except pronouns occur in the facts, their speakers or the persons called "you".
-    - Derived: it is a date that a fact's words mean when said, or a number computed from two numbers or dates.
+    - Derived: it is a date that a fact's words mean when said, or a number computed from two numbers or dates, or from
+      one number by a word such as "half".
     - Inferred: neither.
     """
     if _is_stated(value, facts):
         return Support.STATED
     value = value_in_english(value)
-    if _is_derived_date(value, facts) or _is_derived_number(value, facts, tuple(known)):
+    is_number = _is_derived_number(value, facts, tuple(known)) or any(is_scaled(value, fact) for fact in facts)
+    if is_number or _is_derived_date(value, facts):
         return Support.DERIVED
     return Support.INFERRED
 
@@ -92,6 +95,17 @@ def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str
     told = {number for text in (*known, *(fact.text for fact in facts)) for number in _numbers(text)}
     told |= {float(len(facts))} if len(facts) > 1 else set()
     return wanted[0] in told or _is_computed(wanted[0], told) or _is_span(value, wanted[0], facts, known)
+
+
+def is_scaled(value: str, fact: Remembered) -> bool:
+    """Say whether a value is a number of the fact by a factor that it tells: 4.5 euros of "9 euros, children half"."""
+    value, said = value_in_english(value), words(fact.text)
+    wanted, told = numbers(value), _numbers(fact.text)
+    units = {stem(word) for word in content_words(value) if not numbers(word)}
+    if len(wanted) != 1 or not units <= set(map(stem, said)):
+        return False
+    factors = [factor for word, factor in _FACTORS.items() if word in said]
+    return any(isclose(wanted[0], number * factor) for number in told for factor in factors)
 
 
 def _numbers(text: str) -> tuple[float, ...]:

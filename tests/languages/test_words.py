@@ -34,6 +34,8 @@ class Said:
     said: datetime | None = None
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
+    forwarded_by: str = ""
+    quoted_by: str = ""
 
 
 OPEN = {

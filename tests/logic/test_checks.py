@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.logic import Constant
-from goalmem_cli.logic.checks import Anchor, TypeVerdict, check_anchor, check_type
+from goalmem_cli.logic.checks import Anchor, TypeVerdict, check_anchor, check_type, told_as_you
 from goalmem_cli.logic.dates import Period, When, dates_in, parse_date, periods_in
 from goalmem_cli.logic.normal import normalise, numbers
 from goalmem_cli.logic.questions import asks_for_current_state, goal_asked
@@ -31,6 +31,24 @@ class Told:
     before: tuple[tuple[str, str], ...] = field(default=())
     after: tuple[tuple[str, str], ...] = field(default=())
     to: str = ""
+    forwarded_by: str = ""
+    quoted_by: str = ""
+
+
+@pytest.mark.parametrize(
+    ("fact", "hearer"),
+    [
+        (Told("Mina", "It is your solo.", to="Ben"), "Ben"),
+        (Told("Mina", "It is your solo.", before=(("Ana", "Hm."), ("Ben", "I am away."))), "Ben"),
+        (Told("Mina", "It is my solo.", before=(("Ben", "I am away."),)), ""),
+        (Told("Mina", "It is your solo.", before=(("Ben", "I am away."), ("Mina", "Oh."))), ""),
+        (Told("Mina", "It is your solo.", before=(("Ben", "Look."),), forwarded_by="Ana"), ""),
+        (Told("Mina", "Es ist dein Solo, sagt die Leiterin.", before=(("Ben", "Ich bin nicht da."),)), "Ben"),
+    ],
+)
+def test_you_is_the_addressee_or_who_spoke_before(fact: Told, hearer: str) -> None:
+    """Among more than two people, who spoke right before; a forward is to nobody who is there."""
+    assert told_as_you(fact) == hearer
 
 
 @pytest.mark.parametrize(

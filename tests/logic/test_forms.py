@@ -110,6 +110,8 @@ class Told:
     speaker: str = "Ana"
     said: datetime | None = SUNDAY
     to: str = ""
+    forwarded_by: str = ""
+    quoted_by: str = ""
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
 

@@ -301,6 +301,30 @@ def test_of_facts_that_state_it_the_one_cited_counts() -> None:
         assert texts(run(read("a parrot", words), KEPT, turns)[0]) == [turn.text]
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_stated"),
+    [("4.50 euros", True), ("9 euros", True), ("4.50 dollars", False), ("3 euros", False), ("18 euros", False)],
+)
+def test_a_number_by_a_told_factor_is_stated(answer: str, is_stated: bool) -> None:
+    """Half of nine euros is four and a half, also where nothing may be inferred."""
+    turns = chat("Ben: Tickets are 9 euros, children half.", "Ana: Good.")
+    trace, _ = run(read(answer, "Tickets"), "How much is a ticket for a child?", turns, is_strict=True)
+
+    assert (trace.answer == answer) is is_stated
+
+
+def test_among_several_people_you_is_who_spoke_before() -> None:
+    """What Mina tells Ben of his solo is about Ben; what she tells Ana of hers is not."""
+    asked = "Who has to sing Ben's solo?"
+    turns = chat("Ben: I am in Zagreb.", "Mina: Then Anders has to sing your solo.", "Ana: It rains.")
+    trace, _ = run(read("Anders", "Anders"), asked, turns)
+    turned = chat("Ana: It rains.", "Mina: Then Anders has to sing your solo.", "Ben: I am in Zagreb.")
+    other, _ = run(read("Anders", "Anders"), asked, turned)
+
+    assert (trace.answer, texts(trace)) == ("Anders", [turns[1].text])
+    assert other.status is Status.UNKNOWN
+
+
 def test_an_answer_of_two_facts_rests_on_both() -> None:
     """A list that no single turn says is proved by those that together do, also where nothing may be inferred."""
     for is_strict in (False, True):

@@ -37,8 +37,8 @@ _NO_ING = (
 _DONE = r"\w{2,}ed|been|bought|brought|caught|come|done|gone|got|had|kept|known|left|made|paid|said|seen|sent|\w+en"
 """What follows "should have" in a sentence about the past."""
 _A_DATE = (
-    r"(?:the \d{1,2}(?:st|nd|rd|th)\b(?! floor)|(?:(?:next|\d{1,2}(?:st|nd|rd|th)?) )?(?:(?:mon|tues|wednes|thurs|fri|satur|"
-    r"sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b)"
+    r"(?:the \d{1,2}(?:st|nd|rd|th)\b(?! floor)|(?:(?:next|\d{1,2}(?:st|nd|rd|th)?) )?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b)"
 )
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"

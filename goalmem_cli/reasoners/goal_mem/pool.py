@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
+from goalmem_cli.logic.checks import answered_by
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Backbone
 from goalmem_cli.prompts import Profile
@@ -120,13 +121,17 @@ class Pool:
     def by_speaker(self, query: str) -> dict[str, float]:
         """Return speaker -> probability (0 to 1) that the speaker's best turn is evidence for a query, shown or not.
 
-        Turns with a question mark do not count, and a turn does not gain from the query naming its speaker.
+        Turns with a question mark do not count, and a turn does not gain from the query naming its speaker. Among
+        several people, a turn that says "you" also counts for whom it answers.
         """
         best: dict[str, float] = {}
         hits = self._found.get(query, [])
         for hit, likelihood in zip(hits, likelihoods(query, hits, without=PERSONAL), strict=True):
             if hit.unit.speaker and "?" not in hit.unit.text:
-                best[hit.unit.author] = max(likelihood, best.get(hit.unit.author, 0.0))
+                is_reply = not hit.to and not hit.unit.is_passed_on
+                other = answered_by(hit.unit.author, hit.unit.text, hit.before) if is_reply else ""
+                for person in filter(None, (hit.unit.author, other)):
+                    best[person] = max(likelihood, best.get(person, 0.0))
         return best
 
     # Looking

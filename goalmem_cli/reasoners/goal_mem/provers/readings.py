@@ -11,7 +11,7 @@ from goalmem_cli.logic.forms import time_around
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person, asks_for_time
-from goalmem_cli.logic.support import Support, support_of, telling_stems
+from goalmem_cli.logic.support import Support, is_scaled, support_of, telling_stems
 from goalmem_cli.model_replies import Reply, ask_whole, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt
@@ -141,13 +141,13 @@ def stated_by(
 
 
 def stating(answer: str, facts: Sequence[Fact]) -> list[Fact]:
-    """Return the first fact that states the answer, or implies it if it is a time.
+    """Return the first fact that states the answer, or implies it if it is a time or a number by a factor ("half").
 
     Without one, return the first few facts that together have all words of the answer (at most `CITED`), or none.
     """
     for fact in facts:
         support = support_of(answer, [fact])
-        if support is Support.STATED or (support is Support.DERIVED and dates_in(answer)):
+        if support is Support.STATED or (support is Support.DERIVED and dates_in(answer)) or is_scaled(answer, fact):
             return [fact]
     missing, chosen = telling_stems(answer), []
     for fact in facts:
