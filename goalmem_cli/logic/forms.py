@@ -15,7 +15,7 @@ from datetime import datetime
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
-from goalmem_cli.logic.days import MONTH, Period, single
+from goalmem_cli.logic.days import MONTH, WEEKDAYS, Period, single
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import Bound, Expression
@@ -83,6 +83,12 @@ def time_in(text: str, language: str) -> str:
     days = days_of(text) if _DAYS.fullmatch(text) else None
     told = () if days is None else (days.first, days.last)
     return " – ".join(_date_in(say_period(single(day)), language) for day in told) or text
+
+
+def weekday_of(text: str) -> str:
+    """Return the weekday of a date with its year, such as "Friday" for "13 November 2026"; other texts stay."""
+    days = days_of(text) if _DATE.fullmatch(text) else None
+    return WEEKDAYS[days.first.weekday()].capitalize() if days is not None and days.first == days.last else text
 
 
 def _date_in(text: str, language: str) -> str:

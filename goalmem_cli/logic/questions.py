@@ -24,6 +24,7 @@ _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my",
 # An ASCII mark counts at the end of a word only (not in addresses); marks of other scripts count anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
+_WEEKDAY = re.compile(r"\b(?:which|what) (?:week ?day|day of the week)\b", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _SEVERAL = re.compile(
@@ -51,6 +52,11 @@ def asks_for_current_state(question: str) -> bool:
 def asks_for_time(text: str) -> bool:
     """Say whether a question, statement or type asks for a point in time."""
     return bool(_TIME.search(text))
+
+
+def asks_for_weekday(question: str) -> bool:
+    """Say whether an English question asks for a day of the week, not for a date."""
+    return bool(_WEEKDAY.search(question))
 
 
 def asks_for_all(question: str) -> bool:

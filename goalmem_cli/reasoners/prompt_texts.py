@@ -8,10 +8,10 @@ from datetime import datetime
 
 from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.languages.names import name_of
-from goalmem_cli.languages.words import Words, words_of
+from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
-from goalmem_cli.logic.forms import time_in
-from goalmem_cli.logic.questions import speaks_of_asker
+from goalmem_cli.logic.forms import time_in, weekday_of
+from goalmem_cli.logic.questions import asks_for_weekday, speaks_of_asker
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
@@ -110,21 +110,20 @@ class DaysInWords:
 
 
 class InItsLanguage:
-    """Wraps a reasoner and says yes, no and times in the language of the question, if the table has it."""
+    """Wraps a reasoner and says yes, no and times as the question asks: in its language, a day by its weekday."""
 
     def __init__(self, reasoner: Reasoner) -> None:
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, with a verdict or a time in the question's language."""
+        """Return the reasoner's trace, with a verdict or a time in the question's language, or a weekday asked for."""
         trace = self._reasoner.answer(question)
-        told = words_of(question.text)
-        if told is None:
-            return trace
-        guess = trace.guess and replace(trace.guess, answer=_in_language(trace.guess.answer, told))
-        answer = trace.answer and _in_language(trace.answer, told)
-        return replace(trace, answer=answer, guess=guess)
+        guess = trace.guess and replace(trace.guess, answer=_as_asked(trace.guess.answer, question.text))
+        return replace(trace, answer=trace.answer and _as_asked(trace.answer, question.text), guess=guess)
 
 
-def _in_language(answer: str, told: Words) -> str:
+def _as_asked(answer: str, question: str) -> str:
+    told = words_of(question)
+    if told is None:
+        return weekday_of(answer) if asks_for_weekday(question) else answer
     return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)

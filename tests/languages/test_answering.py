@@ -100,6 +100,21 @@ def test_a_day_read_in_english_is_answered_in_the_language_of_the_question() -> 
     assert trace.answer == "2025年1月6日"
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("On which weekday did the boiler stop?", "Monday"), ("What day of the week was it?", "Monday"),
+        ("On which day did the boiler stop?", "6 January 2025"), ("When did the boiler stop?", "6 January 2025"),
+    ],
+)  # fmt: skip
+def test_a_weekday_that_is_asked_for_is_answered(question: str, told: str) -> None:
+    """A small model reads the date that stands in the fact."""
+    model = ScriptedModel(["answer: 6 January 2025\nfacts: F1"] * 2)
+    direct = Direct(Tools(ListBackbone(list(BY_LANGUAGE["ja"].conversation().turns), least=0), model, READING))
+
+    assert InItsLanguage(direct).answer(Question(question, MOMENT)).answer == told
+
+
 def test_i_is_who_says_it() -> None:
     """A pronoun for a person is the speaker's name."""
     trace, _ = proved("de", "Wer wohnt immer noch in Kassel?", "Ich", 2)
