@@ -298,7 +298,7 @@ def build_reasoner(
     from goalmem_cli.reasoners.certainty import CertaintyGate
     from goalmem_cli.reasoners.inquiry import Budget, Tools
     from goalmem_cli.reasoners.measured import Measured, MeasuredModel
-    from goalmem_cli.reasoners.prompt_texts import DaysInWords, InItsLanguage
+    from goalmem_cli.reasoners.prompt_texts import AsAsked, DaysInWords
     from goalmem_cli.reasoners.rules.learning import RuleFirst
     from goalmem_cli.reasoners.watching import Unwatched
     from goalmem_cli.store.rules import RuleFile
@@ -324,7 +324,7 @@ def build_reasoner(
 
     tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"
     sure = RuleFirst(RuleFile(store.path), beginning_with) if tries_rules else beginning_with(begun)
-    return Measured(InItsLanguage(sure), keeps_prompts=settings.keep_prompts)
+    return Measured(AsAsked(sure), keeps_prompts=settings.keep_prompts)
 
 
 def reasoner_entry(name: str, *, has_gold: bool = False) -> ReasonerEntry:

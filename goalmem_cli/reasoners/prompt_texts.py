@@ -109,7 +109,7 @@ class DaysInWords:
         return replace(self._reasoner.answer(in_words(question)), question=question.text)
 
 
-class InItsLanguage:
+class AsAsked:
     """Wraps a reasoner and says yes, no and times as the question asks: in its language, a day by its weekday."""
 
     def __init__(self, reasoner: Reasoner) -> None:

@@ -14,7 +14,7 @@ from goalmem_cli.reasoners.direct import Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan
 from goalmem_cli.reasoners.inquiry import Tools
-from goalmem_cli.reasoners.prompt_texts import InItsLanguage, asked_in
+from goalmem_cli.reasoners.prompt_texts import AsAsked, asked_in
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
@@ -40,7 +40,7 @@ def proved(language: str, question: str, answer: str, fact: int = 1) -> tuple[Tr
     engine = GoalMem(
         ListBackbone(turns, least=0), model, COMPACT, Limits(), planning="stepwise", fitted=Fitted(), strict=True
     )
-    return InItsLanguage(engine).answer(Question(question, MOMENT)), model.seen
+    return AsAsked(engine).answer(Question(question, MOMENT)), model.seen
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_times_are_in_the_language_of_the_question(language: str, text: str, tol
 def test_a_day_read_in_english_is_answered_in_the_language_of_the_question() -> None:
     model = ScriptedModel(["answer: 6 January 2025\nfacts: F1"] * 2)
     direct = Direct(Tools(ListBackbone(list(BY_LANGUAGE["ja"].conversation().turns), least=0), model, READING))
-    trace = InItsLanguage(direct).answer(Question("ボイラーが止まったのは何月何日ですか？", MOMENT))
+    trace = AsAsked(direct).answer(Question("ボイラーが止まったのは何月何日ですか？", MOMENT))
 
     assert trace.answer == "2025年1月6日"
 
@@ -112,7 +112,7 @@ def test_a_weekday_that_is_asked_for_is_answered(question: str, told: str) -> No
     model = ScriptedModel(["answer: 6 January 2025\nfacts: F1"] * 2)
     direct = Direct(Tools(ListBackbone(list(BY_LANGUAGE["ja"].conversation().turns), least=0), model, READING))
 
-    assert InItsLanguage(direct).answer(Question(question, MOMENT)).answer == told
+    assert AsAsked(direct).answer(Question(question, MOMENT)).answer == told
 
 
 def test_i_is_who_says_it() -> None:
