@@ -98,10 +98,10 @@ def test_a_backbone_is_indexed_once(goalmem: Goalmem, tmp_path: Path) -> None:
     document(goalmem, *words, "--reasoner", "direct", "--vary", "remem:least_cosine=0.9", factories=factories)
     assert steps(model, "remem_extract") == 2 * extracted  # it decides what is indexed
     varied = ("--vary", "remem:top=5", "--vary", "remem:top=7", "--out", str(tmp_path / "v"))
-    words = ("matrix", *FEW, "--backbone", "bm25", "--reasoner", "direct", *varied)
-    rows = json.loads(goalmem("eval", *words, "--estimate", "--json", factories=factories).out)["rows"]
+    beside = ("matrix", *FEW, "--backbone", "bm25", "--reasoner", "direct", *varied)
+    rows = json.loads(goalmem("eval", *beside, "--estimate", "--json", factories=factories).out)["rows"]
     assert [row["backbone"] for row in rows if not row["reasoner"]] == ["remem, top=5"]
-    made = document(goalmem, *words, factories=factories)
+    made = document(goalmem, *beside, factories=factories)
     spent = [each["indexing"]["calls"] for each in made["runs"] if each["queries"] is None]
     assert sorted(spent) == [0, extracted, extracted]  # of one that only --vary names, too
 

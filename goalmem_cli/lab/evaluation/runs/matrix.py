@@ -273,9 +273,9 @@ def _shared(parts: Sequence[tuple[Part, Run]], of: Callable[[Run], Sequence[_Ind
     """Yield what indexing cost or made; a variant that shares an index also has what another part spent on it."""
     for _, run in parts:
         yield from of(run)
-    for part, run in parts:
-        if part.kind == "backbone" and part.shares_index and not of(run):
-            names = (part.of, *(other.label for other, _ in parts if other.of == part.of and other.shares_index))
+    for part, own in parts:
+        if part.kind == "backbone" and part.shares_index and not of(own):
+            names = {part.of} | {other.label for other, _ in parts if other.of == part.of and other.shares_index}
             spent = ([each for each in of(run) if each.backbone in names] for _, run in parts)
             yield from (replace(each, backbone=part.label) for each in next(filter(None, spent), ()))
 
