@@ -67,7 +67,7 @@ class Installation:
         return ""
 
     def choose(self, models: Mapping[str, BundledModel] = BUNDLED) -> Choice:
-        """Return the best available model that fits into free memory; the last available one is used in any case.
+        """Return the best available model that fits into free memory; if none fits, the last available one.
 
         A model without any installed package is skipped silently.
 

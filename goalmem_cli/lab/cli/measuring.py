@@ -158,6 +158,7 @@ class Measuring:
                 folder.append(Grown(name, memory.scopes, done.counts, peak_memory()))
 
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
+        """Retrieve with each backbone and kind of query what the run lacks, and show the progress."""
         from goalmem_cli.lab.evaluation.runs.runner import retrieve
         from goalmem_cli.wiring import build_planner, open_backbone
 

@@ -1,4 +1,4 @@
-"""Tables of who agrees with whom about which answers are right."""
+"""Tables of the agreement between judges, and between judges and marks made by hand."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _UNDEFINED = "kappa is undefined where both give one and the same mark to every 
 
 
 def agreements(pairs: Sequence[Compared]) -> RenderableType:
-    """Return a section for each two: their figures, the answers they differ in, and what was left out."""
+    """Return a section for each pair of raters: figures, answers that they mark differently, and what is left out."""
     return Group(*(part for pair in pairs for part in _section(pair)))
 
 
 def _section(pair: Compared) -> Iterator[RenderableType]:
+    """Yield the title, tables and notes of one pair of raters."""
     yield plain(f"{pair.first.name} (first) and {pair.second.name} (second)", "bold underline")
     yield Text()
     rows = [(("all", ""), _cells(pair.overall))]

@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; each sets `run` to its function."""
     parser = argparse.ArgumentParser(prog="python -m goalmem_cli.lab.tuning", description=__doc__)
     commands = parser.add_subparsers(required=True)
     show = commands.add_parser("examples", help="print some examples of each kind, and how many there are")
@@ -89,6 +90,7 @@ def _varied(command: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    """Print the number, mean tokens and share with an allowed reply of each kind of example, and some examples."""
     from goalmem_cli.lab.tuning.corpus import read_corpus, split
     from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
@@ -108,6 +110,7 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
+    """Write the examples of the corpora as tokens; a corpus that is given again is rendered with other names."""
     from goalmem_cli.lab.tuning.corpus import HELD_OUT, read_corpus, split
     from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
@@ -146,6 +149,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _rank(options: argparse.Namespace) -> None:
+    """Fit the weights of retrieved turns, print them, and print the recall on held-out conversations."""
     from goalmem_cli.lab.tuning import ranking
     from goalmem_cli.lab.tuning.corpus import read_corpus, split
     from goalmem_cli.wiring import load_embedder
@@ -174,6 +178,7 @@ def _small_talk(options: argparse.Namespace) -> None:
 
 
 def _calibrate(options: argparse.Namespace) -> None:
+    """Fit certainties to runs, print the weights and how well they fit, and add them to a model card if asked."""
     from goalmem_cli.lab.tuning import calibration, card
 
     fitted, unseen = (
@@ -197,6 +202,7 @@ def _calibrate(options: argparse.Namespace) -> None:
 
 
 def _tell_checked(name: str, checked: Checked) -> None:
+    """Print how well certainties fit: the error, the bins, and the results by least certainty."""
     say(
         f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}; fewer than a quarter is "
         f"right below {checked.floor:.0%}"

@@ -60,6 +60,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _course_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of `train` to its parser."""
     command.add_argument("prepared", type=Path, help="what prepare wrote")
     command.add_argument("out", type=Path, help="the folder to write to")
     command.add_argument(
@@ -89,6 +90,7 @@ def _course_options(command: argparse.ArgumentParser) -> None:
 
 
 def _pack(options: argparse.Namespace) -> None:
+    """Write the packed model and the examples in its tokens to the folder."""
     from goalmem_cli.lab.tuning import adapter
 
     base, data = resolve(options.base, note=say).path, prepared.read(options.prepared)
@@ -103,6 +105,7 @@ def _pack(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
+    """Train an adapter or resume its training, print the losses, and write the adapter with its card."""
     from goalmem_cli.lab.tuning import adapter, card, training
 
     known = _begun(options.out) if options.resume else {}

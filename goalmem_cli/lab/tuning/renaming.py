@@ -155,6 +155,7 @@ def _belongs(name: str, other: str) -> bool:
 
 
 def _kind(name: str, texts: Sequence[str], typed: Mapping[str, str], *, is_speaker: bool) -> Kind:
+    """Return the kind of thing that a name denotes, by the words around it, and its type in the plans."""
     scores: Counter[Kind] = Counter()
     for text in texts:
         words = _WORD.findall(text)
@@ -222,6 +223,7 @@ def later(text: str, years: int) -> str:
 
 
 def _replaced(talk: Talk, new: Mapping[str, str], years: int) -> Talk:
+    """Return the conversation with its names replaced by `new` and its years shifted, in turns and cases alike."""
     names = "|".join(sorted(map(re.escape, new), key=len, reverse=True)) or "(?!)"
     exact = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
     loose = re.compile(exact.pattern, re.IGNORECASE)
@@ -245,6 +247,8 @@ def _turn(turn: Turn, say: Callable[[str], str], years: int) -> Turn:
 
 
 def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> Case:
+    """Return the question with `say` applied to its texts, and `seek`, which ignores case, to its queries."""
+
     def step(old: GoldStep) -> GoldStep:
         bindings = {name: say(value) for name, value in old.bindings.items()}
         return replace(old, text=say(old.text), bindings=bindings, query=seek(old.query))

@@ -304,6 +304,7 @@ class _Laid(NamedTuple):
 
 
 def _laid(row: Row) -> _Laid:
+    """Return the row as one sequence: the shared tokens, then each example's own tokens with positions and block."""
     tokens = list(row.examples[0].prompt[: row.shared])
     positions, blocks = list(range(row.shared)), [0] * row.shared
     says: list[int] = []

@@ -134,7 +134,7 @@ def _latest(facts: Sequence[Fact]) -> datetime | None:
 
 
 def _by(facts: Sequence[Fact]) -> str:
-    """Return who settled it and when, without what was said."""
+    """Return who said the decisive fact and when, without its text."""
     if not facts:
         return ""
     fact = facts[-1]

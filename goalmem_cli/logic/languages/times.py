@@ -33,7 +33,7 @@ _GREETED = re.compile(r"\s+(?:zusammen|allerseits|ihr|leute)\b|\s*[!,.]|\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A time expression: its position, its English, and English words before it that have the tense of its sentence."""
+    """A time expression: its position, its English, and `lead`, English words that show the tense of its sentence."""
 
     start: int
     end: int
@@ -143,6 +143,10 @@ def _in_language(known: Language, text: str, lower: str, plain: str, words: froz
 
 
 def _told(rule: Rule, span: tuple[int, int], english: str, known: Language, lower: str, plain: str) -> Iterator[Phrase]:
+    """Yield the phrase at `span` with the tense of its sentence and the bound before it ("since", "until").
+
+    A bare day or month yields nothing in a sentence about a habit.
+    """
     left, right = _sentence(lower, *span)
     is_past = known.past.search(lower, left, right) is not None
     is_future = known.future.search(lower, left, right) is not None
@@ -189,6 +193,7 @@ def _said(rule: Rule, match: re.Match[str], known: Language) -> str | None:
 
 
 def _part(name: str, written: str, known: Language) -> str | None:
+    """Return the English of what a pattern's group matched: a month, year, day, count or name; None if it has none."""
     if name == "number":
         number = _number(written, known)
         return MONTHS[number - 1].capitalize() if number is not None and 1 <= number <= len(MONTHS) else None

@@ -35,6 +35,7 @@ class KvCache:
     """
 
     def __init__(self, native: Any, context: Any, *, most: int, batch: int, vocabulary: int, can_cut: bool) -> None:
+        """Take a context for at most `most` sequences, which evaluates at most `batch` tokens at a time."""
         self.cells: int = native.llama_n_ctx(context)
         self.can_cut = can_cut
         self._native = native

@@ -71,6 +71,7 @@ def answer_set(text: str) -> tuple[str, ...]:
 def _case(
     question: Node, name: str, conversation: str, asker: str | None, known: Collection[str], repairs: Counter[str]
 ) -> Case:
+    """Return a trajectory's question and count repairs; `known` are the labels of its turns. Raises InputError."""
     answers = _answers(question.required("answer"), repairs)
     about = {node.optional_name() for node in _elements(question.child("question_turn_ids"))}
     repairs[Repair.PART_ASKED] += bool(about) and not about >= set(known)

@@ -64,6 +64,7 @@ def _id(facts: Sequence[str], number: int) -> str:
 
 
 def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
+    """Return a row's question, and count repairs; raises InputError if the row has another layout."""
     facts = facts_of(row)
     name = name_of(facts)
     answer, answers = _answer(row.required("label"), repairs)

@@ -44,6 +44,7 @@ def _has_values(predicted: object, gold: Mapping[str, object]) -> bool:
 
 
 def _are_same(predicted: Sequence[str], gold: Sequence[str], *, in_any_order: bool = False) -> bool:
+    """Say whether the values are the same, in order or `in_any_order`."""
     if len(predicted) != len(gold):
         return False
     if not in_any_order:

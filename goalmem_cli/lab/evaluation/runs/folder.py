@@ -295,6 +295,7 @@ def _read(file: Path, kind: type[T]) -> Iterator[T]:
 
 
 def _records(lines: Iterable[bytes], kind: type[T], file: Path) -> Iterator[T]:
+    """Yield the records of complete lines; stop at an incomplete one. Raises InputError for a damaged line."""
     for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
             return

@@ -196,6 +196,7 @@ class Judge:
         return [self._verdict(paper.answered, number, is_right, REFUSED) for number in paper.numbers]
 
     def _marked(self, paper: Paper, marking: _Marking) -> list[Verdict]:
+        """Return a verdict for each pass of the paper, from its marks."""
         rules = self._prompts[marking.step].hash
         return [
             replace(
@@ -247,7 +248,7 @@ class Judge:
 
 
 def _shows_conflict(paper: Paper) -> bool:
-    """Say whether the answer shows both sides of a conflict to a question of BEAM that asks for that."""
+    """Say whether the answer shows both sides of a conflict, and the case is BEAM's question about a contradiction."""
     return bool(paper.answered.trace.conflict) and paper.case.category == CONTRADICTIONS
 
 
@@ -261,6 +262,7 @@ class _Marking:
         numbers: Sequence[int],
         parts: Sequence[Mapping[str, object]],
     ) -> None:
+        """Take the prompt's name and texts, the passes' numbers, and the parts that are asked about separately."""
         self.step = step
         self.texts = texts
         self.parts = parts
@@ -292,6 +294,7 @@ class _Marking:
         self.open_passes = [place for place in self.open_passes if self.marks[place][0] is None]
 
     def _read(self, request: Request, completion: Completion, number: int) -> Mark:
+        """Return the mark and the text of a reply; where it numbers nuggets, the mark is computed from the numbers."""
         if self.step not in _NUMBERED:
             return _read(request, completion)
         named, problem = _read_numbers(request, completion, len(self.nuggets))

@@ -133,9 +133,9 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """What a backbone had after it was indexed for the run: in how many graphs, that is scopes, and how much in all.
+    """The size of a backbone after it was indexed for the run: the number of graphs (one per scope), and total counts.
 
-    `peak` is the most memory, in bytes, that the process had until then, a model in it included; 0 if unknown.
+    `peak` is the most memory, in bytes, that the process had until then, including a model in it; 0 if unknown.
     """
 
     backbone: str

@@ -36,7 +36,7 @@ class ChoosesLabels(Protocol):
     """A backbone that labels turns and chooses labels for a query, as STITCH does."""
 
     def labelled(self, query: Query) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[str]]]:
-        """Return the labels chosen for the query, and those of each labelled turn by its conversation and label."""
+        """Return the labels chosen for the query, and (conversation, turn's label) -> labels of each labelled turn."""
         ...
 
 
@@ -239,7 +239,7 @@ def unanswered(done: Collection[object], cases: Sequence[Placed], row: Row) -> i
 
 
 def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of: int) -> Callable[[Result], None]:
-    """Return a function that appends a result to the run and reports the progress; `left` of `of` are still to do."""
+    """Return a function that appends a result to the run and reports progress; `left` of `of` results are missing."""
     numbers = count(of - left + 1)
 
     def keep(result: Result) -> None:
@@ -278,7 +278,10 @@ def _queries(
 def _labelled(
     backbone: Backbone, query: Query, case: Case, kind: QueryKind
 ) -> tuple[tuple[str, ...], Mapping[str, float]]:
-    """Return the labels that a backbone with labels chose for a question, and how they agree with the evidence's."""
+    """Return the labels that the backbone chose for a question, and how they fit the labels of its evidence.
+
+    Both are empty for a backbone without labels.
+    """
     own = found_by(backbone)
     if kind is not QueryKind.QUESTION or not isinstance(own, ChoosesLabels):
         return (), {}

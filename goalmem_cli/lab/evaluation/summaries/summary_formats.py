@@ -61,6 +61,7 @@ def harmless(text: str) -> str:
 
 
 def _entry(summary: Summary, row: Row) -> dict[str, object]:
+    """Return the JSON of a row: counts, means with bounds, and the settings of its run."""
     manifest = summary.manifest
     return {
         "dataset": manifest.dataset,
