@@ -194,7 +194,6 @@ def _words(counts: Forgotten) -> str:
 
 
 def _document(counts: Forgotten, *, is_done: bool) -> dict[str, object]:
-    """Return the counts as `--json` prints them; `is_done` says whether the turns are deleted."""
     return {
         "schema_version": SCHEMA_VERSION,
         "is_done": is_done,

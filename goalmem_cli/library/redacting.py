@@ -42,7 +42,7 @@ class Redactor:
         return self._redacts or (self._known is not None and self._known.marks.knows_secrets)
 
     def settled(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-        """Yield redacted conversations, once what was stored of them with secrets is deleted.
+        """Yield redacted conversations, once their stored turns that still have secrets are deleted.
 
         Each deletion writes the whole memory anew, so it is done for many conversations at once.
 

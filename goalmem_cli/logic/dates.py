@@ -244,7 +244,10 @@ def _start(annotation: Annotation, first: date) -> str:
 
 
 def say_period(period: Period) -> str:
-    """Return the days in the form that models see: 19 May 2023, May 2023, 2023, 12-18 May 2023."""
+    """Return the days as models see them: 19 May 2023, May 2023, 2023, 2016-2019, 12-18 May 2023, 3 May - 2 June 2023.
+
+    A whole month, year or range of years is named as one.
+    """
     first, last = period.first, period.last
     if first == last:
         return _day(first)

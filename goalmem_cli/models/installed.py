@@ -115,7 +115,7 @@ class Installation:
 
 
 def here(downloaded: Callable[[BundledModel], Path | None]) -> Installation:
-    """Return what is installed on this machine."""
+    """Return the sources of bundled models on this machine."""
     return Installation(model_cache(), distribution, downloaded, free_memory)
 
 

@@ -131,7 +131,7 @@ class _Matrix:
                     yield replace(cost, backbone=part.label or cost.backbone), tried
 
     def _parts(self) -> Iterator[tuple[Part, Wanted, Invocation]]:
-        """Yield each part with what it measures and its settings."""
+        """Yield each part, its measurement, and the invocation with its settings."""
         from goalmem_cli.backbones.structured.settings import indexing_settings
         from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
         from goalmem_cli.wiring import backbone_entry

@@ -1,7 +1,7 @@
 """A report as one HTML file that needs nothing else: tables, charts, and a browser of questions with their traces.
 
-Nothing of a transcript or a model is ever read as markup: the template escapes, data stand as JSON that the script
-parses, and the script only ever sets text. The policy lets no request leave the page, and no other script run.
+No text of a transcript or a model is read as markup: the template escapes it, and the script, which reads its data as
+JSON, only sets text. The policy allows no requests and no other script.
 """
 
 from __future__ import annotations

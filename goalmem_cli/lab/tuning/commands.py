@@ -55,11 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(run=_show)
     make = commands.add_parser("prepare", help="render, tokenise and write the examples to train on")
     make.add_argument("out", type=Path, help="the file to write")
-    make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; once more is under other names")
-    make.add_argument("--base", default=BASE, help="the model whose tokens they become, as --model takes it")
+    make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; a repeated one gets other names")
+    make.add_argument("--base", default=BASE, help="the model that tokenises them, as --model takes it")
     make.add_argument("--seed", type=int, default=1)
-    make.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
-    make.add_argument("--aside", type=int, default=300, help="how many examples set aside to take the loss of")
+    make.add_argument("--held-out", type=int, default=200, help="on how many held-out examples to measure the loss")
+    make.add_argument("--aside", type=int, default=300, help="on how many examples set aside to measure the loss")
     _varied(make)
     make.set_defaults(run=_prepare)
     courses.add_commands(commands)
@@ -68,13 +68,19 @@ def _parser() -> argparse.ArgumentParser:
     order.set_defaults(run=_rank)
     chat = commands.add_parser("small-talk", help="fit which turns are never evidence, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
-    chat.add_argument("--report", type=Path, action="append", default=[], help="others to say what is lost there")
+    chat.add_argument(
+        "--report",
+        type=Path,
+        action="append",
+        default=[],
+        help="other conversations, to report how much evidence is lost there",
+    )
     chat.set_defaults(run=_small_talk)
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with --certainty 0")
     sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
-    sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
+    sure.add_argument("--card", type=Path, help="the folder of an adapter: add the result to its card")
     sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")

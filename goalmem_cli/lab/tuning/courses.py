@@ -44,18 +44,18 @@ def say(line: str) -> None:
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three commands to a parser's subparsers."""
+    """Add `pack`, `train` and `convert` to a parser's subparsers."""
     small = commands.add_parser("pack", help="write a model's file with no more of its vocabulary than examples use")
     small.add_argument("prepared", type=Path, help="what prepare wrote")
     small.add_argument("out", type=Path, help="the folder to write the file and the examples for it to")
-    small.add_argument("--base", default=BASE, help="the model whose tokens they are, as --model takes it")
+    small.add_argument("--base", default=BASE, help="the model that tokenised them, as --model takes it")
     small.set_defaults(run=_pack)
     teach = commands.add_parser("train", help="train on prepared examples; convert, check and describe the adapter")
     _course_options(teach)
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
-    turn.add_argument("--base", help="the model's file where it lies elsewhere now, or was packed for the training")
+    turn.add_argument("--base", help="the model's file, if it was moved or packed")
     turn.set_defaults(run=_convert)
 
 
@@ -67,24 +67,24 @@ def _course_options(command: argparse.ArgumentParser) -> None:
         "--base", help=f"the model to train, as --model takes it, or a packed file ({BASE}; resumed, as it began)"
     )
     end = command.add_mutually_exclusive_group(required=True)
-    end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
+    end.add_argument("--minutes", type=float, help="how long to train, without the time for measuring")
     end.add_argument("--steps", type=int, help="how many batches to train on")
     begin = command.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
     begin.add_argument(
-        "--start", type=Path, nargs="+", help="an adapter to go on from, of its shape; the mean of several"
+        "--start", type=Path, nargs="+", help="an adapter to start from, with its shape; of several their mean"
     )
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--rank", type=int, default=16)
     command.add_argument("--alpha", type=int, default=32)
-    command.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj; all if not told")
-    command.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
-    command.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
+    command.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj [default: all]")
+    command.add_argument("--dropout", type=float, default=0.0, help="the share of the adapter's inputs that is dropped")
+    command.add_argument("--decay", type=float, default=0.0, help="the weight decay")
     command.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
     command.add_argument("--tokens", type=int, help="how many tokens a batch has at most (1024; on a GPU 32768)")
     command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     command.add_argument(
-        "--save-minutes", type=float, default=10.0, help="how often to save, and to look at those aside"
+        "--save-minutes", type=float, default=10.0, help="how often to save, and to measure on the examples set aside"
     )
     command.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
 

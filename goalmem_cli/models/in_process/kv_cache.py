@@ -97,7 +97,7 @@ class KvCache:
         return True
 
     def drop(self, sequence: int) -> None:
-        """Drop a sequence."""
+        """Remove a sequence, and free its cells that no other sequence shares."""
         self._native.llama_memory_seq_rm(self._memory, sequence, -1, -1)
         self._release(self._held.pop(sequence))
         del self._tokens[sequence]

@@ -130,7 +130,7 @@ class History:
     tellings: tuple[Telling, ...]
 
     def state(self, person: str, slot: Slot, at: datetime | None = None) -> str | None:
-        """Return the value at a time (None: now); None if there was none or nobody had told it."""
+        """Return the value at a time (None: now); None if the fact had ended or was not stated yet."""
         told = [
             each
             for each in self.tellings

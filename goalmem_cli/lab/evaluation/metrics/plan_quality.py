@@ -1,7 +1,7 @@
 """Compare the reasoning of `goal-mem` with a question's gold plan.
 
-The final plan is judged: the decomposition of the last attempt that has one. If a plan was grounded, it is that one,
-and the substitution of the trace belongs to it.
+The final plan is judged: the decomposition of the last attempt that has one. A plan that was grounded is always the
+last, and the substitution of the trace belongs to it.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - the 
 class Judging:
     """The number of verdicts of a judged run, by origin.
 
-    - `asked`: asked of the model; `unreadable`: those of them without a mark.
+    - `asked`: asked of the model; `unreadable`: how many of these got no mark.
     - `refused`: settled without a call, because nothing was answered.
     - `known`: existed before.
     - `unjudged`: answers without a verdict, because the question has no gold answer or only a refusal is right.
@@ -157,11 +157,11 @@ class Judge:
         return is_answered and self.step_of(paper.case) is not None
 
     def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
-        """Return each paper's verdicts in the order of its passes; none if `step_of` gives no prompt.
+        """Return each paper's verdicts in the order of its passes; empty if `step_of` gives no prompt.
 
-        All passes of all papers go to the model in one call; those with unusable replies in one more. After that
-        `is_right` is None and `reply` gives the reason, as for a prompt that is too long. A refusal needs no call: it
-        is right if the question is unanswerable, else wrong.
+        All passes of all papers go to the model in one call, and those with unusable replies in a second one. If the
+        reply is unusable again, or the prompt is too long, `is_right` is None and `reply` gives the reason. A refusal
+        needs no call: it is right if the question is unanswerable, else wrong.
 
         Raises:
             ModelError: the model cannot be used.

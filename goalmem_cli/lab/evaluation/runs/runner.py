@@ -136,7 +136,7 @@ class Memory:
         return [hits[unit] for unit in wanted if unit in hits]
 
     def prompt(self, question: Question) -> str:
-        """Return the benchmark's own prompt for the case from which this question object was made; "" without one."""
+        """Return the benchmark's own prompt for the question's case, or ""; known only for objects that `question` made."""
         if id(question) not in self._asked:
             return ""
         return self._prompts.get(self._asked[id(question)][1].id, "")

@@ -28,7 +28,7 @@ def against(summaries: Sequence[Summary], named: str) -> list[Pairing]:
     compared.
 
     Raises:
-        UsageError: there is no such row, or no other has a question of it.
+        UsageError: there is no row of that name, or no other row shares a question with it.
     """
     rows = [(place, summary, row) for place, summary in enumerate(summaries, 1) for row in summary.rows if row.scores]
     names = [(place, f"{row.name} over {row.backbone}") for place, _, row in rows]
