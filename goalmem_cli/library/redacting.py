@@ -61,6 +61,7 @@ class Redactor:
         yield from waiting
 
     def _settle(self) -> None:
+        """Write the marks of redacted turns, then delete the stored turns that have the secrets."""
         if self._plain and self._known is not None:
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)

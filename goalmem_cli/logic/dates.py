@@ -183,7 +183,7 @@ def named_in(text: str, asked: datetime | None, language: str | None = None) -> 
 
 
 def _named(found: Expression, scene: Scene) -> Period | None:
-    """Return the days that an expression names; None for today and for impossible years."""
+    """Return the days that an expression names; None for impossible years, and for today outside the past tense."""
     best = found.readings[0]
     is_today = scene.is_timed and best == Period(scene.day, scene.day) and not found.is_plain
     if is_today and scene.tense(found.start, found.end) is not Tense.PAST:

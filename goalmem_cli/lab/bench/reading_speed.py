@@ -106,6 +106,7 @@ def _sessions(layout: Values, said: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _turn(layout: Values, one: Values) -> Any:
+    """Return a turn as its layout writes it, with additions for the first, the last or a lone turn."""
     written = _filled(layout["turn"], {"answer_ms": one["ms"], **one})
     is_so = {"first": not one["n"], "last": one["is_last"], "alone": one.get("is_alone", False)}
     for name in is_so:

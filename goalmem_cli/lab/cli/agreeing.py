@@ -84,6 +84,7 @@ def agree(
 
 
 def _correlated(told: Mapping[str, Correlation]) -> SplitTable:
+    """Return the table of how scores correlate with marks made by hand."""
     from goalmem_cli.lab.render.cells import Figures, label
     from goalmem_cli.lab.render.report import SplitTable
 
@@ -135,6 +136,7 @@ def _judges(judges: list[Marks], folder: Path) -> list[Marks]:
 
 
 def _write(made: Invocation, run: Run, path: Path) -> None:
+    """Write the sheet of answers to mark; raises UsageError if the file exists."""
     from goalmem_cli.lab.evaluation.summaries.agreeing import sheet_of
     from goalmem_cli.store.files import replace_file
 

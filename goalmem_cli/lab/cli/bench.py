@@ -254,6 +254,7 @@ def changes(
 
 
 def _shares(text: str) -> list[float]:
+    """Return the comma-separated shares of `--wrong`; raises UsageError unless all are from 0 to 1."""
     try:
         shares = [float(each) for each in listed(text, "--wrong")]
     except ValueError:

@@ -133,6 +133,7 @@ class Measuring:
             loaded.close()
 
     def _memory(self) -> Memory:
+        """Store the conversations, show the progress, and return the memory."""
         from goalmem_cli.lab.evaluation.runs.runner import Memory
         from goalmem_cli.wiring import open_store
 

@@ -85,6 +85,7 @@ def tables(
 
 
 def _files(data: Sequence[str], known: Mapping[str, str]) -> dict[str, Path]:
+    """Return benchmark -> file, as `--data` names them; raises UsageError for another form or benchmark."""
     files = {}
     for text in data:
         name, equals, path = text.partition("=")

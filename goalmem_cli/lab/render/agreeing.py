@@ -54,6 +54,7 @@ def _cells(found: Agreement) -> tuple[str, ...]:
 
 
 def _differing(pair: Compared) -> Figures:
+    """Return the table of the answers that both raters mark differently, at most `MOST_SHOWN`."""
     rows = tuple(
         (key, ("right", "wrong") if is_right else ("wrong", "right")) for key, is_right in pair.differing.items()
     )
@@ -64,6 +65,7 @@ def _differing(pair: Compared) -> Figures:
 
 
 def _notes(marks: Marks, alone: int) -> Iterator[str]:
+    """Yield which of a rater's answers are not compared, and why."""
     if alone:
         yield f"{marks.name}: {counted(alone, 'answer')} that the other has not marked"
     if marks.refusals:

@@ -166,6 +166,7 @@ def _results(run: Run, row: Row, facts: _Facts) -> Iterable[tuple[str, Json]]:
 
 
 def _answered(answered: Answered, verdicts: Iterable[Verdict], facts: _Facts) -> Json:
+    """Return an answer's trace and verdicts as JSON."""
     return {
         "trace": _trace(answered.trace, facts),
         "verdicts": [
@@ -175,6 +176,7 @@ def _answered(answered: Answered, verdicts: Iterable[Verdict], facts: _Facts) ->
 
 
 def _retrieved(retrieved: Retrieved) -> Json:
+    """Return a retrieval as JSON, with the first rank of each turn."""
     ranks: dict[str, int] = {}
     for rank, labels in enumerate(retrieved.units, 1):
         for turn in labels:

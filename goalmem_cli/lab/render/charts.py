@@ -108,6 +108,7 @@ def _categories(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Ch
 
 
 def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    """Yield the charts of how variants differ from their whole system."""
     for whole, apart in ablations(members).items():
         parts: dict[str, list[Named]] = {}
         for name in PAIRED:
@@ -119,6 +120,7 @@ def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Cha
 
 
 def _within(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    """Yield the charts of right answers by the limit of depth or breadth."""
     for name in LIMITS:
         rows = zip(labels, members, strict=True)
         parts = {

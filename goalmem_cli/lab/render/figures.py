@@ -253,6 +253,7 @@ def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of the scores of answers."""
     names = [name for name in ANSWERS if any(name in row.metrics for _, row in members)]
     judges = dict.fromkeys(f"{each.judge[0]} ({each.judge[1]})" for each, _ in members if each.judge is not None)
     is_of_times = any(summary.manifest.format == TOT for summary, _ in members)
@@ -269,6 +270,7 @@ def _over_all(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _categories(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table for each metric that is shown by category."""
     codes = {code: name for summary, _ in members for code, name in summary.categories.items()}
     for metric in SHOWN_BY_CATEGORY:
         columns = {
@@ -297,6 +299,7 @@ def _parts(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of how well refusals match the unanswerable questions."""
     rows = []
     for name, (_, row) in zip(names_of(members), members, strict=True):
         if row.refusal is not None:
@@ -308,6 +311,7 @@ def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _errors(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of wrong answers by class of error."""
     there = [kind for kind in ErrorClass if any(kind in row.errors for _, row in members)]
     rows = []
     for name, (_, row) in zip(names_of(members), members, strict=True):
@@ -357,6 +361,7 @@ def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _within(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table of right answers for each limit of depth or breadth."""
     for name in LIMITS:
         limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
         columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
@@ -366,6 +371,7 @@ def _within(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the tables of the comparison with gold plans, and of bindings by their support."""
     columns = {label(name): [row.reasoning.get(name) for _, row in members] for name in REASONING}
     yield _intervals("Reasoning, against the gold plans", members, columns, share)
     rows = [
@@ -377,6 +383,7 @@ def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _paired(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table of the differences to each baseline."""
     for baseline in dict.fromkeys(summary.baseline for summary, _ in members):
         chosen = [(summary, row) for summary, row in members if summary.baseline == baseline]
         columns = {label(name): [row.paired.get(name) for _, row in chosen] for name in PAIRED}

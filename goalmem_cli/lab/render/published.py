@@ -89,6 +89,7 @@ def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
 
 
 def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
+    """Yield a table by category for each metric of quality that a paper reports."""
     codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
     for metric in QUALITY:
         columns = {code: (metric, code) for code in codes}
@@ -141,6 +142,7 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
 
 
 def _head(column: Column, names: Mapping[str, str]) -> str:
+    """Return the heading of a paper's column: its metric, then its category and part of the benchmark."""
     last = column.category.rpartition(": ")[2]
     kind = column.category if last in ("yes", "no") else last
     part = ", ".join(filter(None, (names.get(column.category, kind), column.subset)))
@@ -154,6 +156,7 @@ def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:
 
 
 def _written(metric: str, value: float | None) -> str:
+    """Return a figure as text, with the decimals and the unit that suit its metric."""
     if value is None:
         return ""
     if metric in QUALITY or metric in DIAGNOSTICS or metric.startswith("refusal_"):

@@ -23,6 +23,7 @@ def report(summaries: Sequence[Summary], beside: Callable[[list[Section]], list[
 
 
 def _section(section: Section) -> Iterator[RenderableType]:
+    """Yield the title, tables and notes of a section."""
     yield plain(section.dataset, "bold underline")
     yield Text()
     for table in section.tables:
@@ -70,6 +71,7 @@ class SplitTable:
         yield first, len(widths)
 
     def _part(self, first: int, last: int) -> Table:
+        """Return the table with only the columns from `first` up to, but not including, `last`."""
         figures = self._figures
         table = Table(box=None, padding=(0, _GAP, 0, 0), header_style="bold", pad_edge=False)
         for key in figures.keys:

@@ -172,6 +172,7 @@ def _rank(options: argparse.Namespace) -> None:
 
 
 def _small_talk(options: argparse.Namespace) -> None:
+    """Fit which turns are never evidence, print the weights, and print the shares left out."""
     from goalmem_cli.lab.tuning import small_talk
 
     turns = small_talk.Turns.from_files(options.folders)

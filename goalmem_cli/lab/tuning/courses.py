@@ -236,6 +236,7 @@ def _base_of(options: argparse.Namespace, known: Mapping[str, Any], folder: Path
 
 
 def _convert(options: argparse.Namespace) -> None:
+    """Convert the last weights of a training, check them, and update the record."""
     from goalmem_cli.lab.tuning import adapter, card, training
 
     known = _begun(options.folder)
@@ -266,6 +267,7 @@ def _converted(model: object, base: Path, folder: Path, prompts: list[list[int]]
 
 
 def _versions() -> dict[str, str]:
+    """Return library -> version, of those that are installed."""
     found = {}
     for name in _LIBRARIES:
         try:
@@ -276,6 +278,7 @@ def _versions() -> dict[str, str]:
 
 
 def _tell(done: Progress) -> None:
+    """Print the progress on one line."""
     speed = done.tokens / max(done.seconds, 1e-9)
     say(
         f"{done.seconds / 60:.1f} min, {done.steps} steps ({done.left_out} left out), {done.examples} examples, "

@@ -192,6 +192,7 @@ def _typed(talk: Talk) -> dict[str, str]:
 
 
 def _draw(kind: Kind, taken: set[str], chance: Random) -> str:
+    """Return a random name of the kind, often a known one, else an invented one, that is not taken."""
     names = {Kind.WOMAN: WOMEN, Kind.MAN: MEN, Kind.PERSON: WOMEN + MEN, Kind.PLACE: PLACES, Kind.THING: ()}[kind]
     while True:
         name = chance.choice(names) if names and chance.random() < 0.9 else _invented(chance)
@@ -204,6 +205,7 @@ def _invented(chance: Random) -> str:
 
 
 def _texts(talk: Talk) -> list[str]:
+    """Return all texts of a conversation, its questions and their plans."""
     told = [turn.text for turn in talk.conversation.turns]
     for case in talk.cases:
         plan = _plan(case)

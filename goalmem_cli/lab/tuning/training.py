@@ -371,6 +371,7 @@ def _attend(
 def _count(
     done: Progress, batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]
 ) -> None:
+    """Add a batch's tokens, examples and losses to the progress and the sums."""
     done.tokens += sum(map(len, batch))
     kinds = [example.kind for example in _examples(batch)]
     done.examples += len(kinds)

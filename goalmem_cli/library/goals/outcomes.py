@@ -125,6 +125,7 @@ def _is_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
 
 
 def _latest(facts: Sequence[Fact]) -> datetime | None:
+    """Return the latest time at which one of the facts was said, or None."""
     times = [fact.said for fact in facts if fact.said is not None]
     latest = times[0] if times else None
     for time in times[1:]:

@@ -132,7 +132,7 @@ def _total(call: Call, scene: Scene) -> Found:
 
 
 def _most(call: Call, scene: Scene) -> Found:
-    """Compute the value found most often."""
+    """Compute the value found most often; a tie raises UnsettledError."""
     (argument,) = call.arguments
     if not isinstance(argument, Use):
         raise UnsettledError(f"{argument} has each thing once")

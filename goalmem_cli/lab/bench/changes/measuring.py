@@ -50,6 +50,7 @@ def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Reques
 
 
 def _patterns() -> list[tuple[Slot, bool, re.Pattern[str]]]:
+    """Return slot, whether it ended, and pattern of person (and value) for each form of statement."""
     found = []
     for slot in SLOTS:
         for is_end, form in ((False, slot.statement), (True, slot.ended)):
@@ -130,6 +131,7 @@ class DecidingModel:
         return [(label, stated_in(text)[0], text) for label, text in told if text]
 
     def _entities(self, request: Request) -> object:
+        """Return the names in the statements, and those of people in a question."""
         told = [(stated.person, stated.value) for _, stated, _ in self._of_lines(request)]
         asked = [
             word for word in re.findall(r"\w+", request.growing) if word in PEOPLE and not _LINE.search(request.growing)
@@ -204,6 +206,7 @@ class DecidingModel:
         ]
 
     def _between(self, request: Request) -> object:
+        """Return the statements as facts between a person and a thing, each valid from its day."""
         facts = [
             {"turns": [label], "source": person, "target": thing, "relation": "TOLD", "fact": statement,
              "valid_at": day, "invalid_at": ""}
@@ -225,6 +228,7 @@ class DecidingModel:
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0"}]}
 
     def _decide(self, request: Request) -> object:
+        """Return a decision on each new statement: add, update, delete or nothing."""
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):

@@ -276,6 +276,7 @@ class _Chat:
         return Telling(person, slot, value, kind, replace(turn, text=text))
 
     def _chatter(self) -> str:
+        """Return a text that states no fact that a goal asks for."""
         chance = self._chance
         if chance.random() < 0.5:
             return chance.choice(CHATTER)

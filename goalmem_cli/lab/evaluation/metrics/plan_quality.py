@@ -102,6 +102,7 @@ def _places(case: Case, steps: Iterable[GoldStep]) -> set[Place]:
 
 
 def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
+    """Return `PlanQuality.subgoal_match` of an attempt; None without gold subgoals."""
     gold = list(dict.fromkeys(plain_words(step.text) for step in plan.subgoals))
     found = [plain_words(text) for text in attempt.plan]
     if not gold:
@@ -111,6 +112,7 @@ def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
 
 
 def _bindings_right(plan: GoldPlan, trace: Trace) -> float | None:
+    """Return `PlanQuality.bindings_right`; None if the gold plan binds no answer variable."""
     steps = (*plan.subgoals, *plan.refinements)
     gold = [
         value

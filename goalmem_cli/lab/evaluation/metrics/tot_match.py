@@ -75,6 +75,7 @@ def _items(value: object) -> list[str]:
 
 
 def _parts(value: object) -> Iterator[str]:
+    """Yield the normalised parts of a value, with the keys of a dictionary in sorted order."""
     if isinstance(value, list | tuple):
         for part in value:
             yield from _parts(part)

@@ -222,6 +222,7 @@ class Judge:
                 marking.take(requests, reply, is_strict=self.style == "strict")
 
     def _marking(self, paper: Paper) -> _Marking:
+        """Return the paper with the texts for its prompt; nuggets that are marked one by one are its parts."""
         step, case = self.step_of(paper.case) or "", paper.case
         trace = paper.answered.trace
         said = reason_line(trace) if _shows_conflict(paper) else prediction(trace)
@@ -233,6 +234,7 @@ class Judge:
         return _Marking(step, texts, paper.numbers, [{}])
 
     def _request(self, marking: _Marking, each: Pass) -> Request:
+        """Return the request for one pass over one part, with the problem of the previous reply, if any."""
         number, place = each
         inputs = {**marking.texts, **marking.parts[place], "problem": quotable(marking.marks[each][1])}
         if self._format == LONGMEMEVAL:

@@ -136,7 +136,7 @@ class Memory:
         return [hits[unit] for unit in wanted if unit in hits]
 
     def prompt(self, question: Question) -> str:
-        """Return the benchmark's own prompt for the question's case, or ""; known only for objects that `question` made."""
+        """Return the benchmark's own prompt for a question that `Memory.question` returned; "" if there is none."""
         if id(question) not in self._asked:
             return ""
         return self._prompts.get(self._asked[id(question)][1].id, "")
@@ -250,6 +250,7 @@ def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of:
 
 
 def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answered:
+    """Return the answer to a case; a prompt that is too long gives a failed trace."""
     question = memory.question(case)
     try:
         trace = reasoner.answer(question)

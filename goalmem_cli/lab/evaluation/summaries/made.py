@@ -107,6 +107,7 @@ def values_of(summary: Summary, row: Row) -> Values:
 
 
 def _sizes(summary: Summary, row: Row) -> Iterator[tuple[str, float]]:
+    """Yield (name, figure) of a row's number of questions, its indexing, and the size of its graphs."""
     yield from (("questions", summary.cases), ("index seconds", row.indexing.seconds))
     if (grown := row.grown) is not None:
         yield from (("graphs", grown.graphs), *((("memory", grown.peak),) if grown.peak else ()))

@@ -135,6 +135,7 @@ def _compared(case: Case, format: str, text: str, gold: str) -> Scores:  # noqa:
 
 
 def _recall(case: Case, trace: Trace) -> Scores:
+    """Return ``recall@k`` of the facts in the order in which they were found; empty without evidence."""
     wanted = set(case.evidence)
     if not wanted:
         return {}
@@ -144,6 +145,7 @@ def _recall(case: Case, trace: Trace) -> Scores:
 
 
 def _left_out(trace: Trace) -> Scores:
+    """Return how many hits did not fit into the tokens of facts; empty if an action does not tell."""
     counts = [action.too_long if action.skipped else 0 for action in trace.actions]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):

@@ -409,6 +409,7 @@ def _depths(manifest: Manifest) -> tuple[int, ...]:
 
 
 def _values(scores: Iterable[Scores]) -> dict[str, list[float]]:
+    """Return name -> values of all cases that have the score."""
     values: dict[str, list[float]] = {}
     for each in scores:
         for name, value in each.items():
