@@ -160,7 +160,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 
 def _times(turns: Iterable[Turn]) -> list[str]:
-    """Return the stored times of the turns, earliest first."""
+    """Return the stored times of the turns that have one, earliest first by their clocks."""
     said = sorted(
         (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
     )
