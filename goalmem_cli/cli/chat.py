@@ -120,6 +120,7 @@ class _Chat:
         self, run: Invocation, memory: KeptMemory, asking: Asking, lines: TypedLines | PipedLines, *,
         is_traced: bool, is_remembered: bool,
     ) -> None:  # fmt: skip
+        """Take the run, its memory, what answers, and the reader of lines."""
         self._run = run
         self._memory = memory
         self._asking = asking

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Paths = Annotated[list[Path] | None, typer.Argument(metavar="PATH...", help="Files, folders, or - for standard input.")]
 From = Annotated[
     list[str] | None,
-    typer.Option("--from", metavar="SOURCE", help="What a program keeps here, by its name in `goalmem sources`."),
+    typer.Option("--from", metavar="SOURCE", help="Read what this program keeps here; `goalmem sources` lists names."),
 ]
 Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
@@ -72,7 +72,7 @@ Explain = Annotated[
 ]
 Tools = Annotated[
     bool,
-    typer.Option("--tools", help="Read what coding agents called their tools with, too, with secrets blacked out."),
+    typer.Option("--tools", help="Also read the tool calls of coding agents, with secrets blacked out."),
 ]
 CheckGoals = Annotated[
     bool, typer.Option("--check-goals", help="Prove again the goals that the new turns can have changed.")

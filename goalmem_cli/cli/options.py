@@ -165,7 +165,9 @@ MaxBreadth = Annotated[
 ]
 MaxDepth = Annotated[
     int | None,
-    typer.Option(min=LEAST["max_depth"], max=MOST["max_depth"], help="How many further rounds each has [default: 5]."),
+    typer.Option(
+        min=LEAST["max_depth"], max=MOST["max_depth"], help="How many further rounds a decomposition has [default: 5]."
+    ),
 ]
 MaxSteps = Annotated[
     int | None,

@@ -42,9 +42,7 @@ def search(
     last: options.Last = None,
     as_of: options.SearchAsOf = None,
     backbone: options.Backbone = None,
-    tools: Annotated[
-        bool, typer.Option("--tools", help="Search what the tools of coding agents answered, too.")
-    ] = False,
+    tools: Annotated[bool, typer.Option("--tools", help="Also search the outputs of coding agents' tools.")] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show the rankings behind each hit, and the units' ids.")
     ] = False,

@@ -139,7 +139,7 @@ _KNOWN_BY = (*ASKING, "all", "now", "choice", "yes", "no", "i", "you", "others",
 
 
 def own_words(words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Return which of the words (in small letters) each language with spaces is known by, by code."""
+    """Return language code -> those of the words (in small letters) that are a sign of it, where words have blanks."""
     return {code: _known_by(code).intersection(words) for code, each in table().items() if not each.is_spaceless}
 
 

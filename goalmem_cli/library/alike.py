@@ -27,7 +27,8 @@ MOST_COMPARED = 20_000
 class Suggestion:
     """Two speakers who may be one person, as they are shown, and the reason; each handle names only one of them.
 
-    `rooms` are two conversations in which they said the same, which may then be one chat; empty for other reasons.
+    `rooms` are the names of two conversations with the same turns by both, which may then be one chat; empty for other
+    reasons.
     """
 
     one: str
@@ -63,9 +64,9 @@ def _suggestion(one: Somebody, other: Somebody, reason: str, rooms: tuple[str, .
 def numbers_of(memory: KeptMemory, grown: Mapping[str, Sequence[Turn]]) -> list[Suggestion]:
     """Suggest whose telephone number is a speaker's name, for the conversations that have just `grown`.
 
-    `grown` has for each conversation the turns that are not stored, as nothing is in a dry run. It compares only
-    conversations that overlap with these in time. It compares nothing if no speaker is named by a number, or if there
-    are too many turns.
+    `grown` maps a conversation's name to its turns that are not stored: in a dry run the new ones, else none. Only
+    conversations that overlap with these in time are compared. The result is empty if no speaker is named by a number,
+    or if there are too many turns.
 
     Raises:
         StoreError: the memory cannot be read.

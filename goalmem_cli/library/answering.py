@@ -177,7 +177,7 @@ class Asking:
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def _tries_rules(self, model: LoadedModel) -> bool:
-        """Say whether rules are tried: as set, else where no certainty is fitted to the model's own plans."""
+        """Say whether rules are tried: as the settings say, else if no certainty is fitted to the model's own plans."""
         told, fitted = self._parts.settings.rules, self._parts.settings.reasoner in model.fitted.weights
         return self._may_try_rules and (not fitted if told is None else told)
 
@@ -285,7 +285,7 @@ def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:
 
 
 def _numbered(fact: Fact, seen: Mapping[str, str]) -> Fact:
-    """Return the fact; the later turn that replaces it has its number, if it is a fact too."""
+    """Return the fact; if the later turn that replaces it is a fact too, that turn gets its fact number."""
     later = fact.moved_on
     return fact if later is None else replace(fact, moved_on=replace(later, number=seen.get(later.unit, "")))
 

@@ -73,10 +73,12 @@ def copy(
 ) -> Copied:
     """Copy all of the source into the target, and compare the two; turns that the target has stay as they are.
 
-    Turns that the target has forgotten are left out, unless it `restores_forgotten` turns. The source's marks of
-    forgotten turns are copied. So are the user's notes on people, except on people whom the target has
-    notes on, the kept goals, except those whose names are taken there, and the rules for forms of questions that have
-    none there; rules that cannot be read or written are not copied.
+    Turns that the target has forgotten are left out, unless `restores_forgotten` is set. Besides turns, it copies:
+
+    - the marks of forgotten turns;
+    - the user's notes on people, except on people whom the target has notes on;
+    - the kept goals, except those whose names the target has;
+    - the rules for forms of questions that have no rule in the target, if they can be read and written.
 
     The copy goes through a file, so that neither memory has to fit into this process. It is stored in batches: after an
     interruption the same copy continues.
@@ -103,7 +105,7 @@ def copy(
 
 
 def _take_rules(source: KeptMemory, target: KeptMemory) -> str:
-    """Copy the rules, or return why that cannot be done; the rest of the copy goes on, as rules are learned again."""
+    """Copy the rules; return why that failed, or "". Rules are learned again, so a failure does not stop the copy."""
     try:
         RuleFile(target.path).take(RuleFile(source.path).all())
     except StoreError as error:

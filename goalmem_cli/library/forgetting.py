@@ -157,7 +157,7 @@ class Sieve:
         self._known = known
 
     def hear(self, told: Node) -> Marked:
-        """Import the marks of an exported memory if that is wanted, and return how many they are.
+        """Return the counts of an exported memory's marks, and import the marks if that is wanted.
 
         Raises:
             InputError: they do not have goalmem's form, or are too many.
@@ -174,7 +174,7 @@ class Sieve:
         return Marked(*together.counts, together.knows_secrets)
 
     def settle(self) -> int:
-        """Write the imported marks, remove the marks of restored turns, and return how many `always` rules that ended.
+        """Write the imported marks, and remove those of restored turns; return how many `always` rules were removed.
 
         Raises:
             StoreError: they cannot be written.

@@ -53,7 +53,7 @@ class Hears(Protocol):
     """Reports what happens while files are read, and answers questions about them."""
 
     def note(self, text: str) -> None:
-        """Report what was passed over."""
+        """Report what was left out."""
         ...
 
     def refused(self, error: InputError) -> None:

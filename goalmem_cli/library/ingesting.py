@@ -214,6 +214,7 @@ class Reading:
             self._hears.refused(error)
 
     def _pour(self, files: list[Found], take: Take) -> None:
+        """Pass the files' conversations to `take`; after one that cannot be stored, note its error and go on."""
         stream = self._redactor.settled(self._conversations(files))
         is_done = False
         while not is_done:
@@ -376,7 +377,7 @@ class Reading:
             yield Source(STANDARD_INPUT, opened, reached, skip=skip)
 
     def _take(self, added: Added) -> None:
-        """Add a stored piece to its file's report."""
+        """Add the result of storing a conversation to its file's report."""
         report, is_another, said = self._under_way.popleft()
         report.conversations += is_another
         report.turns += added.turns
@@ -387,7 +388,7 @@ class Reading:
         report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
 
     def _grow(self, name: str, turns: tuple[Turn, ...]) -> None:
-        """Note that a conversation grew, and the turns if nothing is stored, but not more than are compared at all."""
+        """Note that a conversation grew; in a dry run keep its new turns, up to the number that can be compared."""
         from goalmem_cli.library.alike import MOST_COMPARED
 
         grown = self._grown.setdefault(name, [])

@@ -200,7 +200,7 @@ class Memory:
             apart: do not join files with stored conversations that they overlap with.
             timezone: an IANA name, for times that are given only in UTC; None takes the settings', else the machine's.
             language: the code of the conversations' language, as de; "" finds it.
-            tools: read what coding agents called their tools with, too, and black out secrets.
+            tools: also read the tool calls of coding agents, and black out secrets.
             is_dry: store nothing.
 
         Returns:
@@ -235,7 +235,7 @@ class Memory:
 
         None restricts nothing; an empty list finds nothing. Times are inclusive, and hide units without a time. A hit
         has its `unit`, its `score`, its neighbours, and as `moved_on` a later turn that changes what it says, if any.
-        What the tools of coding agents answered is found only with `tools`, or if `speakers` name them.
+        Outputs of coding agents' tools are found only with `tools`, or if `speakers` name the tools.
 
         Raises:
             UsageError: the query is empty, `k` is below 1, or a conversation or speaker is not in the store.

@@ -42,7 +42,7 @@ class Redactor:
         return self._redacts or (self._known is not None and self._known.marks.knows_secrets)
 
     def settled(self, conversations: Iterable[Conversation]) -> Iterator[Conversation]:
-        """Yield redacted conversations, once what was stored of them with secrets is deleted.
+        """Yield redacted conversations, once their stored turns that still have secrets are deleted.
 
         Each deletion writes the whole memory anew, so it is done for many conversations at once.
 
@@ -61,6 +61,7 @@ class Redactor:
         yield from waiting
 
     def _settle(self) -> None:
+        """Write the marks of redacted turns, then delete the stored turns that have the secrets."""
         if self._plain and self._known is not None:
             if not self._marks <= self._known.marks.redacted:
                 marks = frozenset(self._marks)

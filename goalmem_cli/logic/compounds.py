@@ -53,7 +53,7 @@ def expressions(scene: Scene, *, is_loose: bool = False) -> list[Expression]:
 
 
 def spoken(scene: Scene) -> list[Expression]:
-    """Return the time expressions of the text in order, without overlaps (the longest wins), each with its bound.
+    """Return the certain time expressions of the text in order, without overlaps (the longest wins), with their bounds.
 
     The words around them and the text said right before decide between their readings.
     """

@@ -183,7 +183,7 @@ def named_in(text: str, asked: datetime | None, language: str | None = None) -> 
 
 
 def _named(found: Expression, scene: Scene) -> Period | None:
-    """Return the days that an expression names; None for today and for impossible years."""
+    """Return the days that an expression names; None for impossible years, and for today outside the past tense."""
     best = found.readings[0]
     is_today = scene.is_timed and best == Period(scene.day, scene.day) and not found.is_plain
     if is_today and scene.tense(found.start, found.end) is not Tense.PAST:
@@ -244,7 +244,10 @@ def _start(annotation: Annotation, first: date) -> str:
 
 
 def say_period(period: Period) -> str:
-    """Return the days in the form that models see: 19 May 2023, May 2023, 2023, 12-18 May 2023."""
+    """Return the days as models see them: 19 May 2023, May 2023, 2023, 2016-2019, 12-18 May 2023, 3 May - 2 June 2023.
+
+    A whole month, year or range of years is named as one.
+    """
     first, last = period.first, period.last
     if first == last:
         return _day(first)

@@ -345,7 +345,10 @@ def nth_parts(whole: Period, place: int, unit: str) -> Iterator[Period]:
 
 
 def part_of(whole: Period, part: str) -> Period:
-    """Return a part of a period: early, mid and late are thirds; beginning and end are fifths; halves are halves."""
+    """Return a part of a period: early, mid and late are thirds; beginning and end are fifths; halves are halves.
+
+    A fifth has at least three days.
+    """
     third, fifth, half = ceil(whole.days / 3), max(3, ceil(whole.days / 5)), whole.days // 2
     if part in ("mid", "middle"):
         return Period(whole.first + timedelta(days=third), whole.last - timedelta(days=third))

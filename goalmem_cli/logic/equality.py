@@ -54,7 +54,7 @@ def compare(left: str, right: str) -> Equality:
 
 
 def _numbers_alike(left: str, right: str) -> tuple[str, str]:
-    """Return the values with their numbers as in English if both have a number then, else unchanged."""
+    """Return both values with their numbers in English notation; unchanged unless both then have a number."""
     told = _with_plain_numbers(left), _with_plain_numbers(right)
     return told if all(map(numbers, told)) else (left, right)
 
@@ -65,7 +65,7 @@ def _with_plain_numbers(value: str) -> str:
 
 
 def _numbers_of(value: str) -> frozenset[tuple[float, ...]]:
-    """Return the numbers in the value as in English, and with a point that groups thousands, as in most of Europe."""
+    """Return the possible readings of the value's numbers: in English, and with a point that groups thousands."""
     told = in_english(value) if "." in value else value  # 17,000 yen are not 17
     return frozenset(tuple(sorted(numbers(each))) for each in (value, told))
 

@@ -77,7 +77,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _parts(word: str) -> list[str]:
-    """Return a word, but each run of letters that has no spaces as its pairs of letters, which words share."""
+    """Return the word in parts: a run of Chinese or Japanese characters as overlapping pairs, the rest unchanged."""
     parts, at = [], 0
     for run in _UNSPACED.finditer(word):
         parts += [word[at : run.start()]] if run.start() > at else []
@@ -103,7 +103,7 @@ PARTICLES = frozenset("von van vom zu der den de del della di da dos das du des 
 
 
 def name_words(text: str) -> frozenset[str]:
-    """Return the content words of a name, without its particles, which many names and other texts have."""
+    """Return the content words of a name without particles such as "de"; all of them if nothing else is left."""
     found = content_words(text)
     return found - PARTICLES or found
 
@@ -187,5 +187,5 @@ Pair = frozenset[str]
 
 
 def as_pair(left: str, right: str) -> Pair:
-    """Return the two constants as a pair."""
+    """Return the unordered pair of the two constants' normal forms."""
     return frozenset((normalise(left), normalise(right)))

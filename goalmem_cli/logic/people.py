@@ -132,10 +132,11 @@ def _is_pronoun(value: str, told: Words) -> bool:
 
 
 def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> bool:
-    """Say whether the value is somebody who asks in one of the facts, and none of them tells anything of them.
+    """Say whether the value is a person who asks a question in a fact, while no fact says anything about that person.
 
-    A fact does that which names them, is theirs and more than a question, or calls them "you" and is no question; so
-    does a reply that names them. A statement about asking or speaking is about them in any case.
+    A fact says something about a person if it names them, if it is their own statement, or if it is a statement that
+    calls them "you". A reply to the question counts too if it names them. If `statement` is about asking or speaking,
+    the result is False.
     """
     asked = [fact for fact in facts if normalise(fact.speaker) == normalise(value) and only_asks(fact.text)]
     if not asked or _SPEAKS.search(statement):

@@ -81,7 +81,7 @@ def says_i(text: str) -> bool:
 
 
 def _has(text: str, name: str) -> bool:
-    """Say whether the text has a word of this list of its own language, if that is another than English."""
+    """Say whether a text in another language than English has a word of that language's list `name`."""
     told = words_of(text)
     return told is not None and told.has(text, name)
 

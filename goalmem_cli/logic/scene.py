@@ -248,7 +248,7 @@ class Scene:
         return _YOUNG.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def is_supposed(self, start: int, end: int) -> bool:
-        """Say whether the sentence around the position is about what would have been."""
+        """Say whether the sentence around the position is hypothetical: what would or should have been."""
         return _SUPPOSED.search(self.folded, *_sentence(self.folded, start, end)) is not None
 
     def nearest(self, periods: Iterable[Period], tense: Tense) -> list[Period]:

@@ -21,7 +21,7 @@ _BEST = re.compile(rf"\b{BEST}\b[^.!?;,:]*\Z")
 
 
 def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Read "in two weeks" as a future time; return nothing if it may be how long something took."""
+    """Read "in two weeks" as a future time; empty if it may be how long something took, or is shorter than a day."""
     tense = scene.tense(*match.span())
     if tense is Tense.OPEN and _BEST.search(scene.folded[max(0, match.start() - _NEAR) : match.start()]):
         return []  # "the first in sixty years" looks back

@@ -80,6 +80,7 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
 
 
 def _periods(fact: Remembered) -> list[Period]:
+    """Return the day on which the fact was said, and all periods that its text can mean."""
     told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
     before = fact.before[-1][1] if fact.before else None
     told += periods_in(fact.text, fact.said, before)

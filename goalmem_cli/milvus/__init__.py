@@ -1,1 +1,1 @@
-"""A memory in Milvus, embedded, on a server or on a cluster, with the Protocols of `memory_ports.py`."""
+"""A memory in Milvus (embedded, a server or a cluster) that implements the Protocols of `memory_ports.py`."""

@@ -157,7 +157,7 @@ class _Planning:
         return like
 
     def _taken(self, batch: Sequence[Conversation]) -> set[str]:
-        """Return the stored names like those of the batch (`chat`, `chat-2`, ...), enough to find free numbers."""
+        """Return the stored names that begin like those of the batch (`chat`, `chat-2`, ...), to find a free number."""
         open_ = Counter(name for said in batch for name in {said.name, said.own_id or said.name})
         taken: set[str] = set()
         start = 1

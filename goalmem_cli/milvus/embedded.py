@@ -121,9 +121,9 @@ def close_embedded() -> None:
 
 
 def settle(path: Path, written: Written = unwatched) -> None:
-    """Put complete new collections in the place of the old ones, and delete what is left of other ones.
+    """Rename complete new collections over the old ones, and delete the remains of others.
 
-    Opening a database does this too, as a killed process may have left them. The database is open.
+    Opening a database does this too, as a killed process may have left them. The database must be open.
 
     Raises:
         StoreError: the system refuses.

@@ -52,6 +52,7 @@ class Engine:
         patience: float = _SECONDS,
         shards: int = 1,
     ) -> None:
+        """Take the database's address and its options; nothing is opened yet."""
         self._address = address
         self._token = token
         self._announce = announce
@@ -131,6 +132,9 @@ class Engine:
         self, field: str, asked: str | list[float], condition: str, depth: int, fields: Sequence[str]
     ) -> list[tuple[Row, float]]:
         """Return at most `depth` units that match the condition, with their scores, best first.
+
+        A text is searched by BM25 in the analysed `field`, a vector by inner product. Each row has its id and these
+        `fields`.
 
         Raises:
             StoreError: the database cannot be used.

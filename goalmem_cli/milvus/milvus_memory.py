@@ -100,6 +100,7 @@ class MilvusMemory:
         patience: float = 30.0,
         written: Written = unwatched,
     ) -> None:
+        """Take where the memory is and its options; nothing is opened yet."""
         self.path, self.announce = folder, announce
         engine = Engine(address, announce, token, patience, shards)
         self._naming = Naming(folder)

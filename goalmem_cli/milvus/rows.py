@@ -98,7 +98,7 @@ class Talk:
         )  # fmt: skip
 
     def row(self) -> Row:
-        """Return the conversation as a row; what earlier versions do not know is left out if it is empty."""
+        """Return the conversation as a row; empty fields that earlier versions do not know are left out."""
         document = {name: value for name, value in asdict(self).items() if value or name not in _LATER}
         return {
             ID: self.key, "name": self.name[:MOST_BYTES // 4], "own_key": own_key(self.format, self.own_id),
@@ -160,7 +160,7 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 
 def _times(turns: Iterable[Turn]) -> list[str]:
-    """Return the stored times of the turns, earliest first."""
+    """Return the stored times of the turns that have one, earliest first by their clocks."""
     said = sorted(
         (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
     )

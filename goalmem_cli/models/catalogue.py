@@ -159,7 +159,7 @@ def _file_path(name: str) -> Path:
 
 
 def profile_of(header: GgufHeader) -> str:
-    """Return the prompts that suit a model: ``full`` from about three billion parameters on, else ``compact``.
+    """Return the prompts that suit a model's size: ``full`` from about three billion parameters on, else ``compact``.
 
     Parameters are counted from the tensor shapes. A file that is one part of several counts as ``full``, because only
     large models are split.

@@ -67,7 +67,7 @@ class Installation:
         return ""
 
     def choose(self, models: Mapping[str, BundledModel] = BUNDLED) -> Choice:
-        """Return the best available model that fits into free memory; the last available one is used in any case.
+        """Return the best available model that fits into free memory; if none fits, the last available one.
 
         A model without any installed package is skipped silently.
 
@@ -115,7 +115,7 @@ class Installation:
 
 
 def here(downloaded: Callable[[BundledModel], Path | None]) -> Installation:
-    """Return what is installed on this machine."""
+    """Return the sources of bundled models on this machine."""
     return Installation(model_cache(), distribution, downloaded, free_memory)
 
 

@@ -77,7 +77,10 @@ class StateCache:
         return state
 
     def save(self, key: str, state: bytes, *, step: str, model: str, tokens: int) -> None:
-        """Keep the state under the key and remove the least recently used ones. A failure to write gives a note."""
+        """Keep the state under the key, and remove the least recently used ones; one above the limit is not kept.
+
+        A failure to write gives a note.
+        """
         if len(state) > self._limit:
             return
         names = {"step": step[:LONGEST_NAME], "model": model[:LONGEST_NAME]}

@@ -47,7 +47,7 @@ def hits_document(hits: Sequence[Hit]) -> list[dict[str, object]]:
 
 
 def _later_document(unit: Unit) -> dict[str, object]:
-    """Return the JSON of the turn that moved on from a hit."""
+    """Return the JSON of a later turn that changes what a hit says."""
     return {
         "unit": unit.id,
         "turns": list(unit.labels),

@@ -90,7 +90,7 @@ def _add_notes(tree: Tree, trace: Trace) -> None:
 
 
 def rule_line(rule: TriedRule) -> str:
-    """Return the rule that a question began with, and what came of it."""
+    """Return the rule that a question began with, and whether it settled the question."""
     before = f"settled {rule.settled} of {counted(rule.tried, 'question')} before" if rule.tried else "tried first now"
     failed = f"; it settled nothing in {counted(rule.usage.calls, 'call')}, so the question was planned anew"
     return f"{rule.name}, {rule.text} ({before}){'' if rule.is_settled else failed}"
@@ -195,7 +195,7 @@ def _unanswered(trace: Trace, style: str) -> Text:
 
 
 def _outcome(trace: Trace) -> Text:
-    """Return the lines at the end of a proof: answer, certainty, bindings, calculations and evidence."""
+    """Return the end of a proof: answer, certainty, bindings, calculations and evidence, or why there is no answer."""
     style = _STATUS_STYLES[trace.status]
     if trace.status is not Status.ANSWERED:
         return _unanswered(trace, style)

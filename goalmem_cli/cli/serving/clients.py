@@ -69,7 +69,7 @@ class Client:
 
 
 def client_of(name: ClientName) -> Client:
-    """Return the client as it is on this machine; its command is left out where it is not on the PATH.
+    """Return the client as it is on this machine; its command is left out if it is not on the PATH.
 
     A batch file, as npm installs it on Windows, is not used either: cmd.exe would parse the words again.
     """

@@ -74,6 +74,8 @@ def changed(text: str, table: str, name: str, entry: Entry | None, *, is_toml: b
 
 
 class _Member(NamedTuple):
+    """A member of a JSON object, by its positions in the text."""
+
     key: str
     start: int
     value: int

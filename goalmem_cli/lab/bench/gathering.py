@@ -24,10 +24,9 @@ from goalmem_cli.store.units import entries_from_units
 
 
 class GatheringStore(Store):
-    """A store in which a thousand parts cost one transaction.
+    """A store that writes a thousand parts in one transaction.
 
-    Derived content stays in memory until the store is read, and is lost if the process is killed. So nothing should be
-    kept in it.
+    Derived content stays in memory until the store is read, and is lost if the process is killed. Keep nothing in it.
     """
 
     def __init__(self, path: Path, embedder: Embedder, announce: Callable[[str], None]) -> None:

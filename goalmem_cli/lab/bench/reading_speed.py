@@ -1,4 +1,4 @@
-"""Measure how fast transcripts are read, of made-up talk in the layout of each format."""
+"""Measure how fast transcripts are read, on generated turns in the layout of each format."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _layouts() -> Mapping[str, dict[str, Any]]:
 
 
 def _values(turns: Sequence[Turn], turn: Turn, sides: Sequence[object]) -> dict[str, Any]:
-    """Return what a turn's template may name."""
+    """Return the values for the placeholders in a turn's layout."""
     said, began, n, side = _said_at(turn), _said_at(turns[0]), turn.ordinal, turn.ordinal % 2
     seconds = int(said.timestamp())
     return {
@@ -79,7 +79,7 @@ def _answer(other: Values | None) -> dict[str, Any]:
 
 
 def _parts(layout: Values, said: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the document has of the turns: as a list or text, by key, or by session."""
+    """Return the written turns under the name that the layout has for them: a list, a text, by key, or by session."""
     if "session" in layout:
         return _sessions(layout, said)
     if "key" in layout:
@@ -106,6 +106,7 @@ def _sessions(layout: Values, said: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _turn(layout: Values, one: Values) -> Any:
+    """Return a turn as its layout writes it, with additions for the first, the last or a lone turn."""
     written = _filled(layout["turn"], {"answer_ms": one["ms"], **one})
     is_so = {"first": not one["n"], "last": one["is_last"], "alone": one.get("is_alone", False)}
     for name in is_so:
@@ -114,7 +115,7 @@ def _turn(layout: Values, one: Values) -> Any:
 
 
 def _filled(shape: Any, values: Values) -> Any:
-    """Return a part of the table with the values in it; a list in a list takes the place of its name."""
+    """Return a part of a layout with its placeholders filled; a list in place of a list item is spliced in."""
     if isinstance(shape, dict):
         return {_filled(key, values): _filled(part, values) for key, part in shape.items()}
     if isinstance(shape, list):

@@ -58,7 +58,7 @@ def made_up_conversation(turns: int, seed: int = 0) -> Conversation:
 
 
 def made_up_questions(count: int, seed: int = 0) -> list[str]:
-    """Return questions with four of the conversations' less common words."""
+    """Return questions, each made of four of the less common words in the generated conversations."""
     chance = random.Random(seed)  # noqa: S311 - these are no secrets
     rarer = _WORDS[_COMMONEST:]
     return [
@@ -68,6 +68,7 @@ def made_up_questions(count: int, seed: int = 0) -> list[str]:
 
 
 def _conversation(name: str, turns: int, chance: random.Random, *, has_assistant: bool = False) -> Conversation:
+    """Return a conversation of alternating speakers; with `has_assistant`, every second turn is a long answer."""
     speakers = [USER, ASSISTANT] if has_assistant else chance.sample(_NAMES, 2)
     start = _START + timedelta(days=chance.randrange(1000))
     return Conversation(

@@ -1,4 +1,4 @@
-"""`goalmem eval agree`: how well judges agree with labels by hand or with one another; and how `eval` judges a run."""
+"""`goalmem eval agree`: how well judges agree with labels by hand or each other; and how `eval` judges a run."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def agree(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Say how far a judge agrees with marks made by hand, or with another judge.
+    """Measure how far a judge agrees with marks made by hand, or with another judge.
 
-    Agreement is the share of equal marks, kappa what of it goes beyond chance, each with its 95% interval.
-    Without LABELS the judges of the run are compared with one another.
+    Agreement is the share of equal marks; kappa is the agreement beyond chance. Both have a 95% interval. Without
+    LABELS the judges of the run are compared with one another.
     """
     from goalmem_cli.lab.evaluation.runs.matrix import read_any
 
@@ -84,6 +84,7 @@ def agree(
 
 
 def _correlated(told: Mapping[str, Correlation]) -> SplitTable:
+    """Return the table of how scores correlate with marks made by hand."""
     from goalmem_cli.lab.render.cells import Figures, label
     from goalmem_cli.lab.render.report import SplitTable
 
@@ -135,6 +136,7 @@ def _judges(judges: list[Marks], folder: Path) -> list[Marks]:
 
 
 def _write(made: Invocation, run: Run, path: Path) -> None:
+    """Write the sheet of answers to mark; raises UsageError if the file exists."""
     from goalmem_cli.lab.evaluation.summaries.agreeing import sheet_of
     from goalmem_cli.store.files import replace_file
 
@@ -168,7 +170,7 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
 
 
 def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> None:
-    """Let the judge sort the runs' questions by what they need to know about time; each is asked once for all of them.
+    """Let the judge sort the runs' questions by what they need to know about time; ask about each question once.
 
     Raises:
         UsageError: there is no judge or no run.

@@ -39,8 +39,8 @@ def size(
 ) -> int:
     """Print how fast transcripts of each format are read.
 
-    In the processor's time: recognising the file and reading all of it, not storing it. The turns are made up, the same
-    for every format, and written as its export has them.
+    Measures the processor time of recognising a file and reading all of it, not of storing it. The turns are made up.
+    They are the same for every format, and written as its export writes them.
     """
     from goalmem_cli.lab.bench.reading_speed import measure_reading
     from goalmem_cli.render.tables import plain_table
@@ -175,6 +175,7 @@ def goals(
 
 
 def _show_goals(run: Invocation, found: Measured) -> None:
+    """Print the results of `bench goals` as a table, with notes that explain its columns."""
     from goalmem_cli.render.tables import plain_table
 
     columns = ("goals", "changes", "noticed", "caught", "untouched", "false", "calls", "anew")
@@ -212,7 +213,7 @@ def changes(
         str | None, typer.Option("--backbone", metavar="A,B", help="Only these, with commas between.")
     ] = None,
     wrong: Annotated[
-        str, typer.Option("--wrong", metavar="SHARES", help="Which shares of the decisions are wrong.")
+        str, typer.Option("--wrong", metavar="SHARES", help="The shares of wrong decisions to measure.")
     ] = SHARES,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another one makes up other histories.")] = 0,
     embedder: options.Embedder = None,
@@ -221,9 +222,9 @@ def changes(
 ) -> int:
     """Print what deciding backbones know of facts that change.
 
-    People tell where they live and work, what they drive and like, with changes, corrections, ends and repeats. Asked
-    is what is so now, and what was so before something changed. Decisions are those that a model should make, but for
-    the share of them that is to be wrong; no model is asked.
+    People tell where they live and work, what they drive and like, with changes, corrections, ends and repeats. The
+    questions ask what is so now, and what was so before something changed. No model is asked: the decisions are those
+    that a model should make, except for the share that --wrong makes wrong.
     """
     from goalmem_cli.lab.bench.changes.measuring import DECIDING, measure_changes
     from goalmem_cli.lab.bench.changes.story import made_up_histories
@@ -254,6 +255,7 @@ def changes(
 
 
 def _shares(text: str) -> list[float]:
+    """Return the comma-separated shares of `--wrong`; raises UsageError unless all are from 0 to 1."""
     try:
         shares = [float(each) for each in listed(text, "--wrong")]
     except ValueError:
@@ -268,6 +270,7 @@ def _share(found: tuple[int, float] | None) -> str:
 
 
 def _show_changes(run: Invocation, found: Sequence[ChangeFigures]) -> None:
+    """Print the results of `bench changes` as two tables, with notes that explain their columns."""
     from goalmem_cli.render.tables import plain_table
 
     columns = ("wrong", "now", "then", "own now", "own then", "last now", "last then", "calls", "tokens", "late")

@@ -68,8 +68,8 @@ def speed(
 ) -> int:
     """Print how fast questions and the store are on this machine.
 
-    ask: processes of `goalmem ask`, with its own defaults. store: ingest and search, for which it
-    takes about 5 KB of disk a unit. Everything is made in a folder that is gone afterwards.
+    ask: processes of `goalmem ask`, with its own defaults. store: ingesting and searching, which needs about 5 KB of
+    disk per unit. Everything is made in a temporary folder.
     """
     from goalmem_cli.models.servers.address import is_address
 
@@ -134,6 +134,7 @@ class SpeedBench:
         return name
 
     def _ask(self) -> object:
+        """Measure `goalmem ask` in a process per question, show the table, and return its JSON."""
         from goalmem_cli.lab.bench.timing import measure_asking
 
         _ = self._memory  # fills the store
@@ -149,6 +150,7 @@ class SpeedBench:
         return asdict(cost)
 
     def _store(self) -> object:
+        """Measure ingesting and searching at each size, show a table per memory, and return the JSON of all."""
         from goalmem_cli.lab.bench.store import measure_sizes
         from goalmem_cli.wiring import DEFAULT_EMBEDDER, open_store
 

@@ -65,8 +65,8 @@ def run(
 ) -> int:
     """Measure reasoners over backbones on a benchmark's questions.
 
-    The store is one of its own, and is gone afterwards.
-    Results are kept in the run's folder as they come: the same command goes on where it was interrupted.
+    Uses a temporary store of its own. Results are kept in the run's folder as they come; if interrupted, the same
+    command continues.
     """
     form = Form(typed.json, typed.csv, typed.category_names)
     jury = jury_of(typed.judge, typed.judge_prompt, typed.passes)
@@ -130,7 +130,7 @@ def merge(
     csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Make one run of the shards that --shard measured on several machines."""
+    """Merge the shards of a run, which --shard measured on several machines, into one run."""
     from goalmem_cli.lab.evaluation.runs.folder import read_run, write_run
     from goalmem_cli.lab.evaluation.runs.hypotheses import write_hypotheses
     from goalmem_cli.lab.evaluation.runs.matrix import is_matrix, merge_matrices

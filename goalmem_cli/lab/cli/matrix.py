@@ -54,7 +54,9 @@ def matrix(
     typed: Typed,
     ablations: Annotated[
         str | None,
-        typer.Option("--ablations", metavar="A,B", help="Also what papers leave out of remem, stitch or goal-mem."),
+        typer.Option(
+            "--ablations", metavar="A,B", help="Also remem, stitch or goal-mem without the parts that papers leave out."
+        ),
     ] = None,
     vary: Annotated[
         list[str] | None,
@@ -63,13 +65,13 @@ def matrix(
         ),
     ] = None,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Only say calls, tokens and hours, by one question for trial.")
+        bool, typer.Option("--estimate", help="Only estimate calls, tokens and hours, from one trial question.")
     ] = False,
 ) -> int:
     """Compare every reasoner over every backbone, in one table.
 
-    Backbones are rows, reasoners columns, each with its difference to `direct` over the same backbone.
-    Conversations are stored and indexed once, in the matrix's folder: interrupted anywhere, the same command goes on.
+    Backbones are rows, reasoners columns, each with its difference to `direct` over the same backbone. Conversations
+    are stored and indexed once, in the matrix's folder. If interrupted, the same command continues.
     """
     form = Form(typed.json, typed.csv, typed.category_names)
     jury, wanted = jury_of(typed.judge, typed.judge_prompt, typed.passes), typed.wanted()
@@ -93,7 +95,7 @@ def matrix(
 
 @dataclass(frozen=True)
 class _Matrix:
-    """The plain pairs, then each variant with all that it is combined with; one loaded model serves all."""
+    """Runs the plain pairs, then each variant with all that it is combined with; one loaded model serves all."""
 
     made: Invocation
     wanted: Wanted
@@ -131,7 +133,7 @@ class _Matrix:
                     yield replace(cost, backbone=part.label or cost.backbone), tried
 
     def _parts(self) -> Iterator[tuple[Part, Wanted, Invocation]]:
-        """Yield each part with what it measures and its settings."""
+        """Yield each part, its measurement, and the invocation with its settings."""
         from goalmem_cli.backbones.structured.settings import indexing_settings
         from goalmem_cli.lab.evaluation.runs.matrix import PLAIN, Part, named
         from goalmem_cli.wiring import backbone_entry

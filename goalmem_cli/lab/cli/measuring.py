@@ -133,6 +133,7 @@ class Measuring:
             loaded.close()
 
     def _memory(self) -> Memory:
+        """Store the conversations, show the progress, and return the memory."""
         from goalmem_cli.lab.evaluation.runs.runner import Memory
         from goalmem_cli.wiring import open_store
 
@@ -158,6 +159,7 @@ class Measuring:
                 folder.append(Grown(name, memory.scopes, done.counts, peak_memory()))
 
     def _retrieve(self, folder: RunFolder, memory: Memory, loaded: LoadedModel | None, each: Each) -> None:
+        """Retrieve with each backbone and kind of query what the run lacks, and show the progress."""
         from goalmem_cli.lab.evaluation.runs.runner import retrieve
         from goalmem_cli.wiring import build_planner, open_backbone
 

@@ -77,7 +77,7 @@ def report(
         str, typer.Option("--baseline", metavar="NAME", help="The reasoner that the others are compared with.")
     ] = "direct",
     published: Annotated[
-        bool, typer.Option("--published", help="Beside it what papers report for the benchmark, marked as that.")
+        bool, typer.Option("--published", help="Also show what papers report for the benchmark.")
     ] = False,
     against: Annotated[
         str | None,
@@ -92,10 +92,9 @@ def report(
     csv: options.Csv = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Print what runs found, with 95% intervals.
+    """Print the results of runs, with 95% intervals.
 
-    Answers, refusals, evidence, cost and search, also by category.
-    A run that is not finished is reported as far as it has come.
+    Shows answers, refusals, evidence, cost and search, also by category. Of an unfinished run it shows what is there.
     """
     form = Form(json, csv, category_names, baseline, html, published, against)
     print_report(begin(context, quiet=quiet).screen, runs, form)

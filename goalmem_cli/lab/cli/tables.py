@@ -1,4 +1,4 @@
-"""`goalmem eval tables`: which commands make the tables of a paper, what they need, and to run them."""
+"""`goalmem eval tables`: show and run the commands that reproduce the tables of a paper."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tables(
     run: Annotated[bool, typer.Option("--run", help="Run the commands, and print the report.")] = False,
     data: Annotated[
         list[str] | None,
-        typer.Option("--data", metavar="BENCHMARK=FILE", help="Where a benchmark's questions lie; repeatable."),
+        typer.Option("--data", metavar="BENCHMARK=FILE", help="The file of a benchmark's questions; repeatable."),
     ] = None,
     model: options.Model = None,
     judge: Judge = None,
@@ -54,9 +54,9 @@ def tables(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """Say which commands make the tables of a paper, with what they need and what still differs.
+    """Show the commands that reproduce a paper's tables, what they need, and what still differs.
 
-    With --run they are run: those whose benchmark --data names. Interrupted anywhere, the same command goes on.
+    With --run, run those whose benchmark has a file in --data. If interrupted, the same command continues.
     """
     from goalmem_cli.json_records import plain
     from goalmem_cli.lab.evaluation.summaries.reproducing import listed, reproduced
@@ -85,6 +85,7 @@ def tables(
 
 
 def _files(data: Sequence[str], known: Mapping[str, str]) -> dict[str, Path]:
+    """Return benchmark -> file, as `--data` names them; raises UsageError for another form or benchmark."""
     files = {}
     for text in data:
         name, equals, path = text.partition("=")
@@ -95,7 +96,7 @@ def _files(data: Sequence[str], known: Mapping[str, str]) -> dict[str, Path]:
 
 
 def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path] | None = None) -> list[str]:
-    """Return a table as text; `usual` are the names of the benchmarks' files, `files` those that are here."""
+    """Return a table as text; `usual` are published file names by benchmark, `files` the files that the user has."""
     told = _entry(each, usual, files)
     lines = ["", f"{told['paper']}, table {told['table']}: {told['what']}"]
     lines += [f"    {command['command']}" for command in told["commands"]]
@@ -111,7 +112,7 @@ def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Pat
 
 
 def figure_line(one: Figure) -> str:
-    """Return where a figure of a paper is on the page of a report, or why there is none."""
+    """Return where a report's page shows a figure of a paper, or why it does not."""
     runs = " and ".join(f"table {number}" for number in one.tables)
     where = f"charts {', '.join(map(repr, one.charts))} over the runs of {runs}" if one.charts else ""
     said = "; ".join(filter(None, (where, one.missing, *one.differs)))
@@ -119,6 +120,7 @@ def figure_line(one: Figure) -> str:
 
 
 def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path] | None) -> dict[str, Any]:
+    """Return a table as `--json` prints it."""
     told = each.listed
     made = [
         {"command": _written(one, usual[one.benchmark]), "needs": _lacking(one, files or {})} for one in each.commands
@@ -133,7 +135,7 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
 
 
 def _lacking(command: Command, files: Mapping[str, Path]) -> str:
-    """Return what has to be named before the command can run; "" if nothing has to."""
+    """Return what the user must still name before the command can run; "" if nothing."""
     path = files.get(command.benchmark)
     if path is None:
         return f"--data {command.benchmark}=FILE"
@@ -145,7 +147,7 @@ def _own(command: Command) -> dict[str, dict[str, dict[str, object]]]:
 
 
 def _written(command: Command, file: str) -> str:
-    """Return the command as a user types it; own settings of backbones and reasoners stand before it as variables."""
+    """Return the command as a user types it, after the variables that set backbones' and reasoners' own settings."""
     told = [f"GOALMEM_{name.upper()}={shlex.quote(to_json.dumps(own))}" for name, own in _own(command).items() if own]
     return " ".join([*told, "goalmem", *map(shlex.quote, command.words(file))])
 
@@ -153,7 +155,7 @@ def _written(command: Command, file: str) -> str:
 def _run(
     context: typer.Context, found: Sequence[Reproduced], files: Mapping[str, Path], out: Path, typed: dict[str, Any]
 ) -> int:
-    """Run the commands whose data are here, and print one report on all of them, beside what the paper reports."""
+    """Run the commands whose files the user has, print one report on all with the paper's figures, and return 0."""
     paths: list[Path] = []
     screen = begin(context, quiet=typed["quiet"]).screen
     for each in found:
@@ -177,6 +179,7 @@ def _run(
 
 
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
+    """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
     told = command.settings
     names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
     flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}

@@ -47,7 +47,7 @@ class Wanted:
 
     @property
     def sees_domain(self) -> bool:
-        """Whether a question is asked of all conversations of its domain, not only of its own."""
+        """Whether a question may use all conversations of its domain, not only its own."""
         return self.scope == "domain" or (self.scope is None and bool(self.queries))
 
     @property
@@ -134,7 +134,7 @@ class Typed:
         ),
     ]
     reasoner: Annotated[
-        str, typer.Option("--reasoner", metavar="A,B", help="Which to compare, with commas; oracle and own-prompt too.")
+        str, typer.Option("--reasoner", metavar="A,B", help="Which reasoners, with commas; also oracle, own-prompt.")
     ] = "direct,goal-mem"
     backbone: Annotated[str, typer.Option("--backbone", metavar="C,D", help="Over which, with commas.")] = "reranked"
     model: options.Model = None
@@ -150,9 +150,9 @@ class Typed:
         Path | None,
         typer.Option("--only", metavar="LIST", help="Only the questions whose ids this file has, a line each."),
     ] = None
-    sample: Annotated[Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit draws.")] = (
-        "stratified"
-    )
+    sample: Annotated[
+        Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit chooses questions.")
+    ] = "stratified"
     seed: options.Seed = None
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")
@@ -161,15 +161,16 @@ class Typed:
         Literal["conversation", "domain"] | None,
         typer.Option("--scope", help="What a question sees [default: its conversation; with --queries its domain]."),
     ] = None
-    k: Annotated[int | None, typer.Option("-k", min=1, help="The budget of units a question [default: 60].")] = None
+    k: Annotated[int | None, typer.Option("-k", min=1, help="How many units each question gets [default: 60].")] = None
     fact_tokens: options.FactTokens = None
     sift: Annotated[
         bool | None, typer.Option("--sift/--no-sift", help="Full prompts leave out turns that are never evidence.")
     ] = None
     lean: Annotated[
-        bool | None, typer.Option("--lean/--no-lean", help="Full prompts have the turns on which those found lean.")
+        bool | None,
+        typer.Option("--lean/--no-lean", help="Full prompts also show turns that the found ones depend on."),
     ] = None
-    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="Only the I-th of N like parts.")] = "1/1"
+    shard: Annotated[str, typer.Option("--shard", metavar="I/N", help="Only part I of N equal parts.")] = "1/1"
     judge: Judge = None
     judge_prompt: JudgePrompt = "standard"
     passes: Passes = 1
@@ -192,7 +193,7 @@ class Typed:
     verbose: options.Verbose = False
 
     def wanted(self, **more: Any) -> Wanted:
-        """Return the measurement, with what only one command can say.
+        """Return the measurement; `more` are options that only one of the commands has.
 
         Raises:
             UsageError: an option names nothing.
@@ -219,7 +220,7 @@ _SETTINGS = (
 
 
 def sharing(command: Callable[..., int]) -> Callable[..., int]:
-    """Return the command with the options of `Typed` as its own, before those of its parameters behind `typed`."""
+    """Return the command with the options of `Typed` in place of its parameter `typed`."""
     hints, shared = get_type_hints(command, include_extras=True), get_type_hints(Typed, include_extras=True)
     context, _, *own = signature(command, eval_str=True).parameters.values()
     taken = [each.replace(annotation=shared[each.name]) for each in signature(Typed).parameters.values()]

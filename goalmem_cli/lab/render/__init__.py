@@ -1,1 +1,1 @@
-"""What people see of runs and their summaries: pure functions of frozen data, in Rich or as a page."""
+"""How runs and their summaries are shown: pure functions of frozen data, in Rich or as a page."""

@@ -1,4 +1,4 @@
-"""Tables of who agrees with whom about which answers are right."""
+"""Tables of the agreement between judges, and between judges and marks made by hand."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ _UNDEFINED = "kappa is undefined where both give one and the same mark to every 
 
 
 def agreements(pairs: Sequence[Compared]) -> RenderableType:
-    """Return a section for each two: their figures, the answers they differ in, and what was left out."""
+    """Return a section for each pair of raters: figures, answers that they mark differently, and what is left out."""
     return Group(*(part for pair in pairs for part in _section(pair)))
 
 
 def _section(pair: Compared) -> Iterator[RenderableType]:
+    """Yield the title, tables and notes of one pair of raters."""
     yield plain(f"{pair.first.name} (first) and {pair.second.name} (second)", "bold underline")
     yield Text()
     rows = [(("all", ""), _cells(pair.overall))]
@@ -53,6 +54,7 @@ def _cells(found: Agreement) -> tuple[str, ...]:
 
 
 def _differing(pair: Compared) -> Figures:
+    """Return the table of the answers that both raters mark differently, at most `MOST_SHOWN`."""
     rows = tuple(
         (key, ("right", "wrong") if is_right else ("wrong", "right")) for key, is_right in pair.differing.items()
     )
@@ -63,6 +65,7 @@ def _differing(pair: Compared) -> Figures:
 
 
 def _notes(marks: Marks, alone: int) -> Iterator[str]:
+    """Yield which of a rater's answers are not compared, and why."""
     if alone:
         yield f"{marks.name}: {counted(alone, 'answer')} that the other has not marked"
     if marks.refusals:

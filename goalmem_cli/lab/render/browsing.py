@@ -1,4 +1,4 @@
-"""What the page's browser of questions reads: a light index, and for each question everything about it."""
+"""The data of the page's question browser: a small index, and the details of each question."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Browsing:
-    """The values behind the browser, ready for JSON. `details` are read one at a time, when a question is chosen."""
+    """The data of the browser as JSON values. `details` has an entry per question, read when the question is chosen."""
 
     index: Json
     facts: list[list[str]]
@@ -35,7 +35,7 @@ class Browsing:
 
 @dataclass(frozen=True, slots=True)
 class _Collected:
-    """One question of a dataset, and what every row did with it."""
+    """One question of a dataset, and the result of every row for it."""
 
     dataset: str
     category: str
@@ -52,7 +52,7 @@ class _Facts:
         self._turns: dict[tuple[str, str], int] = {}
 
     def place(self, fact: Fact) -> int:
-        """Return the fact's place in `rows`."""
+        """Return the fact's index in `rows`, where it is added if it is new."""
         labels = [label for label in fact.turns if len(label) != _ID_LENGTH]
         about = "; ".join((*fact.times, *(f"in place of: {each}" for each in fact.instead)))
         row = (fact.conversation, " ".join(labels), fact.speaker, when(fact.said), fact.text, about)
@@ -64,12 +64,12 @@ class _Facts:
         return self._places[row]
 
     def of_turn(self, conversation: str, label: str) -> int | None:
-        """Return the place of a fact that came from the turn, where any trace had one."""
+        """Return the index of a fact from the turn, None if no trace has one."""
         return self._turns.get((conversation, label))
 
 
 def browsing(summaries: Sequence[Summary], runs: Sequence[Run]) -> Browsing:
-    """Return what the browser shows of the runs; a question that several runs ask stands there once."""
+    """Return the data of the browser for these runs; a question of several runs has one entry."""
     facts, questions = _Facts(), dict[tuple[str, str], _Collected]()
     rows = ((summary, run, row) for summary, run in zip(summaries, runs, strict=True) for row in summary.rows)
     for summary, run in zip(summaries, runs, strict=True):
@@ -90,7 +90,7 @@ def browsing(summaries: Sequence[Summary], runs: Sequence[Run]) -> Browsing:
 
 
 def _labels(summaries: Sequence[Summary]) -> list[str]:
-    """Return what names each row, with its dataset where there are several."""
+    """Return the name of each row, with its dataset if there are several."""
     members = [(summary, row) for summary in summaries for row in summary.rows]
     has_datasets = len({summary.manifest.dataset for summary in summaries}) > 1
     return [
@@ -100,7 +100,7 @@ def _labels(summaries: Sequence[Summary]) -> list[str]:
 
 
 def _index(labels: Sequence[str], questions: Sequence[_Collected]) -> Json:
-    """Return what the list needs: texts of each question to search in, and every row's outcome."""
+    """Return the index: each question's texts for searching, and its outcome in every row."""
     categories = list(dict.fromkeys(each.category for each in questions))
     datasets = list(dict.fromkeys(each.dataset for each in questions))
     return {
@@ -126,6 +126,7 @@ def _index(labels: Sequence[str], questions: Sequence[_Collected]) -> Json:
 
 
 def _detail(question: _Collected, facts: _Facts) -> Json:
+    """Return the details of one question; its evidence has the index of a fact from each turn, if any."""
     case = question.case
     return {
         "id": case.id,
@@ -149,6 +150,7 @@ def _gold(case: Case) -> str:
 
 
 def _results(run: Run, row: Row, facts: _Facts) -> Iterable[tuple[str, Json]]:
+    """Yield (case id, result) for each question of a row: its retrieval, or its answer with verdicts."""
     if row.queries:
         for retrieved in run.retrieved:
             if (retrieved.backbone, retrieved.kind) == (row.backbone, row.queries):
@@ -164,6 +166,7 @@ def _results(run: Run, row: Row, facts: _Facts) -> Iterable[tuple[str, Json]]:
 
 
 def _answered(answered: Answered, verdicts: Iterable[Verdict], facts: _Facts) -> Json:
+    """Return an answer's trace and verdicts as JSON."""
     return {
         "trace": _trace(answered.trace, facts),
         "verdicts": [
@@ -173,6 +176,7 @@ def _answered(answered: Answered, verdicts: Iterable[Verdict], facts: _Facts) ->
 
 
 def _retrieved(retrieved: Retrieved) -> Json:
+    """Return a retrieval as JSON, with the first rank of each turn."""
     ranks: dict[str, int] = {}
     for rank, labels in enumerate(retrieved.units, 1):
         for turn in labels:
@@ -181,14 +185,14 @@ def _retrieved(retrieved: Retrieved) -> Json:
 
 
 def _trace(trace: Trace, facts: _Facts) -> Json:
-    """Return the trace without what stands elsewhere on the page, its facts as places in the table of facts."""
+    """Return the trace without what the page shows elsewhere; its facts are indexes in the table of facts."""
     numbers = {number: facts.place(fact) for number, fact in trace.facts.items()}
     shown = {slot.name: plain(getattr(trace, slot.name)) for slot in fields(trace) if slot.name not in _LEFT_OUT}
     return {**shown, "facts": numbers}
 
 
 def _outcome(value: float | None, scores: Scores, *, is_answered: bool) -> Json:
-    """Return whether an answer of that mark is right, and the scores it has."""
+    """Return the outcome for a mark (right, wrong, unscored or retrieved), whether it was refused, and the scores."""
     is_refused = scores.get("refused", 0.0) > 0
     outcome = "unscored" if value is None else "right" if value >= RIGHT else "wrong"
     if not is_answered:

@@ -1,4 +1,4 @@
-"""What a report's tables are made of: text cells, their headings, and how figures are written in them."""
+"""The parts of a report's tables: text cells, headings, and figures in words."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ Format = Callable[[Interval], str]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One table: `keys` head the first columns, which name a row; `rows` are the cells of the keys, then the others.
+    """One table. `keys` are the headings of the first columns, which name a row; `rows` are (key cells, other cells).
 
-    `note` says what the figures are. Where the table is a map, `heat` has the warmth of each of the other cells, from
-    0 to 9, or None for a cell that has none.
+    `note` explains the figures. If the table is a heat map, `heat` has a value from 0 to 9 for each of the other cells,
+    or None.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Everything about one dataset; `notes` are what a reader has to know beside the figures."""
+    """The tables of one dataset; `notes` are what qualifies their figures."""
 
     dataset: str
     tables: tuple[Figures, ...]
@@ -67,12 +67,12 @@ class Section:
 
 
 def label(metric: str) -> str:
-    """Return what a metric is called in tables."""
+    """Return the name of a metric in tables."""
     return LABELS.get(metric, metric)
 
 
 def heading(metric: str) -> str:
-    """Return what a metric is called at the head of a table."""
+    """Return the name of a metric at the head of a table."""
     name = label(metric)
     return name[:1].upper() + name[1:]
 
@@ -94,7 +94,7 @@ def amount(figure: Interval) -> str:
 
 
 def heats(values: Sequence[Sequence[float | None]]) -> tuple[tuple[int | None, ...], ...]:
-    """Return the warmth of every value, 0 for the least to 9 for the greatest; nothing where there are not two."""
+    """Return each value scaled from 0 (the least) to 9 (the greatest); empty if there are fewer than two values."""
     there = [value for line in values for value in line if value is not None]
     if len(there) < 2:
         return ()

@@ -1,4 +1,4 @@
-"""Bar charts with intervals, as numbers in the unit of an SVG: the page's template only has to draw them."""
+"""Bar charts with intervals, in the units of an SVG picture; the page's template only draws them."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ class Chart:
 
     @property
     def description(self) -> str:
-        """The chart in words, for who cannot see it."""
+        """The chart in words, for readers who cannot see it."""
         return f"{self.title}: " + "; ".join(f"{bar.label} {bar.value}" for bar in self.bars)
 
 
 @dataclass(frozen=True, slots=True)
 class Charts:
-    """Charts that belong together; those of one group have one scale, but for amounts of different things."""
+    """Charts under one heading; they share a scale, unless they show amounts of different things."""
 
     title: str
     charts: tuple[Chart, ...]
 
 
 def charts_of(summaries: Sequence[Summary]) -> list[Charts]:
-    """Return the charts of one dataset's runs, groups without any left out."""
+    """Return the charts of one dataset's runs, without empty groups."""
     members = [(summary, row) for summary in summaries for row in summary.rows]
     labels = [in_words(name) for name in names_of(members)]
     depths = [f"@{k}" for k in sorted({k for _, row in members for k in row.recall})]
@@ -84,7 +84,7 @@ def _group(
     figures: Callable[[Row], Mapping[str, Interval]],
     written: Callable[[Interval], str],
 ) -> tuple[Chart, ...]:
-    """Return a chart for each name, all on one scale."""
+    """Return a chart for each of the named metrics, all on one scale."""
     parts: dict[str, list[Named]] = {}
     for name in names:
         for label, (_, row) in zip(labels, members, strict=True):
@@ -94,6 +94,7 @@ def _group(
 
 
 def _categories(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    """Yield the charts by category, a group for each metric; a category is a chart with a bar for each row."""
     codes = {code: name for summary, _ in members for code, name in summary.categories.items()}
     for metric in _BY_CATEGORY:
         parts: dict[str, list[Named]] = {}
@@ -107,6 +108,7 @@ def _categories(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Ch
 
 
 def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    """Yield the charts of how variants differ from their whole system."""
     for whole, apart in ablations(members).items():
         parts: dict[str, list[Named]] = {}
         for name in PAIRED:
@@ -118,6 +120,7 @@ def _ablations(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Cha
 
 
 def _within(labels: Sequence[str], members: Sequence[Member]) -> Iterator[Charts]:
+    """Yield the charts of right answers by the limit of depth or breadth."""
     for name in LIMITS:
         rows = zip(labels, members, strict=True)
         parts = {
@@ -137,6 +140,7 @@ def _amounts(labels: Sequence[str], members: Sequence[Member]) -> tuple[Chart, .
 
 
 def _distributions(labels: Sequence[str], members: Sequence[Member]) -> tuple[Chart, ...]:
+    """Return a chart for each row and each of breadth, depth and subgoals: the share of questions by value."""
     charts = []
     for name in SEARCH:
         for label, (_, row) in zip(labels, members, strict=True):
@@ -151,6 +155,7 @@ def _distributions(labels: Sequence[str], members: Sequence[Member]) -> tuple[Ch
 
 
 def _charts(parts: Mapping[str, Sequence[Named]], written: Callable[[Interval], str]) -> Iterator[Chart]:
+    """Yield a chart for each title with its bars, all on the scale of the largest and smallest bounds."""
     everything = [figure for bars in parts.values() for _, figure in bars]
     if not everything:
         return
@@ -178,7 +183,7 @@ def _charts(parts: Mapping[str, Sequence[Named]], written: Callable[[Interval], 
 
 
 def _rounded_up(value: float) -> float:
-    """Return a round number that is not below the value, which counts as 0 where it is negative."""
+    """Return the next round number that is not below the value; 0 for a negative value."""
     if value <= 0:
         return 0.0
     power = 1.0

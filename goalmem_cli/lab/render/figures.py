@@ -1,4 +1,4 @@
-"""A report's tables as text cells, whatever draws them: the terminal and the page show the same ones."""
+"""The tables of a report as text cells; the terminal and the page show the same ones."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def sections(summaries: Sequence[Summary]) -> list[Section]:
 
 
 def names_of(members: Sequence[Member]) -> list[tuple[str, ...]]:
-    """Return what names each row: reasoner and backbone, the model where they differ in it, and then the run.
+    """Return the names of each row: reasoner and backbone, then the model if models differ, then the run.
 
-    The run stands there only where rows of several would have one name: by what it was told that the others were not.
+    The run is named only if rows would otherwise have the same names, by the settings in which the runs differ.
     """
     has_models = len({summary.manifest.model for summary, _ in members} - {""}) > 1
     names: list[tuple[str, ...]] = [
@@ -65,14 +65,14 @@ def names_of(members: Sequence[Member]) -> list[tuple[str, ...]]:
 
 
 def _keys_of(members: Sequence[Member]) -> tuple[str, ...]:
-    """Return what heads the columns that `names_of` gives."""
+    """Return the headings of the columns that `names_of` gives."""
     has_models = len({summary.manifest.model for summary, _ in members} - {""}) > 1
     keys = ("reasoner", "backbone", "model", "run") if has_models else ("reasoner", "backbone", "run")
     return keys[: len(names_of(members)[0])] if members else ()
 
 
 def _told(members: Sequence[Member]) -> list[str]:
-    """Return for each row what its run was told differently from the others'."""
+    """Return for each row the settings in which its run differs from the others, as text."""
     told = [
         {
             "digest": manifest.digest[:8],
@@ -88,17 +88,18 @@ def _told(members: Sequence[Member]) -> list[str]:
 
 
 def _short(value: object) -> object:
-    """Return a hash by its beginning, which tells runs apart as well as the whole of it; anything else as it is."""
+    """Return the first eight characters of a hash; any other value unchanged."""
     return value[:8] if isinstance(value, str) and _HASH.fullmatch(value) else value
 
 
 def in_words(name: tuple[str, ...]) -> str:
-    """Return what `names_of` gave for a row, as one text: ``goal-mem over hybrid``."""
+    """Return a row's names from `names_of` as one text: ``goal-mem over hybrid``."""
     reasoner, backbone, *model = name
     return ", ".join([f"{reasoner} over {backbone}", *filter(None, model)])
 
 
 def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
+    """Return the section of a dataset: all tables that have figures, and the notes of its runs."""
     members = [(summary, row) for summary in summaries for row in summary.rows]
     makers = (
         _grids,
@@ -127,7 +128,7 @@ def _section(dataset: str, summaries: Sequence[Summary]) -> Section:
 
 
 def _notes(summary: Summary, names: Sequence[str]) -> Iterator[str]:
-    """Yield what qualifies a run's figures, a line each; `names` are those of its rows in the tables."""
+    """Yield the notes that qualify a run's figures; `names` are the names of its rows in the tables."""
     manifest = summary.manifest
     yield from (f"repaired in {manifest.dataset}: {count} {what}" for what, count in manifest.repairs.items())
     if manifest.shard[1] > 1:
@@ -142,6 +143,7 @@ def _notes(summary: Summary, names: Sequence[str]) -> Iterator[str]:
 
 
 def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
+    """Yield the notes that qualify a row's figures: what is missing, failed, was left out, or judged by itself."""
     if row.unfinished:
         yield f"{name}: {counted(row.unfinished, 'question')} of {summary.cases} not done yet"
     if row.without_queries:
@@ -168,7 +170,7 @@ def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
 
 
 def _grids(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield the rows of a run that has several backbones and reasoners as GOAL-MEM's Table 1 has them."""
+    """Yield a table of backbones by reasoners for each run that has several of both, as in GOAL-MEM's Table 1."""
     for run in dict.fromkeys(id(summary) for summary, _ in members):
         own = [(summary, row) for summary, row in members if id(summary) == run and not row.queries and row.n]
         if len({row.backbone for _, row in own}) < 2 or len({row.reasoner for _, row in own}) < 2:
@@ -183,7 +185,7 @@ def _grids(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _grid(title: str, note: str, members: Sequence[Member], written: Callable[[Row], str], heated: str = "") -> Figures:
-    """Return a table with a row for each backbone and a column for each reasoner, its cells heated by a metric."""
+    """Return a table with a row per backbone and a column per reasoner; the metric `heated` gives the heat map."""
     cells = {(row.backbone, row.reasoner): row for _, row in members}
     names = list(dict.fromkeys(row.backbone for _, row in members))
     columns = tuple(dict.fromkeys(row.reasoner for _, row in members))
@@ -212,7 +214,7 @@ def _spent(row: Row) -> str:
 
 
 def _indexing(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield what building the backbones took, each once."""
+    """Yield the table of the cost of building each backbone."""
     columns = ("calls", "tokens read", "of them cached", "written", "tokens a question", "seconds", "peak memory")
     rows: dict[tuple[str, ...], tuple[str, ...]] = {}
     for (_, *name), (summary, row) in zip(names_of(members), members, strict=True):
@@ -230,7 +232,7 @@ def _gigabytes(row: Row) -> str:
 
 
 def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield how large the graphs of structured backbones are, each once (REMem, Table 22)."""
+    """Yield the table of the sizes of structured backbones' graphs (REMem, Table 22)."""
     rows: dict[tuple[str, ...], tuple[str, ...]] = {}
     for (_, *name), (_, row) in zip(names_of(members), members, strict=True):
         if (grown := row.grown) is None:
@@ -251,6 +253,7 @@ def _graphs(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _answers(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of the scores of answers."""
     names = [name for name in ANSWERS if any(name in row.metrics for _, row in members)]
     judges = dict.fromkeys(f"{each.judge[0]} ({each.judge[1]})" for each, _ in members if each.judge is not None)
     is_of_times = any(summary.manifest.format == TOT for summary, _ in members)
@@ -267,6 +270,7 @@ def _over_all(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _categories(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table for each metric that is shown by category."""
     codes = {code: name for summary, _ in members for code, name in summary.categories.items()}
     for metric in SHOWN_BY_CATEGORY:
         columns = {
@@ -277,7 +281,7 @@ def _categories(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _parts(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield a table for each division of the questions, with a row for each part of each row."""
+    """Yield a table for each division of the questions, with a line for each row and part."""
     for title in dict.fromkeys(title for _, row in members for title in row.by_part):
         parts = [
             ((*key, name), part)
@@ -295,6 +299,7 @@ def _parts(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of how well refusals match the unanswerable questions."""
     rows = []
     for name, (_, row) in zip(names_of(members), members, strict=True):
         if row.refusal is not None:
@@ -306,6 +311,7 @@ def _refusals(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _errors(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of wrong answers by class of error."""
     there = [kind for kind in ErrorClass if any(kind in row.errors for _, row in members)]
     rows = []
     for name, (_, row) in zip(names_of(members), members, strict=True):
@@ -324,7 +330,7 @@ def _recall(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield how the labels chosen for questions agree with those of the evidence (STITCH, Table 6)."""
+    """Yield the table of how labels chosen for questions fit the labels of the evidence (STITCH, Table 6)."""
     rows = [
         (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
         for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels
@@ -341,6 +347,7 @@ def _usage(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table for each of breadth, depth and subgoals: how many questions had which value."""
     for name in SEARCH:
         values = sorted({value for _, row in members for value in row.distributions.get(name, {})})
         rows = []
@@ -354,6 +361,7 @@ def _distributions(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _within(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table of right answers for each limit of depth or breadth."""
     for name in LIMITS:
         limits = sorted({limit for _, row in members for limit in row.within.get(name, {})})
         columns = {f"{limit}": [row.within.get(name, {}).get(limit) for _, row in members] for limit in limits}
@@ -363,6 +371,7 @@ def _within(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the tables of the comparison with gold plans, and of bindings by their support."""
     columns = {label(name): [row.reasoning.get(name) for _, row in members] for name in REASONING}
     yield _intervals("Reasoning, against the gold plans", members, columns, share)
     rows = [
@@ -374,6 +383,7 @@ def _reasoning(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _paired(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield a table of the differences to each baseline."""
     for baseline in dict.fromkeys(summary.baseline for summary, _ in members):
         chosen = [(summary, row) for summary, row in members if summary.baseline == baseline]
         columns = {label(name): [row.paired.get(name) for _, row in chosen] for name in PAIRED}
@@ -389,6 +399,7 @@ def _ablations(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _judges(members: Sequence[Member]) -> Iterator[Figures]:
+    """Yield the table of judges: accuracy, verdicts, unreadable ones, and tokens."""
     rows = [
         (
             (*key, f"{judged.judge}, {judged.prompt}{', itself' if judged.is_self_judged else ''}"),
@@ -407,7 +418,7 @@ def _judges(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _tokens(number: int) -> str:
-    """Return how many tokens judging took; nothing where the run does not tell."""
+    """Return a number of tokens as text, or "" if it is 0 because the run did not record it."""
     return f"{number:,}" if number else ""
 
 
@@ -418,7 +429,7 @@ def _intervals(
     written: Format,
     note: str = "",
 ) -> Figures:
-    """Return a table of figures with intervals; columns and rows without any are left out."""
+    """Return a table of figures with intervals; columns and rows without figures are left out."""
     kept = {name: cells for name, cells in columns.items() if any(cell is not None for cell in cells)}
     rows = [
         (name, tuple("" if (cell := cells[place]) is None else written(cell) for cells in kept.values()))
@@ -430,7 +441,7 @@ def _intervals(
 
 
 def _questions(cells: Iterable[Interval | None]) -> str:
-    """Return over how many questions the figures of a column are: ``n=150``, or ``n=148-150`` where rows differ."""
+    """Return the number of questions behind a column: ``n=150``, or ``n=148-150`` if rows differ."""
     counts = [cell.n for cell in cells if cell is not None]
     return f"n={min(counts)}" if min(counts) == max(counts) else f"n={min(counts)}-{max(counts)}"
 

@@ -1,7 +1,7 @@
 """A report as one HTML file that needs nothing else: tables, charts, and a browser of questions with their traces.
 
-Nothing of a transcript or a model is ever read as markup: the template escapes, data stand as JSON that the script
-parses, and the script only ever sets text. The policy lets no request leave the page, and no other script run.
+No text of a transcript or a model is read as markup: the template escapes it, and the script, which reads its data as
+JSON, only sets text. The policy allows no requests and no other script.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEMPLATE, _STYLE, _SCRIPT = "page.html.j2", "page.css", "page.js"
 def page(
     summaries: Sequence[Summary], runs: Sequence[Run], beside: Callable[[list[Section]], list[Section]] = list
 ) -> str:
-    """Return the page of the runs, each summary beside its run; it can be written as UTF-8.
+    """Return the HTML page of the runs, encodable as UTF-8; `summaries` and `runs` are in the same order.
 
     `beside` may add tables and notes to the sections.
     """
@@ -60,12 +60,12 @@ def page(
 
 
 def _shown(value: object) -> object:
-    """Return what the template writes out for a value: text without what reorders or breaks a line unseen."""
+    """Return a value as the template writes it: text without characters that reorder or break a line."""
     return safe(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _policy(style: str, script: str) -> str:
-    """Return the page's Content-Security-Policy: this style and this script, and no request whatever."""
+    """Return the page's Content-Security-Policy: only this style and this script, and no requests."""
     rules = (
         "default-src 'none'",
         f"style-src {source(style)}",

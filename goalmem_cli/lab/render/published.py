@@ -1,4 +1,4 @@
-"""Tables of what papers report, beside what a run measured: always marked as which of the two a row is."""
+"""Tables of the figures that papers report beside measured ones; each row says which of both it is."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ Name = tuple[str, str, str]
 
 
 def beside(parts: Sequence[Section], summaries: Sequence[Summary], reported: Sequence[Reported]) -> list[Section]:
-    """Return the sections with tables of what is reported for the benchmarks of their runs, where anything is."""
+    """Return the sections, each with tables of the figures that papers report for its benchmark, if any."""
     return [_with_tables(part, [one for one in summaries if one.manifest.dataset == part.dataset], reported)
             for part in parts]  # fmt: skip
 
 
 def chosen(summaries: Iterable[Summary], reported: Iterable[Reported]) -> list[Reported]:
-    """Return what is reported for the benchmarks of the runs."""
+    """Return the reported figures for the benchmarks of the runs."""
     formats = {summary.manifest.format for summary in summaries}
     return [one for one in reported if one.benchmark in formats]
 
 
 def _with_tables(part: Section, members: Sequence[Summary], reported: Sequence[Reported]) -> Section:
+    """Return the section with tables of measured and reported figures, or with a note that there are none."""
     own = chosen(members, reported)
     if not own:
         return replace(part, notes=(*part.notes, "no paper here reports figures for this benchmark"))
@@ -47,8 +48,10 @@ def _with_tables(part: Section, members: Sequence[Summary], reported: Sequence[R
 
 
 def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tuple[Name, Values]], list[str]]:
-    """Return the measured rows, each before what is reported of its backbone and reasoner with its settings, then the
-    other ones; and in which settings those of its backbone and reasoner differ that do not stand beside it.
+    """Return the rows of a table, and notes.
+
+    After each measured row come the reported rows of the same backbone, reasoner and settings; the other reported rows
+    come last. The notes name reported rows of the same backbone and reasoner whose settings differ, and how.
     """
     groups: dict[Name, dict[tuple[str, str], float]] = {}
     alike: dict[Name, Reported] = {}
@@ -86,6 +89,7 @@ def _overall(rows: Sequence[tuple[Name, Values]]) -> Iterator[Figures]:
 
 
 def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) -> Iterator[Figures]:
+    """Yield a table by category for each metric of quality that a paper reports."""
     codes = dict.fromkeys(code for name, values in rows if name[2] != HERE for _, code in values if code)
     for metric in QUALITY:
         columns = {code: (metric, code) for code in codes}
@@ -94,7 +98,7 @@ def _by_category(rows: Sequence[tuple[Name, Values]], names: Mapping[str, str]) 
 
 
 def _called(metric: str) -> str:
-    """Return what a metric is called, where those of all questions stand beside those of the answerable ones."""
+    """Return the name of a metric, which says whether refusals count."""
     return f"{label(metric)}{', refusals counted' if metric in OVER_ALL else ''}"
 
 
@@ -104,7 +108,7 @@ def _table(
     columns: Mapping[str, tuple[str, str]],
     called: Callable[[str], str],
 ) -> Iterator[Figures]:
-    """Yield a table of the columns that some paper has; none where no paper has any."""
+    """Yield a table of the columns for which a paper has a figure; nothing if there are none."""
     told = {key for name, values in rows if name[2] != HERE for key in values}
     kept = {called(name): key for name, key in columns.items() if key in told}
     if not kept:
@@ -118,10 +122,10 @@ def _table(
 
 
 def filled(table: Made, names: Mapping[str, str]) -> Figures:
-    """Return a paper's table with what was measured, and what the paper reports in brackets.
+    """Return a paper's table with measured figures, and the paper's own in brackets.
 
-    A letter stands where nothing was measured; the note says why. `names` are those of categories by code; LoCoMo's
-    go by the papers' names.
+    A letter in a cell refers to the note, which says why nothing was measured. `names` are the categories' names by
+    code; LoCoMo's are replaced by those of the papers.
     """
     names = named_categories(names, table.benchmark, CategoryNames.MEM0)
     reasons = dict.fromkeys(cell.missing for _, _, cells in table.rows for cell in cells if cell.missing)
@@ -138,6 +142,7 @@ def filled(table: Made, names: Mapping[str, str]) -> Figures:
 
 
 def _head(column: Column, names: Mapping[str, str]) -> str:
+    """Return the heading of a paper's column: its metric, then its category and part of the benchmark."""
     last = column.category.rpartition(": ")[2]
     kind = column.category if last in ("yes", "no") else last
     part = ", ".join(filter(None, (names.get(column.category, kind), column.subset)))
@@ -151,6 +156,7 @@ def _filled(column: Column, cell: Cell, letters: Mapping[str, str]) -> str:
 
 
 def _written(metric: str, value: float | None) -> str:
+    """Return a figure as text, with the decimals and the unit that suit its metric."""
     if value is None:
         return ""
     if metric in QUALITY or metric in DIAGNOSTICS or metric.startswith("refusal_"):

@@ -1,4 +1,4 @@
-"""A report on the terminal: narrow tables, split wherever the screen is too narrow for one."""
+"""A report for the terminal, in tables that are split if the screen is too narrow."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ _LEAST_KEY = 8
 
 
 def report(summaries: Sequence[Summary], beside: Callable[[list[Section]], list[Section]] = list) -> RenderableType:
-    """Return everything the summaries hold, a section for each dataset; `beside` may add to the sections."""
+    """Return the report on the summaries, a section for each dataset; `beside` may add to the sections."""
     return Group(*(part for section in beside(sections(summaries)) for part in _section(section)))
 
 
 def _section(section: Section) -> Iterator[RenderableType]:
+    """Yield the title, tables and notes of a section."""
     yield plain(section.dataset, "bold underline")
     yield Text()
     for table in section.tables:
@@ -35,13 +36,13 @@ def _section(section: Section) -> Iterator[RenderableType]:
 
 
 class SplitTable:
-    """A table whose columns go on below, beside the names of the rows again, where the width does not hold them."""
+    """A table that is split into parts below one another if it is too wide; each part repeats the names of rows."""
 
     def __init__(self, figures: Figures) -> None:
         self._figures = figures
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw it in the width there is."""
+        """Draw the table in the available width."""
         yield plain(self._figures.title, "bold")
         if self._figures.note:
             yield plain(self._figures.note, "dim")
@@ -51,7 +52,7 @@ class SplitTable:
             yield self._part(first, last)
 
     def _parts(self, width: int) -> Iterator[tuple[int, int]]:
-        """Yield the first and last column, exclusively, of each part; a part has one column at least."""
+        """Yield (first column, column after the last) of each part; a part has at least one column."""
         figures = self._figures
         taken = sum(
             _width([key, *(names[place] for names, _ in figures.rows)]) + _GAP for place, key in enumerate(figures.keys)
@@ -70,6 +71,7 @@ class SplitTable:
         yield first, len(widths)
 
     def _part(self, first: int, last: int) -> Table:
+        """Return the table with only the columns from `first` up to, but not including, `last`."""
         figures = self._figures
         table = Table(box=None, padding=(0, _GAP, 0, 0), header_style="bold", pad_edge=False)
         for key in figures.keys:

@@ -248,6 +248,7 @@ def pack(data: Prepared, base: Path, folder: Path) -> tuple[Path, Prepared]:
 
 
 def _write(reader: gguf.GGUFReader, path: Path, used: list[int], digest: str) -> None:
+    """Write the packed model file: only the rows `used` of the token tensors, and the whole file's digest."""
     architecture = str(reader.fields[gguf.Keys.General.ARCHITECTURE].contents())
     writer = gguf.GGUFWriter(path, architecture)
     replaced = ("GGUF.", "tokenizer.", f"{architecture}.vocab_size", gguf.Keys.General.ARCHITECTURE)

@@ -116,6 +116,7 @@ def rows_of(examples: Iterable[Tokens]) -> Iterator[Row]:
 
 
 def _drawn(examples: Sequence[Tokens], mix: Mapping[str, float], chance: Random) -> Iterator[Row]:
+    """Yield rows endlessly: kinds in the shares of `mix`, and each kind's rows in random order, all before a repeat."""
     by_kind: dict[str, list[Row]] = {}
     for row in rows_of(examples):
         by_kind.setdefault(row.examples[0].kind, []).append(row)

@@ -152,6 +152,7 @@ def _answers(asked: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.
 
 
 def _checked(asked: Sequence[Outcome], told: NDArray[np.float64]) -> Checked:
+    """Return how well the certainties fit; `told` are those of the answers with signs, in order."""
     right = np.array([each.is_right for each in asked if each.signs is not None])
     certainties = iter(told)
     sure = [next(certainties) if each.signs is not None else float(each.is_answered) for each in asked]

@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; each sets `run` to its function."""
     parser = argparse.ArgumentParser(prog="python -m goalmem_cli.lab.tuning", description=__doc__)
     commands = parser.add_subparsers(required=True)
     show = commands.add_parser("examples", help="print some examples of each kind, and how many there are")
@@ -54,11 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     show.set_defaults(run=_show)
     make = commands.add_parser("prepare", help="render, tokenise and write the examples to train on")
     make.add_argument("out", type=Path, help="the file to write")
-    make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; once more is under other names")
-    make.add_argument("--base", default=BASE, help="the model whose tokens they become, as --model takes it")
+    make.add_argument("corpora", type=Path, nargs="+", help="folders of conversations; a repeated one gets other names")
+    make.add_argument("--base", default=BASE, help="the model that tokenises them, as --model takes it")
     make.add_argument("--seed", type=int, default=1)
-    make.add_argument("--held-out", type=int, default=200, help="how many held-out examples to take the loss of")
-    make.add_argument("--aside", type=int, default=300, help="how many examples set aside to take the loss of")
+    make.add_argument("--held-out", type=int, default=200, help="on how many held-out examples to measure the loss")
+    make.add_argument("--aside", type=int, default=300, help="on how many examples set aside to measure the loss")
     _varied(make)
     make.set_defaults(run=_prepare)
     courses.add_commands(commands)
@@ -67,13 +68,19 @@ def _parser() -> argparse.ArgumentParser:
     order.set_defaults(run=_rank)
     chat = commands.add_parser("small-talk", help="fit which turns are never evidence, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
-    chat.add_argument("--report", type=Path, action="append", default=[], help="others to say what is lost there")
+    chat.add_argument(
+        "--report",
+        type=Path,
+        action="append",
+        default=[],
+        help="other conversations, to report how much evidence is lost there",
+    )
     chat.set_defaults(run=_small_talk)
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with --certainty 0")
     sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
-    sure.add_argument("--card", type=Path, help="the folder of the adapter, whose card is to have it")
+    sure.add_argument("--card", type=Path, help="the folder of an adapter: add the result to its card")
     sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
@@ -89,6 +96,7 @@ def _varied(command: argparse.ArgumentParser) -> None:
 
 
 def _show(options: argparse.Namespace) -> None:
+    """Print the number, mean tokens and share with an allowed reply of each kind of example, and some examples."""
     from goalmem_cli.lab.tuning.corpus import read_corpus, split
     from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
@@ -108,6 +116,7 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _prepare(options: argparse.Namespace) -> None:
+    """Write the examples of the corpora as tokens; a corpus that is given again is rendered with other names."""
     from goalmem_cli.lab.tuning.corpus import HELD_OUT, read_corpus, split
     from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 
@@ -146,6 +155,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 
 def _rank(options: argparse.Namespace) -> None:
+    """Fit the weights of retrieved turns, print them, and print the recall on held-out conversations."""
     from goalmem_cli.lab.tuning import ranking
     from goalmem_cli.lab.tuning.corpus import read_corpus, split
     from goalmem_cli.wiring import load_embedder
@@ -162,6 +172,7 @@ def _rank(options: argparse.Namespace) -> None:
 
 
 def _small_talk(options: argparse.Namespace) -> None:
+    """Fit which turns are never evidence, print the weights, and print the shares left out."""
     from goalmem_cli.lab.tuning import small_talk
 
     turns = small_talk.Turns.from_files(options.folders)
@@ -174,6 +185,7 @@ def _small_talk(options: argparse.Namespace) -> None:
 
 
 def _calibrate(options: argparse.Namespace) -> None:
+    """Fit certainties to runs, print the weights and how well they fit, and add them to a model card if asked."""
     from goalmem_cli.lab.tuning import calibration, card
 
     fitted, unseen = (
@@ -197,6 +209,7 @@ def _calibrate(options: argparse.Namespace) -> None:
 
 
 def _tell_checked(name: str, checked: Checked) -> None:
+    """Print how well certainties fit: the error, the bins, and the results by least certainty."""
     say(
         f"{checked.asked} questions, {name}: expected calibration error {checked.error:.3f}; fewer than a quarter is "
         f"right below {checked.floor:.0%}"

@@ -44,51 +44,53 @@ def say(line: str) -> None:
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three commands to a parser's subparsers."""
+    """Add `pack`, `train` and `convert` to a parser's subparsers."""
     small = commands.add_parser("pack", help="write a model's file with no more of its vocabulary than examples use")
     small.add_argument("prepared", type=Path, help="what prepare wrote")
     small.add_argument("out", type=Path, help="the folder to write the file and the examples for it to")
-    small.add_argument("--base", default=BASE, help="the model whose tokens they are, as --model takes it")
+    small.add_argument("--base", default=BASE, help="the model that tokenised them, as --model takes it")
     small.set_defaults(run=_pack)
     teach = commands.add_parser("train", help="train on prepared examples; convert, check and describe the adapter")
     _course_options(teach)
     teach.set_defaults(run=_train)
     turn = commands.add_parser("convert", help="convert and check the last weights of a training")
     turn.add_argument("folder", type=Path, help="the folder that train wrote to")
-    turn.add_argument("--base", help="the model's file where it lies elsewhere now, or was packed for the training")
+    turn.add_argument("--base", help="the model's file, if it was moved or packed")
     turn.set_defaults(run=_convert)
 
 
 def _course_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of `train` to its parser."""
     command.add_argument("prepared", type=Path, help="what prepare wrote")
     command.add_argument("out", type=Path, help="the folder to write to")
     command.add_argument(
         "--base", help=f"the model to train, as --model takes it, or a packed file ({BASE}; resumed, as it began)"
     )
     end = command.add_mutually_exclusive_group(required=True)
-    end.add_argument("--minutes", type=float, help="how long to train, looking at those aside not counted")
+    end.add_argument("--minutes", type=float, help="how long to train, without the time for measuring")
     end.add_argument("--steps", type=int, help="how many batches to train on")
     begin = command.add_mutually_exclusive_group()
     begin.add_argument("--resume", action="store_true", help="go on as the training in the folder began")
     begin.add_argument(
-        "--start", type=Path, nargs="+", help="an adapter to go on from, of its shape; the mean of several"
+        "--start", type=Path, nargs="+", help="an adapter to start from, with its shape; of several their mean"
     )
     command.add_argument("--seed", type=int, default=1)
     command.add_argument("--rank", type=int, default=16)
     command.add_argument("--alpha", type=int, default=32)
-    command.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj; all if not told")
-    command.add_argument("--dropout", type=float, default=0.0, help="how much of what enters the adapter is dropped")
-    command.add_argument("--decay", type=float, default=0.0, help="how strongly weights are drawn to nought")
+    command.add_argument("--layers", default="", help="which layers to adapt, such as q_proj,v_proj [default: all]")
+    command.add_argument("--dropout", type=float, default=0.0, help="the share of the adapter's inputs that is dropped")
+    command.add_argument("--decay", type=float, default=0.0, help="the weight decay")
     command.add_argument("--rate", type=float, default=4e-4, help="the highest learning rate")
     command.add_argument("--tokens", type=int, help="how many tokens a batch has at most (1024; on a GPU 32768)")
     command.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     command.add_argument(
-        "--save-minutes", type=float, default=10.0, help="how often to save, and to look at those aside"
+        "--save-minutes", type=float, default=10.0, help="how often to save, and to measure on the examples set aside"
     )
     command.add_argument("--mix", type=json.loads, default={}, help='shares of kinds to change: {"read": 0.1}')
 
 
 def _pack(options: argparse.Namespace) -> None:
+    """Write the packed model and the examples in its tokens to the folder."""
     from goalmem_cli.lab.tuning import adapter
 
     base, data = resolve(options.base, note=say).path, prepared.read(options.prepared)
@@ -103,6 +105,7 @@ def _pack(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
+    """Train an adapter or resume its training, print the losses, and write the adapter with its card."""
     from goalmem_cli.lab.tuning import adapter, card, training
 
     known = _begun(options.out) if options.resume else {}
@@ -233,6 +236,7 @@ def _base_of(options: argparse.Namespace, known: Mapping[str, Any], folder: Path
 
 
 def _convert(options: argparse.Namespace) -> None:
+    """Convert the last weights of a training, check them, and update the record."""
     from goalmem_cli.lab.tuning import adapter, card, training
 
     known = _begun(options.folder)
@@ -263,6 +267,7 @@ def _converted(model: object, base: Path, folder: Path, prompts: list[list[int]]
 
 
 def _versions() -> dict[str, str]:
+    """Return library -> version, of those that are installed."""
     found = {}
     for name in _LIBRARIES:
         try:
@@ -273,6 +278,7 @@ def _versions() -> dict[str, str]:
 
 
 def _tell(done: Progress) -> None:
+    """Print the progress on one line."""
     speed = done.tokens / max(done.seconds, 1e-9)
     say(
         f"{done.seconds / 60:.1f} min, {done.steps} steps ({done.left_out} left out), {done.examples} examples, "

@@ -75,6 +75,7 @@ def _is_plural(type_phrase: str) -> bool:
 
 
 def _ground(step: GoldStep, starred: frozenset[str]) -> Ground:
+    """Return a gold subgoal with stars and its bindings; a starred variable's values are split at commas."""
     atom = _star(parse_atom(step.text), starred)
     bindings = {
         variable.name: tuple(value.split(", ")) if variable.name in starred else (value,)
@@ -85,6 +86,7 @@ def _ground(step: GoldStep, starred: frozenset[str]) -> Ground:
 
 
 def _star(atom: Atom, starred: frozenset[str]) -> Atom:
+    """Return the atom with these variables starred."""
     return Atom(
         tuple(
             replace(part, is_starred=True) if isinstance(part, Variable) and part.name in starred else part

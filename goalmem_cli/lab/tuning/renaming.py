@@ -155,6 +155,7 @@ def _belongs(name: str, other: str) -> bool:
 
 
 def _kind(name: str, texts: Sequence[str], typed: Mapping[str, str], *, is_speaker: bool) -> Kind:
+    """Return the kind of thing that a name denotes, by the words around it, and its type in the plans."""
     scores: Counter[Kind] = Counter()
     for text in texts:
         words = _WORD.findall(text)
@@ -191,6 +192,7 @@ def _typed(talk: Talk) -> dict[str, str]:
 
 
 def _draw(kind: Kind, taken: set[str], chance: Random) -> str:
+    """Return a random name of the kind, often a known one, else an invented one, that is not taken."""
     names = {Kind.WOMAN: WOMEN, Kind.MAN: MEN, Kind.PERSON: WOMEN + MEN, Kind.PLACE: PLACES, Kind.THING: ()}[kind]
     while True:
         name = chance.choice(names) if names and chance.random() < 0.9 else _invented(chance)
@@ -203,6 +205,7 @@ def _invented(chance: Random) -> str:
 
 
 def _texts(talk: Talk) -> list[str]:
+    """Return all texts of a conversation, its questions and their plans."""
     told = [turn.text for turn in talk.conversation.turns]
     for case in talk.cases:
         plan = _plan(case)
@@ -222,6 +225,7 @@ def later(text: str, years: int) -> str:
 
 
 def _replaced(talk: Talk, new: Mapping[str, str], years: int) -> Talk:
+    """Return the conversation with its names replaced by `new` and its years shifted, in turns and cases alike."""
     names = "|".join(sorted(map(re.escape, new), key=len, reverse=True)) or "(?!)"
     exact = re.compile(rf"(?<!\w)(?:{names})(?!\w)")
     loose = re.compile(exact.pattern, re.IGNORECASE)
@@ -245,6 +249,8 @@ def _turn(turn: Turn, say: Callable[[str], str], years: int) -> Turn:
 
 
 def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> Case:
+    """Return the question with `say` applied to its texts, and `seek`, which ignores case, to its queries."""
+
     def step(old: GoldStep) -> GoldStep:
         bindings = {name: say(value) for name, value in old.bindings.items()}
         return replace(old, text=say(old.text), bindings=bindings, query=seek(old.query))

@@ -145,6 +145,7 @@ def stepping(scene: Scene, lesson: Lesson, book: PromptBook, chance: Random) -> 
 def _step(
     scene: Scene, ground: Ground, atom: Atom, wanted: Variable, book: PromptBook, chance: Random
 ) -> Iterator[Example]:
+    """Yield a reading of the facts retrieved for one step; some readings lack the evidence, so the reply is unknown."""
     text = step_question(atom, wanted.name)
     evidence = scene.gold(ground.facts)
     units = {fact.unit for fact in evidence}

@@ -84,6 +84,7 @@ class _Retrieval:
 
 
 def _scenes(members: Sequence[Renamed], backbone: _Retrieval) -> Iterator[Scene]:
+    """Yield each question of the conversations with the facts that the backbone retrieves for it."""
     scope = tuple(member.talk.name for member in members)
     turns: dict[str, dict[str, Hit]] = {}
     for hit in backbone.hits.values():

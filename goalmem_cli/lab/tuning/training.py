@@ -304,6 +304,7 @@ class _Laid(NamedTuple):
 
 
 def _laid(row: Row) -> _Laid:
+    """Return the row as one sequence: the shared tokens, then each example's own tokens with positions and block."""
     tokens = list(row.examples[0].prompt[: row.shared])
     positions, blocks = list(range(row.shared)), [0] * row.shared
     says: list[int] = []
@@ -370,6 +371,7 @@ def _attend(
 def _count(
     done: Progress, batch: Sequence[Row], losses: torch.Tensor, sums: dict[str, float], counts: Counter[str]
 ) -> None:
+    """Add a batch's tokens, examples and losses to the progress and the sums."""
     done.tokens += sum(map(len, batch))
     kinds = [example.kind for example in _examples(batch)]
     done.examples += len(kinds)

@@ -44,5 +44,5 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
 
 
 def _behind(goal: Goal) -> Goal:
-    """Return the goal as one whose memory may have changed since: generations of two memories cannot be compared."""
+    """Return the goal as possibly out of date, since generations of two memories cannot be compared."""
     return replace(goal, states=tuple(replace(state, generation=-1) for state in goal.states))

@@ -192,7 +192,7 @@ class Goals:
         return (None if trace.status is Status.FAILED else trace), calls
 
     def _watched(self, state: GoalState, trace: Trace, asked: Question, generation: int) -> GoalState:
-        """Return the state with its watches.
+        """Return the state with the queries that it depends on and their hits.
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
@@ -207,7 +207,10 @@ class Goals:
         return GoalFolder(self.folder.path, written)
 
     def _ranked(self) -> Backbone:
-        """Return the backbone that notices, without the search for what holds now: a check looks for that anyway."""
+        """Return the backbone `reranked`, which finds new hits, without its own search for later statements.
+
+        A check looks for these anyway.
+        """
         from goalmem_cli.backbones.flat import RERANKED
         from goalmem_cli.backbones.now.holding import found_by
         from goalmem_cli.wiring import open_backbone
@@ -225,7 +228,10 @@ class Goals:
             return reader.hits(list(units))
 
     def _undermine_lost(self, goal: Goal) -> None:
-        """Take out what was forgotten while the model answered; `forget` deletes rows first, and goals' states then."""
+        """Remove from the goal's state the facts that were forgotten while the model answered.
+
+        `forget` deletes rows first and changes goals afterwards, so it may have missed this state.
+        """
         shown = {fact.unit for fact in goal.state.facts}
         if lost := shown - self._stored(shown).keys():
             with self._parts.kept.keeping() as written:

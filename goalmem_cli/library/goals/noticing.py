@@ -74,7 +74,7 @@ GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a
 class Touch:
     """Why a goal may have changed: the reason, the new hits, and the numbers of the subgoals to prove again.
 
-    `replaced` are the cited units of a structured backbone that it has since put another unit in the place of.
+    `replaced` are the cited units of a structured backbone that it has replaced since.
     """
 
     why: str
@@ -84,7 +84,7 @@ class Touch:
 
 
 def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Watch, ...]:
-    """Return what the outcome of a question depends on, with the hits of each query now.
+    """Return the queries that a question's outcome depends on, each with its present hits.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -130,9 +130,9 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
 
 
 def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:
-    """Return the watches with the units that have replaced a cited one already, among what they found.
+    """Return the watches; units that have already replaced a cited one are added to what they found.
 
-    A question about the past cites such a unit, and is not touched by what replaced it long ago.
+    A question about the past cites a replaced unit; an old replacement does not touch it.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -179,13 +179,16 @@ class _Found:
         self._replaced: frozenset[str] = frozenset()
 
     def gone(self, subgoals: Iterable[int]) -> None:
-        """Take the subgoals that cite a unit which is not stored any more."""
+        """Add the subgoals that cite a unit which is not stored any more."""
         if numbers := set(subgoals):
             self._reasons.append(GONE)
             self._subgoals |= numbers
 
     def replaced(self, by: Mapping[str, str], replacing: Mapping[str, Hit], subgoals: Mapping[str, int]) -> None:
-        """Take the cited units that others replaced, by id, and these others as new ones."""
+        """Add the cited units that were replaced since the last state; `by` maps their ids to the replacing units' ids.
+
+        `replacing` are the hits of the latter, `subgoals` the subgoals that cite the former.
+        """
         from goalmem_cli.backbones.structured.decisions import DECISION
 
         by = {unit: other for unit, other in by.items() if other not in self._known}
@@ -242,10 +245,10 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a query asks, as stems: the names of speakers in it, and its other words.
+    """The terms of a query, as stems: the speakers' names in it, and its other words.
 
-    `verb` is the word behind a person whom the query begins with: "Ana lives in". `best` is how likely evidence the
-    best of the cited turns is; infinite if none is cited. `speakers` are those of all hits.
+    `verb` is the word after the person with whom the query begins: "lives" in "Ana lives in". `best` is the highest
+    likelihood that a cited turn is evidence; infinite if none is cited. `speakers` are those of all hits.
     """
 
     names: frozenset[str]
@@ -256,7 +259,7 @@ class _Asked:
 
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str]) -> _Asked:
-        """Return it, by the query and its hits."""
+        """Return the terms of a query, given its hits and the ids of the cited units."""
         speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
         names = content_stems(" ".join(_NAME.findall(query))) & frozenset[str]().union(*speakers)
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
@@ -266,10 +269,10 @@ class _Asked:
         return cls(frozenset(names), frozenset(content_stems(query) - names), verb, best, speakers)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
-        """Say whether a new hit may change what is so.
+        """Say whether a new hit may change the answer.
 
-        `is_first` if it is among the first that may tell of it, `leads` if among the first of the new ones. `known` is
-        how likely evidence the best of the turns is that were known.
+        `is_first`: it is among the first hits that may say something about the query. `leads`: it is among the first of
+        the new ones. `known` is the highest likelihood that a known turn is evidence.
         """
         if hit.score < LEAST:
             return False
@@ -283,9 +286,9 @@ class _Asked:
         return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)
 
     def may_be_told_by(self, hit: Hit) -> bool:
-        """Say whether a hit may tell anything of this: it does not only ask, is no small talk, and on nobody else.
+        """Say whether a hit may say something about the query: no mere question, no small talk, not only about others.
 
-        "I live in Leeds" tells nothing of Ana if Ben says it, unless it names her, or means others too ("you", "we").
+        If Ben says "I live in Leeds", it says nothing about Ana, unless it names her or includes others ("you", "we").
         """
         text = hit.unit.text
         if only_asks(text) or not may_be_evidence(hit):
@@ -303,7 +306,7 @@ class _Asked:
         return bool(own & self.names) and (own <= self.names or (self.names <= own and self.names not in self.speakers))
 
     def _is_on_another(self, text: str, *, is_own: bool) -> bool:
-        """Say whether what a text says of this is on somebody else: "my brother lives in Leeds", "Ben lives here"."""
+        """Say whether only somebody else is meant by the text ("my brother lives in Leeds", "Ben lives here")."""
         sentences = _SENTENCES.split(text)
         told = [each for each in sentences if self.words & content_stems(each)] or sentences
         return all(self._is_on_relative(each) or self._does_another(each, is_own=is_own) for each in told)
@@ -313,7 +316,7 @@ class _Asked:
         return found is not None and not _SELF.search(sentence) and not content_stems(found["who"]) & self.words
 
     def _does_another(self, sentence: str, *, is_own: bool) -> bool:
-        """Say whether the query's verb stands behind other names alone, or behind another speaker's "I"."""
+        """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
         named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
         return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
 

@@ -125,6 +125,7 @@ def _is_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
 
 
 def _latest(facts: Sequence[Fact]) -> datetime | None:
+    """Return the latest time at which one of the facts was said, or None."""
     times = [fact.said for fact in facts if fact.said is not None]
     latest = times[0] if times else None
     for time in times[1:]:
@@ -134,7 +135,7 @@ def _latest(facts: Sequence[Fact]) -> datetime | None:
 
 
 def _by(facts: Sequence[Fact]) -> str:
-    """Return who settled it and when, without what was said."""
+    """Return who said the decisive fact and when, without its text."""
     if not facts:
         return ""
     fact = facts[-1]

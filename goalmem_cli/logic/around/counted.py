@@ -96,7 +96,7 @@ def _with(
 
 
 def _day_within(match: re.Match[str], trip: Period) -> list[Period]:
-    """Return the numbered day of a span ("the first day", "the last night"), or nothing if it has none."""
+    """Return the numbered day of a span ("the first day", "the last night"); empty if the span has no such day."""
     if not 1 < trip.days <= _LONGEST_START:
         return []
     word = match["nth"].split()[-1]

@@ -48,6 +48,6 @@ def happened(match: re.Match[str], scene: Scene) -> list[Period]:
 
 
 def told(match: re.Match[str], scene: Scene) -> list[Period]:
-    """Do the same as `happened` for the simple past; inside a story told in the past tense, return nothing."""
+    """As `happened`, for the simple past; empty inside a story that is told in the past tense."""
     left, _ = scene.sentence(*match.span())
     return [] if scene.last_tense(left) is Tense.PAST else happened(match, scene)

@@ -133,7 +133,7 @@ def _years(each: Expression, found: Sequence[Expression], scene: Scene) -> list[
 
 
 def _use(start: int, end: int, scene: Scene) -> _Use:
-    """Say what a year is used for: as a time, for a paper, or for another thing."""
+    """Return how a year is used: as a time, for a document, or for another thing."""
     left, right = scene.sentence(start, end)
     before = scene.folded[left:start]
     of = _OF_NOUN.search(before)

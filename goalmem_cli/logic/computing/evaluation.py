@@ -87,7 +87,7 @@ def evaluate(
 
 
 def _found(expression: Expression, scene: Scene) -> Found:
-    """Return what an expression finds; raises UnsettledError."""
+    """Return the value of an expression with its facts and calculation; raises UnsettledError."""
     if isinstance(expression, Use):
         found = tuple(elements(scene.rows, expression.name, scene.same))
         if not found:
@@ -132,7 +132,7 @@ def _total(call: Call, scene: Scene) -> Found:
 
 
 def _most(call: Call, scene: Scene) -> Found:
-    """Compute the value found most often."""
+    """Compute the value found most often; a tie raises UnsettledError."""
     (argument,) = call.arguments
     if not isinstance(argument, Use):
         raise UnsettledError(f"{argument} has each thing once")
@@ -200,7 +200,7 @@ def _during(call: Call, scene: Scene) -> Found:
 
 
 def _set(call: Call, scene: Scene) -> Found:
-    """Compute what both have, what either has, or what one has without the other."""
+    """Compute the values that both have, that either has, or that one has without the other."""
     left, right = _parts(call, scene)
     kept: list[Element] = []
     for element in left.elements:

@@ -220,7 +220,7 @@ class _Reader:
         return Call(function, tuple(arguments), tuple(labels), by, place, until)
 
     def _order(self, function: Function) -> tuple[str, int]:
-        """Read ``by d`` and the place."""
+        """Read ``by d``, and for `nth` the place after it; return the variable and the place, else 0."""
         by = self._bound("by")
         if function is not Function.NTH:
             return by, 0

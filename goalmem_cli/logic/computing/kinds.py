@@ -82,7 +82,7 @@ def check_expression(expression: Expression, variables: Iterable[Variable]) -> N
 
 
 def gathered(expression: Expression) -> frozenset[str]:
-    """Return the variables of which the expression needs every value, including those that it orders by."""
+    """Return the variables whose values the expression needs all, including those that it orders by."""
     if not isinstance(expression, Call):
         return frozenset()
     every = expression.arguments if expression.function in GATHERING else expression.arguments[: bool(expression.by)]

@@ -80,7 +80,10 @@ def _plain(written: str) -> str:
 
 
 def _is_grouped(head: str, mark: str) -> bool:
-    """Say whether the part before the decimals is plain digits, or groups of three divided by one other mark."""
+    """Say whether the digits before the decimal `mark` are ungrouped, or grouped by another mark.
+
+    Groups have three digits. Unless the decimal mark is a comma, India's groups of two count too: 12,34,567.
+    """
     if head.isdigit() or (mark != "," and _INDIAN.fullmatch(head)):
         return True
     marks = set(re.findall(r"[.,'’]", head))

@@ -105,9 +105,10 @@ def _dated(event: str, name: str) -> Atom:
 
 
 def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None:
-    """Return the number of the subgoal that only counts the time between two dates, and its expression; None without.
+    """Return the index of the only subgoal with the variable `name`, and the expression that computes it.
 
-    ``(z:date) is (x:number of days) after (y:date)`` is between(z, y), if other subgoals have y and z.
+    None unless that subgoal only counts the time between two dates that other subgoals give: ``(z:date) is (x:number of
+    days) after (y:date)`` is ``between(z, y)``.
     """
     having = [at for at, atom in enumerate(subgoals) if any(each.name == name for each in atom.variables)]
     if len(having) != 1 or subgoals[having[0]].constants:

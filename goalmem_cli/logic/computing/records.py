@@ -1,4 +1,4 @@
-"""What a trace says of an answer that was computed."""
+"""The record of a computed answer in a trace."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """An answer that was computed from facts and is stated by none: ``count(x)``, ``between(x, y)``.
+    """An answer that was computed from facts, while no fact states it: ``count(x)``, ``between(x, y)``.
 
     `how` is the calculation in words, `parts` what was counted, added or compared, `facts` all supporting facts. If the
     values do not settle it, `why` says so and `values` is empty.

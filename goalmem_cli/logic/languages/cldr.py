@@ -41,7 +41,7 @@ def _is_language(identifier: str) -> bool:
 def spelled(
     contexts: Mapping[str, Mapping[str, object]], widths: Collection[str] = _WIDTHS
 ) -> Iterator[tuple[object, str]]:
-    """Yield each word of a table with its meaning; single letters of the narrow column have too many meanings."""
+    """Yield (meaning, word) of a table, in these widths; by default not single letters, which have several meanings."""
     for table in contexts.values():
         for width, words in table.items():
             if width in widths and isinstance(words, Mapping):

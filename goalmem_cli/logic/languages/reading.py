@@ -38,6 +38,7 @@ def loose(scene: Scene, language: str | None = None) -> Iterator[Expression]:
 
 
 def _english(scene: Scene, language: str | None) -> list[Expression]:
+    """Return the English time expressions; in another language that goalmem reads, only dates in digits."""
     if not is_readable(language) or has_english(scene.words):
         return compounds.spoken(scene)
     return [

@@ -1,10 +1,10 @@
-"""The times and numbers of each language's file as patterns: its time expressions with what they are in English.
+"""Patterns of each language's times and numbers, from its file, with their meaning in English.
 
-Names of days and months come from CLDR (`cldr.py`) and stand in the files only where people write others. `{span}` is
-one week, weekend, month, year or decade; `{unit}` any unit in singular or plural; `{n}` a count; `{month}` a month's
-full name, `{mon}` a short one too. A word in braces that no part has is one of the language's own macros. All is
-matched in lower case without accents (`folded`), because people leave accents out. A language is prepared when a text
-first has one of its words.
+The names of days and months come from CLDR (`cldr.py`); a file has only further spellings. In a file's patterns,
+`{span}` is one week, weekend, month, year or decade; `{unit}` any unit in singular or plural; `{n}` a count; `{month}`
+a month's full name, `{mon}` a short one too. Other words in braces are the language's own macros. Texts are matched in
+lower case without accents (`folded`), because people leave accents out. A language is prepared when a text first has
+one of its words.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ _ON_WIDTHS = re.compile(r"\s+(?=\|)")
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern, its English with places for the groups, and words of which a text that matches has one.
+    """A pattern, and the English of its matches, with placeholders for the pattern's groups.
 
-    `is_bare`: a day or month without a word for past or future, which the rest of the sentence has to tell.
+    Every text that matches has one of the words in `keys`. `is_bare`: a day or month without a word for past or future;
+    the rest of the sentence decides.
     """
 
     written: str
@@ -61,7 +62,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Language:
-    """A language's patterns; `meanings` has the English word for each of its words, by the group of a pattern."""
+    """A language's patterns; `meanings` maps a group of a pattern, and a word that it matched, to English."""
 
     code: str
     is_spaceless: bool
@@ -92,13 +93,13 @@ def table() -> Mapping[str, Any]:
 
 @cache
 def english_words() -> frozenset[str]:
-    """Return the words, without accents, that English texts have too."""
+    """Return common English words, without accents; they do not show that a text is in another language."""
     return frozenset(folded(part_of("en", 0)["english"]).split())
 
 
 @cache
 def triggers() -> Mapping[str, frozenset[str]]:
-    """Return the words of which a text has one if it has an expression that cannot be English, with their languages."""
+    """Return word -> languages: a text with a foreign time expression has one of these words, which English lacks."""
     found: dict[str, set[str]] = {}
     for code in CODES:
         if not table()[code].get("is_spaceless"):
@@ -161,6 +162,7 @@ def _rule(
     written: str, english: str, parts: Mapping[str, str], meanings: Mapping[str, Mapping[str, str]],
     *, is_bare: bool, is_spaceless: bool,
 ) -> Rule:  # fmt: skip
+    """Return the rule for a pattern `written` with parts in braces; `meanings` has the words of each part."""
     before, after = (r"(?<![\w-])(?<!\d[.,])", r"(?![\w]|-\w)") if not is_spaceless else ("", "")
     if is_spaceless and written.startswith(_NUMBERS):
         before = rf"(?<![\d.{KANJI}几幾数])"
@@ -173,7 +175,7 @@ def _filled(written: str, parts: Mapping[str, str]) -> str:
 
 
 def _keys(written: str, meanings: Mapping[str, Mapping[str, str]]) -> frozenset[str]:
-    """Return the words of which a text has one if it matches: the names in the pattern, else its first words."""
+    """Return the words of which every matching text has one: the names in the pattern, else its first words."""
     groups = [_KEYS[part] for part in _PART.findall(written) if part in _KEYS]
     names = [folded(word) for group in groups for name in meanings[group] for word in _WORD.findall(name)]
     ways = _PART.sub(" ", _AROUND.sub(" ", folded(written))).split("|")
@@ -187,6 +189,7 @@ _KEYS = {"weekday": "weekday", "month": "month", "mon": "month", "season": "seas
 
 
 def _meanings(code: str, words: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return group -> word -> English for weekdays, months, seasons, units and counts; words have no accents."""
     widths = {"wide", "abbreviated"} if code in _SURE_IN_SHORT else {"wide"}
     days = [(WEEKDAYS[number], name) for number, name in cldr.weekdays(code, widths)]
     days += [(day, name + ending) for day, name in days for ending in words.get("day_endings", ())]

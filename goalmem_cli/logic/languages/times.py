@@ -33,7 +33,7 @@ _GREETED = re.compile(r"\s+(?:zusammen|allerseits|ihr|leute)\b|\s*[!,.]|\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A time expression: its position, its English, and English words before it that have the tense of its sentence."""
+    """A time expression: its position, its English, and `lead`, English words that show the tense of its sentence."""
 
     start: int
     end: int
@@ -70,7 +70,11 @@ def phrases(text: str, lower: str, code: str | None = None) -> list[Phrase]:
 
 
 def whole_phrase(value: str, code: str | None = None) -> str | None:
-    """Return the English of a value that is a time expression from end to end, or None."""
+    """Return the English of a value that is a foreign time expression from end to end, or None.
+
+    `code` is the value's language. Without it, all languages are tried; a value that can be English, or that languages
+    read differently, gives None.
+    """
     text = value.strip().rstrip(".")
     lower = text.lower()
     if len(lower) != len(text) or (code is not None and not is_readable(code)):
@@ -125,7 +129,7 @@ def _is_foreign(expression: str) -> bool:
 
 
 def _apart(found: Iterable[Phrase]) -> list[Phrase]:
-    """Return the phrases without overlaps; the longest wins."""
+    """Return the phrases without overlaps, the longest first; of two that overlap the longer one stays."""
     kept: list[Phrase] = []
     for phrase in sorted(found, key=lambda each: (each.start - each.end, each.start)):
         if all(phrase.end <= other.start or other.end <= phrase.start for other in kept):
@@ -134,6 +138,7 @@ def _apart(found: Iterable[Phrase]) -> list[Phrase]:
 
 
 def _in_language(known: Language, text: str, lower: str, plain: str, words: frozenset[str]) -> Iterator[Phrase]:
+    """Yield the phrases of one language; `words` are the words of `plain`, the text without accents."""
     for rule in known.rules:
         if known.is_spaceless or not rule.keys or not rule.keys.isdisjoint(words):
             for match in rule.pattern.finditer(plain):
@@ -143,6 +148,10 @@ def _in_language(known: Language, text: str, lower: str, plain: str, words: froz
 
 
 def _told(rule: Rule, span: tuple[int, int], english: str, known: Language, lower: str, plain: str) -> Iterator[Phrase]:
+    """Yield the phrase at `span` with the tense of its sentence and the bound before it ("since", "until").
+
+    A bare day or month yields nothing in a sentence about a habit.
+    """
     left, right = _sentence(lower, *span)
     is_past = known.past.search(lower, left, right) is not None
     is_future = known.future.search(lower, left, right) is not None
@@ -189,6 +198,7 @@ def _said(rule: Rule, match: re.Match[str], known: Language) -> str | None:
 
 
 def _part(name: str, written: str, known: Language) -> str | None:
+    """Return the English of what a pattern's group matched: a month, year, day, count or name; None if it has none."""
     if name == "number":
         number = _number(written, known)
         return MONTHS[number - 1].capitalize() if number is not None and 1 <= number <= len(MONTHS) else None
@@ -206,6 +216,7 @@ def _part(name: str, written: str, known: Language) -> str | None:
 
 
 def _number(written: str, known: Language) -> int | None:
+    """Return the whole number written in digits or in words of the language, or None."""
     if written.isdecimal():
         return int(written)
     if not known.is_spaceless:
@@ -215,6 +226,7 @@ def _number(written: str, known: Language) -> int | None:
 
 
 def _year(written: str, known: Language) -> str | None:
+    """Return the year in digits, also one counted from a Japanese era; None if it is not a number."""
     for era, before in known.eras.items():
         if written.startswith(era):
             rest = written.removeprefix(era)

@@ -106,6 +106,7 @@ def _said(lower: str, known: _Words, *, is_text: bool = False) -> str:
 
 @cache
 def _words(code: str) -> _Words:
+    """Return the prepared words of a language: its numbers, units, currencies and patterns."""
     numerals = numerals_of(code)
     measures = {word: unit for word, unit in (_units(code) | _money(code)).items() if word not in english_words()}
     names = "|".join(sorted(map(re.escape, measures), key=len, reverse=True))
@@ -138,7 +139,7 @@ def _replaced(text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]
 
 
 def _in_digits(found: re.Match[str], counters: str) -> str:
-    """Return a number in digits if it is surely one: it ends the text, or what it counts stands after it."""
+    """Return a number in digits if it ends the text or a counter follows it; otherwise return it unchanged."""
     after = found.string[found.end() : found.end() + 1]
     number = kanji_number(found[0])
     if number is None or (len(found[0]) == 1 and after and after not in counters):
@@ -164,7 +165,7 @@ def _numbered(lower: str, known: _Words, *, is_text: bool) -> str:
 
 
 def _run(plain: str, tokens: Sequence[re.Match[str]], known: _Words) -> tuple[int, Fraction | None]:
-    """Return the number in words with which the tokens begin, and how many of them it takes; else 0 and None."""
+    """Return how many of the first tokens form a number in words, and the number; None if they form none."""
     near = 1
     while near < len(tokens) and plain[tokens[near - 1].end() : tokens[near].start()] == " ":
         near += 1
@@ -200,7 +201,7 @@ def _scaled(total: Fraction, current: Fraction, scale: int) -> tuple[Fraction, F
 
 
 def _next(words: Sequence[str], known: _Words) -> tuple[int, Fraction | None]:
-    """Return the value of the number with which the words begin, and how many words it has."""
+    """Return how many of the first words form one number word or digits, and their number; 0 and None if none do."""
     for length in range(min(_MOST_TOKENS, len(words)), 0, -1):
         if (number := known.numbers.get(" ".join(words[:length]))) is not None:
             return length, Fraction(number)

@@ -47,7 +47,7 @@ class Table:
 
         Raises:
             KeyError: the file holds no rows.
-            ValueError: the number of rows does not match the tokens.
+            ValueError: the numbers of rows, weights and tokens do not match.
         """
         table = cls(tensors["embeddings"], tensors.get("weights"), tensors.get("mapping"))
         rows = len(table.rows if table.mapping is None else table.mapping)
@@ -141,7 +141,7 @@ class StaticEmbedder:
 
     @cached_property
     def _common(self) -> Vectors | None:
-        """The mean direction of common words, as a unit vector; None if the table knows none of them."""
+        """The mean direction of common words as a unit vector of shape (dimension,); None if the table knows none."""
         words = self._sums(COMMON_WORDS)
         lengths = np.linalg.norm(words, axis=1, keepdims=True)
         middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)

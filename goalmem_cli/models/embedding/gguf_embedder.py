@@ -36,6 +36,7 @@ class GgufEmbedder:
     """
 
     def __init__(self, name: str, model: Any, native_context: Any, resources: ExitStack) -> None:
+        """Take the loaded model and its context; `resources` frees both."""
         import llama_cpp
 
         self.name = name

@@ -54,7 +54,7 @@ class ServedEmbedder:
         return cls(address.base, model, _run(_embedded, connect, model, ["a text"]).shape[1], connect)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return an (n, dimension) matrix of unit-length rows. A text without a word gets a direction of its own.
+        """Return an (n, dimension) matrix of unit-length rows; a text without a word gets a vector from its hash.
 
         Raises:
             ModelError: the server cannot be reached, refuses the texts, or gives no vectors of that dimension.
@@ -80,7 +80,7 @@ class ServedEmbedder:
 
 
 def _run(function: Callable[..., Awaitable[T]], *arguments: object) -> T:
-    """Run the function in a thread of its own, since the caller's may have an event loop, as in a notebook."""
+    """Run the async function in a new thread, as the caller's may have an event loop, and return its result."""
     with start_blocking_portal() as portal:
         return portal.call(function, *arguments)
 
@@ -119,7 +119,7 @@ async def _embedded(connect: Connect, model: str, texts: Sequence[str]) -> Vecto
 
 
 def _lots(texts: Sequence[str]) -> list[list[str]]:
-    """Return the texts in lots that are neither too many nor too long for one request."""
+    """Return the texts, in order, in batches that are within the size of one request."""
     lots: list[list[str]] = []
     characters = 0
     for text in texts:

@@ -105,7 +105,11 @@ class _Tree:
             self._branch(short, short[0], fixed, 0)
 
     def _long(self, group: Sequence[int], fixed: int) -> Iterator[Sequence[int]]:
-        """Yield the groups whose common beginning is long enough to keep and whose separation costs next to nothing."""
+        """Yield groups of prompts, each with a common beginning that is long enough to keep.
+
+        A group with a shorter one is split by the next token, as long as little of its beginning is then evaluated
+        twice.
+        """
         shared = self._shared(group)
         if shared - fixed >= LEAST_KEPT:
             yield group
@@ -275,7 +279,10 @@ class Decoder:
             job.sequence = restored
 
     def _begin(self, job: Job, end: int, *, is_alone: bool) -> None:
-        """Give the job a sequence with its prompt up to `end`; a job that runs alone may get more of it."""
+        """Give the job a sequence that holds its prompt at least up to `end`.
+
+        A kept state may hold more of the prompt if the job runs alone.
+        """
         cache, fixed = self._cache, job.prompt[: min(job.fixed, end)]
         until = len(job.prompt) if is_alone else end
         known = self._states.continued(job.prompt, len(fixed), until - LEAST_ROWS)

@@ -35,6 +35,7 @@ class KvCache:
     """
 
     def __init__(self, native: Any, context: Any, *, most: int, batch: int, vocabulary: int, can_cut: bool) -> None:
+        """Take a context for at most `most` sequences, which evaluates at most `batch` tokens at a time."""
         self.cells: int = native.llama_n_ctx(context)
         self.can_cut = can_cut
         self._native = native
@@ -96,7 +97,7 @@ class KvCache:
         return True
 
     def drop(self, sequence: int) -> None:
-        """Drop a sequence."""
+        """Remove a sequence, and free its cells that no other sequence shares."""
         self._native.llama_memory_seq_rm(self._memory, sequence, -1, -1)
         self._release(self._held.pop(sequence))
         del self._tokens[sequence]

@@ -33,7 +33,7 @@ PARALLEL = 8
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
-    """A LoRA adapter in use: its handle, its scale, its steps (None: all), and the prompt states without it."""
+    """A LoRA adapter in use: its handle, its scale, its steps (None: all), and the prompt states of the plain model."""
 
     pointer: Any
     scale: float
@@ -48,6 +48,7 @@ class LlamaModel:
         self, model: Any, cache: KvCache, template_source: str, states: PromptStates, context: int, parallel: int,
         adaptation: Adaptation | None = None,
     ) -> None:  # fmt: skip
+        """Take what `from_file` loaded: the model, its cache and template, and the limits in tokens and requests."""
         import llama_cpp
 
         self.context = context
@@ -93,7 +94,7 @@ class LlamaModel:
         Raises:
             ModelMissing: there is no file.
             ModelUnreadable: it is not a complete GGUF file of a chat model that this llama.cpp knows.
-            AdapterUnreadable: nor is the adapter, or it was made for another model.
+            AdapterUnreadable: the adapter's file is no complete LoRA adapter, or was made for another model.
             ModelError: the context does not fit into memory.
         """
         template, size = _template_and_context(path, context)

@@ -65,10 +65,10 @@ class PromptStates:
             self._disk.save(key, state, step=step, model=self._model, tokens=len(tokens))
 
     def continued(self, prompt: Tokens, least: int, most: int) -> int | None:
-        """Return a new sequence with the longest beginning of the prompt that an earlier prompt left.
+        """Return a new sequence with the longest beginning of the prompt that a kept prompt has too.
 
-        It has more than `least` and at most `most` tokens. None if no kept prompt shares that many, or if there is no
-        room.
+        The beginning has more than `least` and at most `most` tokens. None if no kept prompt shares that many, or if
+        there is no room.
         """
         if not self._cache.can_cut:
             return None

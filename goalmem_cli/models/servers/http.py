@@ -60,6 +60,7 @@ class Connection:
         self, client: httpx2.AsyncClient, place: str, *, key: str = "", timeout: float, sleep: Sleep = anyio.sleep,
         variable: str = KEY_VARIABLE,
     ) -> None:  # fmt: skip
+        """Take the client, the server's address for messages, the key, and how long to wait (in seconds)."""
         self._client = client
         self.place = place
         self._key = key

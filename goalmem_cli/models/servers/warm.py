@@ -85,7 +85,7 @@ class WarmModel:
     """The model of the warm process. If that process is gone, the model is loaded in this process instead."""
 
     def __init__(self, load: Callable[[], LanguageModel]) -> None:
-        """Take what loads the model here."""
+        """Take the function that loads the model in this process if the warm process is gone."""
         self._load = load
         self._own: LanguageModel | None = None
 
@@ -94,7 +94,7 @@ class WarmModel:
 
         Raises:
             ContextOverflow: a prompt leaves no room in the context.
-            ModelError: the model cannot go on, or cannot be loaded here.
+            ModelError: the model fails, or cannot be loaded in this process.
         """
         if self._own is None:
             try:
@@ -106,7 +106,7 @@ class WarmModel:
         return self._own.complete(requests)
 
     def close(self) -> None:
-        """Give back the memory of a model that was loaded here. The warm process goes on."""
+        """Free a model that was loaded in this process; the warm process goes on."""
         own, self._own = self._own, None
         if (close := getattr(own, "close", None)) is not None:
             close()
@@ -127,9 +127,9 @@ def _completions(reply: Mapping[str, Any], count: int) -> list[Completion]:
 
 
 def serve(path: Path, model: LanguageModel, about: Held, seconds: float) -> None:
-    """Answer calls on the socket until the model was not used for that many seconds, or `stop` was called.
+    """Answer calls on the socket until the model was unused for `seconds`, or `stop` was called.
 
-    `path` is that of `only_one`.
+    `path` comes from `only_one`.
 
     Raises:
         ModelError: the socket cannot be made.
@@ -161,7 +161,7 @@ def serve(path: Path, model: LanguageModel, about: Held, seconds: float) -> None
         request_queue_size = 64
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """A client that went away, or sent no request, costs its own call alone."""
+            """Ignore the error of a client that left, or that sent no request; other calls go on."""
 
     try:
         server = Server(os.fspath(path), Handler)
@@ -196,7 +196,7 @@ def _request(written: Mapping[str, Any]) -> Request:
 
 @contextmanager
 def only_one() -> Iterator[Path]:
-    """Hold the lock of the warm process, and yield the path for its socket, on which nobody listens.
+    """Hold the lock of the warm process, and yield a path for its socket, on which no process listens.
 
     Raises:
         ModelError: another process holds the lock, the folder is open to others, or the path is too long.
@@ -288,7 +288,7 @@ def _is_private(place: Path) -> bool:
 
 
 def _is_of_this_user(connection: socket.socket) -> bool:
-    """Say whether a process of this user made the socket. Where the system does not tell, the folder decides."""
+    """Say whether this user's process made the socket; True if the system does not tell, as the folder is private."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))

@@ -147,7 +147,7 @@ class _Walk:
         return self._data[start : self._place].decode("utf-8", "replace")
 
     def _skip_list(self) -> None:
-        """Move behind a list of values."""
+        """Move past a list of values."""
         kind = self._number(UINT32)
         if kind != STRING:
             self._move(self._scalar(kind).size * self._number(UINT64))

@@ -38,8 +38,8 @@ def load_weights(path: Path, hint: str = HINT, *, vocabulary_only: bool = False)
 def has_amx() -> bool:
     """Say whether this llama.cpp would compute with Intel's AMX instructions.
 
-    It is then told to lay the weights out for no special instructions: built by GCC 12, it ends by a segmentation
-    fault in its first multiplication with AMX (llama.cpp's issue 20824).
+    If so, the weights are loaded without special layouts: built by GCC 12, llama.cpp crashes in its first
+    multiplication with AMX (its issue 20824).
     """
     import llama_cpp as native
 

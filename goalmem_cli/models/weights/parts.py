@@ -52,7 +52,7 @@ def pieces(model: BundledModel, find: Find = distribution) -> list[Piece]:
 
 
 def joined_path(model: BundledModel, folder: Path) -> Path:
-    """Return the path of the joined file. Its name holds the hash, so a file there was checked."""
+    """Return the path of the joined file. Its name has the hash, which was checked before the file got the name."""
     return folder / JOINED / f"{model.name}-{model.digest[:DIGITS]}.gguf"
 
 
@@ -119,7 +119,7 @@ def clear(folder: Path) -> list[tuple[Path, int]]:
 
 @contextmanager
 def _alone(folder: Path, note: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """Hold the folder's lock, so that incomplete files there are leftovers. `note` says if it must wait."""
+    """Hold the folder's lock during the block; incomplete files there are then leftovers. `note` says if it waits."""
     lock = FileLock(folder / LOCK)
     try:
         lock.acquire(timeout=0)

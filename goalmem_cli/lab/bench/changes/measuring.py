@@ -1,4 +1,4 @@
-"""Measure what backbones know about the present and past states of facts, and their cost, with gold decisions."""
+"""Measure which backbones find the present and past values of facts, and their cost, with gold decisions."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Stated:
 
 
 def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Request) -> str:
-    """Return the reply to a request, as JSON, by what makes the one of its step.
+    """Return the JSON reply to a request, made by the function in `steps` for the request's step.
 
     Raises:
-        ModelError: there is none for the step.
+        ModelError: there is no function for the step.
     """
     if request.step not in steps:
         raise ModelError(f"there is no gold reply to {request.step}", "measure it with a model: goalmem eval")
@@ -50,6 +50,7 @@ def gold_reply(steps: Mapping[str, Callable[[Request], object]], request: Reques
 
 
 def _patterns() -> list[tuple[Slot, bool, re.Pattern[str]]]:
+    """Return slot, whether it ended, and pattern of person (and value) for each form of statement."""
     found = []
     for slot in SLOTS:
         for is_end, form in ((False, slot.statement), (True, slot.ended)):
@@ -75,12 +76,12 @@ class DecidingModel:
     """Replies to the steps of `mem0`, `mem0-graph`, `a-mem`, `magma` and `graphiti` with full prompts.
 
     The share `wrong` of its decisions is wrong: it does nothing instead of something, adds known facts again, or
-    replaces nothing or something else. In `magma`, which makes no such decisions, it states a cause where there is
-    none. Equal requests get equal replies. `asked` counts the requests.
+    replaces nothing or the wrong memory. `magma` decides nothing of that kind; there it states a false cause. Equal
+    requests get equal replies. `asked` counts the requests.
     """
 
     def __init__(self, histories: Iterable[History], wrong: float = 0.0, seed: int = 0) -> None:
-        """Take the histories; only their turns can be asked about."""
+        """Take the histories whose turns can be asked about, the share of wrong decisions, and a seed."""
         self._statements = {
             (told.person, told.turn.text): told.statement for history in histories for told in history.tellings
         }
@@ -124,12 +125,13 @@ class DecidingModel:
         return {"facts": [statement for statement in told if statement]}
 
     def _of_lines(self, request: Request) -> list[tuple[str, Stated, str]]:
-        """Return, for each line that tells something, its label, the statement parsed, and its text."""
+        """Return label, parsed statement and text of each line that states a fact."""
         lines = [line for line in request.growing.split("\n") if _LINE.match(line)]
         told = [(f"T{place}", self._statements.get(_LINE.findall(line)[0])) for place, line in enumerate(lines, 1)]
         return [(label, stated_in(text)[0], text) for label, text in told if text]
 
     def _entities(self, request: Request) -> object:
+        """Return the names in the statements, and those of people in a question."""
         told = [(stated.person, stated.value) for _, stated, _ in self._of_lines(request)]
         asked = [
             word for word in re.findall(r"\w+", request.growing) if word in PEOPLE and not _LINE.search(request.growing)
@@ -137,7 +139,7 @@ class DecidingModel:
         return {"names": [name for pair in told for name in pair if name] + asked}
 
     def _relations(self, request: Request) -> object:
-        """Return the statements as triples in their own words; an end has no triple."""
+        """Return the statements as triples in their own words; the end of a fact has no triple."""
         triples = []
         for label, stated, text in self._of_lines(request):
             if stated.value is not None:
@@ -147,6 +149,7 @@ class DecidingModel:
         return {"triples": triples}
 
     def _conflicts(self, request: Request) -> object:
+        """Return which known relations the new statements make invalid, as the reply to that step."""
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, line in _NEW.findall(request.tail):
@@ -169,7 +172,7 @@ class DecidingModel:
         return {"keywords": words, "context": " ".join(told) or "Small talk.", "tags": words[1::2]}
 
     def _link(self, request: Request) -> object:
-        """Link a note to the notes about the same matter; this step has no event for an end."""
+        """Link a note to the notes about the same fact; this step cannot state that a fact ended."""
         known = [(number, each) for number, text in _KNOWN.findall(request.growing) for each in stated_in(text)]
         acts = []
         for label, text in _NEW.findall(request.tail):
@@ -194,7 +197,7 @@ class DecidingModel:
         return {"entities": names, "causal": causal}
 
     def _dated(self, request: Request) -> list[tuple[str, str, str, str, str]]:
-        """Return label, thing, person, statement and day of each message that tells something."""
+        """Return label, thing, person, statement and day of each message that states a fact."""
         return [
             (label, stated.value or f"no {stated.slot.name}", person, statement, day)
             for label, person, text, day in _DATED.findall(request.growing)
@@ -203,6 +206,7 @@ class DecidingModel:
         ]
 
     def _between(self, request: Request) -> object:
+        """Return the statements as facts between a person and a thing, each valid from its day."""
         facts = [
             {"turns": [label], "source": person, "target": thing, "relation": "TOLD", "fact": statement,
              "valid_at": day, "invalid_at": ""}
@@ -211,7 +215,7 @@ class DecidingModel:
         return {"facts": facts}
 
     def _contradict(self, request: Request) -> object:
-        """Contradict earlier values of the same matter; known statements are never asked about."""
+        """Return the earlier values of the same fact as contradicted; this step gets no statements that are known."""
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):
@@ -224,6 +228,7 @@ class DecidingModel:
         return {"acts": acts or [{"new": "N1", "event": "NONE", "on": "0"}]}
 
     def _decide(self, request: Request) -> object:
+        """Return a decision on each new statement: add, update, delete or nothing."""
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):
@@ -272,14 +277,14 @@ class ChangeFigures:
     """The results of one backbone when the share `wrong` of the model's decisions is wrong.
 
     - `questions`: the number of questions of each kind.
-    - `now`, `as_of`: the shares for which the first of ten hits about the question has the answer, of those that are
-      not marked as replaced.
-    - `own_now`, `own_as_of`: the same of the backbone's own hits, which no statement of a later time is put before.
-    - `of_kind`: for each way in which the present value was told last, the number of questions and the share `now`.
-    - `latest_now`, `latest_as_of`: the same for the hit that was said last.
+    - `now`, `as_of`: the shares of questions about the present and about an earlier time that were found. Of the first
+      ten hits, the first that is about the question and not marked as replaced must have the answer.
+    - `own_now`, `own_as_of`: the same in the backbone's own order, into which no later statements are put.
+    - `of_kind`: how the present value was told last -> the number of questions and the share `now`.
+    - `latest_now`, `latest_as_of`: the same, but the hit that was said last must have the answer.
     - `calls`, `tokens`: per indexed turn, with one call per item.
-    - `late_calls`, `late_turns`: the calls of indexing again after a session was inserted between two indexed ones, and
-      that session's turns.
+    - `late_calls`, `late_turns`: the calls to index again after a session was inserted between two indexed ones, and
+      the number of that session's turns.
     """
 
     backbone: str
@@ -348,7 +353,7 @@ def _measured(
 
 @dataclass(frozen=True)
 class _Asking:
-    """The questions, and what each turn tells, by turn id."""
+    """The questions, and the statement in each turn by the turn's id."""
 
     questions: Sequence[tuple[Asked, Asked]]
     of_turns: dict[str, Telling]

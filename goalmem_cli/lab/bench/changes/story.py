@@ -1,4 +1,4 @@
-"""Facts about people over months, and the turns that tell them: news, changes, corrections, ends and repeats."""
+"""Generated facts about people over months, and the turns that state them: new, changed, corrected, repeated, ended."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ SLOTS = (
 
 
 class Kind(StrEnum):
-    """How a telling changes the state: it is new, replaces a value, repeats it, or ends it."""
+    """What a statement does to a fact: it is new, replaces a value, repeats it, or ends it."""
 
     NEW = "new"
     CHANGE = "change"
@@ -89,7 +89,7 @@ RETURN = "return"
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a turn tells about a person; `value` holds from then on, or ends with `Kind.END`."""
+    """A turn's statement about a person; `value` holds from then on or, with `Kind.END`, no longer."""
 
     person: str
     slot: Slot
@@ -111,7 +111,7 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the time that it asks about (None: now), the right answer, and how that was told last."""
+    """A question, the time that it asks about (None: now), the right answer, and how that was stated last."""
 
     text: str
     person: str
@@ -124,13 +124,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One conversation, and what its turns tell, in order."""
+    """One conversation, and the statements of its turns in order."""
 
     conversation: Conversation
     tellings: tuple[Telling, ...]
 
     def state(self, person: str, slot: Slot, at: datetime | None = None) -> str | None:
-        """Return the value at a time (None: now); None if there was none or nobody had told it."""
+        """Return the value at a time (None: now); None if the fact had ended or was not stated yet."""
         told = [
             each
             for each in self.tellings
@@ -176,7 +176,7 @@ def questions_of(history: History, seed: int) -> Iterator[tuple[Asked, Asked]]:
 
 
 def _told_as(tellings: Sequence[Telling]) -> str:
-    """Return how the value that holds was told last: as a correction, again, as an end, as a return or a change."""
+    """Return how the present value was stated last: as a correction, repeat, end, return or change."""
     *before, last = tellings
     others = [place for place, each in enumerate(before) if each.holds != last.holds]
     is_return = bool(others) and any(each.holds == last.holds for each in before[: others[-1]])
@@ -185,6 +185,7 @@ def _told_as(tellings: Sequence[Telling]) -> str:
 
 
 def _history(name: str, facts: int, chance: random.Random) -> History:
+    """Return a conversation of two people with `facts` statements, three in four turns; the other turns are chatter."""
     people = chance.sample(PEOPLE, 2)
     moment = datetime(2022, 1, 3, 18, 30) + timedelta(days=chance.randrange(300))
     now: dict[tuple[str, str], str | None] = {}
@@ -207,7 +208,7 @@ def _history(name: str, facts: int, chance: random.Random) -> History:
 
 
 def _told(person: str, now: dict[tuple[str, str], str | None], turn: Turn, chance: random.Random) -> Telling:
-    """Return what a person tells next, and update the current state."""
+    """Return a person's next statement, and update the present values in `now`."""
     slot = chance.choice(SLOTS)
     before = now.get((person, slot.name))
     kinds: Sequence[Kind] = [Kind.NEW]

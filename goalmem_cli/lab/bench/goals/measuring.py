@@ -1,4 +1,4 @@
-"""Keep goals over a made-up story, check them after each step by gold replies, and compare them with what is so."""
+"""Keep goals over a generated story, check them after each step by gold replies, and compare with the right answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VALUE = re.compile(r"^[xy] = (.+?)(?:;| \(F\d)")
 class GoldModel:
     """Replies to `plan_and_prove` and `check`. `asked` counts the requests.
 
-    It knows what each turn tells, but cites and believes only turns that are in the prompt.
+    It knows what each turn states, but uses only turns that are in the prompt.
     """
 
     def __init__(self, goals: Iterable[Standing], steps: Iterable[Step]) -> None:
@@ -58,6 +58,7 @@ class GoldModel:
         return [Completion(json.dumps(self._reply(request)), 1, 1) for request in requests]
 
     def _reply(self, request: Request) -> dict[str, object]:
+        """Return the gold reply: a plan with its proof if the plan is new, else the proof of the remaining steps."""
         if request.step == "check":
             return {"answers": "yes", "differs": ""}
         found = _QUESTION.search(request.growing)
@@ -75,7 +76,7 @@ class GoldModel:
         return proof | {"status": "look" if proof["groundings"] else "stop"}  # what was just settled leads on
 
     def _shown(self, prompt: str) -> list[tuple[str, Telling]]:
-        """Return the facts in the prompt that tell something, each with its number, in the order of time."""
+        """Return the facts in the prompt that state something, each with its number, in the order of time."""
         found, day = dict[str, Telling](), ""
         for line in prompt.splitlines():
             if heading := _HEADING.match(line):
@@ -89,6 +90,7 @@ class GoldModel:
     def _proof(
         self, goal: Standing, shown: Sequence[tuple[str, Telling]], settled: dict[str, str]
     ) -> dict[str, object]:
+        """Return groundings for the steps that are not settled, and a status: settled, or look for missing facts."""
         groundings, wanted = [], list[dict[str, object]]()
         person: str | None = goal.person
         value: str | None = None
@@ -122,13 +124,13 @@ class GoldModel:
 
 
 def _last(shown: Sequence[tuple[str, Telling]], person: str | None, slot: Slot) -> tuple[str, Telling | None]:
-    """Return the number of the last fact on a matter, and what it tells."""
+    """Return the number of the last fact about a person's slot, and its statement; None if there is none."""
     told = [(number, each) for number, each in shown if (each.person, each.slot.name) == (person, slot.name)]
     return told[-1] if told else ("", None)
 
 
 def _settled(tail: str) -> dict[str, str]:
-    """Return the steps that the prompt calls settled, with their values as it writes them."""
+    """Return step -> value for the steps that the prompt calls settled."""
     return dict(_SETTLED.findall(tail))
 
 
@@ -138,18 +140,19 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class GoalFigures:
-    """The results of all steps for one kind of goals.
+    """The results of all steps for one kind of goal.
 
     - `goals`: the number of goals. `checks`: goals times steps.
-    - `changes`: how often the right answer changed; `noticed`, those found without a model; `caught`, those after whose
-      check the goal had the new answer.
-    - `told`: how often a step told of a goal's matter, or made it forgotten; `repeats`, those without another answer.
-    - `untouched`: how often nothing told of it; `false_alarms`, those of them that were proved again. `beside` and
-      `false_beside` are those of them whose chat went on.
-    - `proved`: the goals proved again; `in_vain`, those whose answer stayed the same.
-    - `calls`: the model calls of the checks. `anew`: the calls of asking every goal anew at each step, from asking each
-      once at the end.
-    - `right`, `right_anew`: the goals whose answers are right at the end, as kept and asked anew.
+    - `changes`: how often the right answer changed. `noticed`: how many of these were proved again; `caught`: how many
+      then had the right answer.
+    - `told`: how often a turn about a goal's facts was added or forgotten. `repeats`: how many of these left the answer
+      unchanged.
+    - `untouched`: how often none was. `false_alarms`: how many of these were proved again. `beside`: how many of
+      `untouched` had new turns in the goal's chat; `false_beside`: how many of those were proved again.
+    - `proved`: the goals proved again; `in_vain`: how many kept their answers.
+    - `calls`: the model calls of the checks. `anew`: estimated calls if every goal were asked again at each step, from
+      asking each once at the end.
+    - `right`, `right_anew`: the goals with the right answer at the end, as kept and when asked again.
     """
 
     kind: str
@@ -172,14 +175,14 @@ class GoalFigures:
     right_anew: int = 0
 
     def plus(self, other: GoalFigures) -> GoalFigures:
-        """Return the sums of both, under this one's kind."""
+        """Return the sums of both, with this one's kind."""
         named = [each.name for each in fields(self)][1:]
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in named})
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The figures by kind and of all goals, the milliseconds of noticing per goal, and what was missed in words."""
+    """The results by kind and of all goals, milliseconds to notice changes per goal, and missed changes in words."""
 
     figures: tuple[GoalFigures, ...]
     milliseconds: float
@@ -188,14 +191,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _So:
-    """What is so of a goal's question: the right answer, and what that depends on."""
+    """The right answer to a goal's question, and the facts that it depends on."""
 
     answer: str | None
     matters: frozenset[Matter]
 
 
 def measure_goals(memory: Memory, story: Story, report: Progress = unwatched) -> Measured:
-    """Keep the story's goals in a new memory, let the steps happen, and check the goals after each.
+    """Keep the story's goals in a new memory, carry out the steps, and check the goals after each step.
 
     Raises:
         ModelError: the model has no reply.
@@ -218,7 +221,7 @@ class _Run:
         self._missed: list[str] = []
 
     def measured(self, report: Progress) -> Measured:
-        """Keep the goals, let the steps happen, and return the results."""
+        """Keep the goals, carry out the steps, and return the results."""
         from goalmem_cli.library.answering import Terms
 
         memory, story = self._memory, self._story
@@ -238,7 +241,7 @@ class _Run:
         return Measured((*rows, whole), 1000 * self._seconds / max(1, whole.checks), tuple(self._missed))
 
     def _take(self, number: int, step: Step) -> None:
-        """Let a step happen, and check the goals."""
+        """Carry out a step, and check the goals."""
         before = {name: self._so(goal) for name, goal in self._by_name.items()}
         self._told.tellings[:] = [each for each in self._told.tellings if each not in step.forgotten]
         self._told.tellings += step.tellings
@@ -259,7 +262,7 @@ class _Run:
         return _So(goal.answer(self._told), frozenset(goal.matters(self._told)))
 
     def _compare(self, number: int, step: Step, before: _So, checked: CheckedGoal) -> None:
-        """Count what a check found of a goal, beside what was so before the step and is so now."""
+        """Count the result of a goal's check, given the right answer before the step."""
         goal, answer, is_proved = self._by_name[checked.goal.name], checked.goal.state.answer, bool(checked.touched)
         now = self._so(goal)
         is_told = bool((before.matters | now.matters) & step.matters)
@@ -279,7 +282,7 @@ class _Run:
             self._missed.append(f"step {number}: {goal.question} ({how}) {found}, not {right}")
 
     def _end(self) -> None:
-        """Ask each goal anew, and count what is right."""
+        """Ask each goal again without its kept proof, and count the right answers."""
         from goalmem_cli.library.answering import Terms
 
         asking, steps = self._memory.asking(Terms()), len(self._story.steps)

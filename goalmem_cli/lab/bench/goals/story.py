@@ -1,7 +1,7 @@
-"""Made-up chats that grow step by step, and standing goals on what people tell in them.
+"""Generated chats that grow step by step, and goals about what people say in them.
 
 People speak about themselves, as in `bench changes`, and about a flatmate, who changes too. The chatter between names
-some of the same towns, firms and things, but says nothing that a goal asks for.
+some of the same towns, firms and things, but states nothing that a goal asks for.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ SINGLE, CLOSED, TWO_STEPS = "single", "closed", "two steps"
 class Standing:
     """A question to keep, with the plan that a good model writes.
 
-    `slots` are those of its steps: the first is about `person`, the second about the value of the first. `value` is
-    what a closed question asks about.
+    `slots` are what its steps ask for: the first about `person`, the second about the value of the first. `value` is
+    the value that a yes/no question asks about.
     """
 
     chat: str
@@ -96,7 +96,7 @@ class Standing:
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The variable that answers; none for a closed question."""
+        """The variable that answers; empty for a yes/no question."""
         return () if self.value is not None else ("xy"[len(self.slots) - 1],)
 
     def answer(self, told: Told) -> str | None:
@@ -112,7 +112,7 @@ class Standing:
         return None if then is None else then.holds
 
     def matters(self, told: Told) -> set[Matter]:
-        """Return what the answer depends on."""
+        """Return the facts that the answer depends on, as (person, slot name)."""
         last = told.last(self.person, self.slots[0])
         further = {(last.holds, slot.name) for slot in self.slots[1:] if last is not None and last.holds is not None}
         return {(self.person, self.slots[0].name)} | further
@@ -120,19 +120,19 @@ class Standing:
 
 @dataclass(slots=True)
 class Told:
-    """What the memory has been told, in order."""
+    """The statements that the memory holds, in order."""
 
     tellings: list[Telling] = field(default_factory=list)
 
     def last(self, person: str, slot: Slot) -> Telling | None:
-        """Return what was told last of a matter."""
+        """Return the last statement about a person's slot, or None."""
         told = [each for each in self.tellings if (each.person, each.slot.name) == (person, slot.name)]
         return told[-1] if told else None
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happens in a step: chats as long as they are then, what their new turns tell, and what is forgotten."""
+    """One step: the chats that grew, whole, the statements in their new turns, and the forgotten statements."""
 
     chats: tuple[Conversation, ...]
     tellings: tuple[Telling, ...]
@@ -140,12 +140,12 @@ class Step:
 
     @property
     def grown(self) -> set[str]:
-        """The chats that go on, and those that lose a turn."""
+        """The names of the chats that grow or lose a turn."""
         return {chat.name for chat in self.chats} | {each.turn.conversation for each in self.forgotten}
 
     @property
     def matters(self) -> set[Matter]:
-        """The matters that somebody mentions in the step, or that are forgotten."""
+        """The facts that are stated or forgotten in the step, as (person, slot name)."""
         return {(each.person, each.slot.name) for each in (*self.tellings, *self.forgotten)}
 
 
@@ -159,7 +159,7 @@ class Story:
 
 
 def made_up_story(goals: int, steps: int, seed: int) -> Story:
-    """Return a story with so many goals and steps; equal arguments give equal results."""
+    """Return a story with `goals` goals and `steps` steps; equal arguments give equal results."""
     chance = random.Random(f"goals {seed}")  # noqa: S311 - no secret, but the same each time
     count = -(-goals // GOALS_A_CHAT)
     names = _names(chance)
@@ -172,7 +172,7 @@ def made_up_story(goals: int, steps: int, seed: int) -> Story:
 
 
 def _step(number: int, chats: Sequence[_Chat], told: Told, chance: random.Random) -> Step:
-    """Let some chats go on; in every second step a few of the last tellings of a matter are forgotten."""
+    """Let some chats grow and return the step; every second step also forgets a few facts' last statements."""
     known = list({(each.person, each.slot.name): each for each in told.tellings}.values())
     forgotten = chance.sample(known, min(_MOST_FORGOTTEN, len(known))) if number % 2 else []
     grown = [chat for chat in chats if chance.random() < _SHARE_GROWN]
@@ -209,7 +209,7 @@ class _Chat:
         return Conversation(self._name, "made-up", tuple(self._turns), own_id=self._name)
 
     def session(self, *, early: bool = False) -> list[Telling]:
-        """Add a session to the chat, and return its tellings. Each matter is mentioned at most once in a session."""
+        """Add a session to the chat, and return its statements, at most one about each fact."""
         self._moment += timedelta(days=self._chance.randint(2, 9))
         self._session += 1
         told, done = list[Telling](), set[Matter]()
@@ -232,7 +232,7 @@ class _Chat:
         return told
 
     def goals(self) -> list[Standing]:
-        """Return the goals on this chat: single facts, closed questions, and questions of two steps."""
+        """Return the goals about this chat: single facts, yes/no questions, and questions of two steps."""
         made = []
         for person in self._people:
             one, other, asked = self._chance.sample(SLOTS, 3)
@@ -249,7 +249,7 @@ class _Chat:
         return made
 
     def _subject(self, speaker: str, done: set[Matter], *, early: bool) -> tuple[str, Slot] | None:
-        """Return the matter that the speaker mentions next: an own one or one of the flatmate."""
+        """Return the person and slot that the speaker mentions next, of self or flatmate; None if all are done."""
         matters = [(speaker, slot) for slot in (*SLOTS, FLATMATE)]
         if flatmate := self._now.get((speaker, FLATMATE.name)):
             matters += [(flatmate, THEIR_WORK)] * 2
@@ -261,6 +261,7 @@ class _Chat:
         return self._chance.choice(free) if free else None
 
     def _telling(self, person: str, slot: Slot, turn: Turn) -> Telling:
+        """Return a statement on the person's slot, of a random kind, in `turn`; update the present value."""
         before, chance = self._now.get((person, slot.name)), self._chance
         kind = Kind.NEW
         if before is not None:
@@ -275,6 +276,7 @@ class _Chat:
         return Telling(person, slot, value, kind, replace(turn, text=text))
 
     def _chatter(self) -> str:
+        """Return a text that states no fact that a goal asks for."""
         chance = self._chance
         if chance.random() < 0.5:
             return chance.choice(CHATTER)

@@ -1,8 +1,8 @@
 """Find the conversations in other languages, and write them out; every JSON file beside this module is one.
 
 They are in LoCoMo's form. A conversation says its `language` and its `author`. A question says its `language`, its
-`type`, `accepted` other ways to write the answer, and `told`: the words of its evidence that an answer is worked out
-from. One that cannot be answered has no evidence, and names as `distractors` the turns that come near.
+`type`, `accepted` other ways to write the answer, and `told`: the words in its evidence from which an answer is
+computed. An unanswerable question has no evidence; its `distractors` are turns that look relevant.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How much there is in one language; `in_english` and `unanswerable` are of the questions."""
+    """Counts for one language; `in_english` and `unanswerable` count questions."""
 
     conversations: int
     turns: int
@@ -60,7 +60,7 @@ def write_talks(out: Path, chosen: Sequence[Talk]) -> list[Path]:
 
 
 def counted(chosen: Sequence[Talk], cases: Sequence[Case]) -> dict[str, Counted]:
-    """Return what there is of each language; `cases` are the questions of these conversations."""
+    """Return language code -> counts; `cases` are the questions of the conversations `chosen`."""
     languages = sorted({talk.language for talk in chosen})
     return {each: _counted([talk for talk in chosen if talk.language == each], _of(each, cases)) for each in languages}
 

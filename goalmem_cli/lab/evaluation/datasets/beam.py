@@ -57,6 +57,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 def _case(
     question: Node, id_: str, conversation: str, ability: str, known: Collection[str], repairs: Counter[str]
 ) -> Case:
+    """Return a chat's question in the category of its ability, and count repairs; raises InputError."""
     key = next((key for key in _ANSWERS if question.has(key)), _ANSWERS[0])
     rubric = question.child("rubric")
     return Case(

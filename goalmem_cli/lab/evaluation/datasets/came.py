@@ -71,6 +71,7 @@ def answer_set(text: str) -> tuple[str, ...]:
 def _case(
     question: Node, name: str, conversation: str, asker: str | None, known: Collection[str], repairs: Counter[str]
 ) -> Case:
+    """Return a trajectory's question and count repairs; `known` are the labels of its turns. Raises InputError."""
     answers = _answers(question.required("answer"), repairs)
     about = {node.optional_name() for node in _elements(question.child("question_turn_ids"))}
     repairs[Repair.PART_ASKED] += bool(about) and not about >= set(known)
@@ -100,6 +101,7 @@ def _answers(node: Node, repairs: Counter[str]) -> list[str]:
 
 
 def _category(node: Node) -> str:
+    """Return the code of a question type, written in any accepted way; raises InputError."""
     written = (node.optional_name() or "").casefold()
     match = _TYPE.fullmatch(written)
     code = f"type_{match[1]}" if match else next((code for code, name in CATEGORIES.items() if name == written), None)
@@ -121,6 +123,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
+    """Return the items of an answer; of a plan ("Stay at A; Visit B and C") only the names."""
     parts = _SEPARATORS.split(text.strip())
     if len(parts) == 1 and not _SLOT.match(text):
         return _COMMAS.split(parts[0])

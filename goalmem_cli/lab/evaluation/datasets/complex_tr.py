@@ -42,6 +42,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
+    """Return a row's question, and count repairs; raises InputError if the row has another layout."""
     facts = facts_of(row)
     conversation = name_of(facts)
     name = row.child("id").optional_name() or f"{conversation}:{number}"

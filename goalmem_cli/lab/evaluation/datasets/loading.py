@@ -282,6 +282,7 @@ def _folder_of(path: Path, files: tuple[str, str]) -> Path:
 
 
 def _digest(path: Path) -> str:
+    """Return the file's hash; raises InputError if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "blake2b").hexdigest()

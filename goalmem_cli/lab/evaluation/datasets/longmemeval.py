@@ -47,6 +47,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def _case(question: Node, repairs: Counter[str]) -> Case | None:
+    """Return a record's question, None if its haystack has no text; raises InputError for another layout."""
     node = question.required("question_id")
     name = node.optional_name()
     if name is None:

@@ -52,6 +52,7 @@ def read_cases(benchmark: Multihop, source: Source, repairs: Counter[str]) -> It
 
 
 def _case(row: Node, benchmark: Multihop, repairs: Counter[str]) -> Case:
+    """Return a row's question, and count repairs; raises InputError if the row has another layout."""
     paragraphs = paragraphs_of(row, benchmark)
     name = row.required(benchmark.id).filled_text()
     answers = _answers(row, repairs)

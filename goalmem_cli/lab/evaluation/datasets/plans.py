@@ -69,6 +69,7 @@ def _step(node: Node, known: Collection[str], subgoals: int | None = None) -> Go
 
 
 def _atom(node: Node) -> str:
+    """Return the text of an atom; raises InputError if it is none."""
     text = node.filled_text()
     try:
         parse_atom(text)

@@ -47,7 +47,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
 
 
 def read_prompts(source: Source) -> Iterator[tuple[str, str]]:
-    """Yield the own prompt of each question that has one, with the question's id.
+    """Yield (case id, the benchmark's own prompt) for each question that has one.
 
     Raises:
         InputError: the text is not JSON. A row with another layout is skipped if the source allows it.
@@ -64,6 +64,7 @@ def _id(facts: Sequence[str], number: int) -> str:
 
 
 def _case(row: Node, number: int, repairs: Counter[str]) -> Case:
+    """Return a row's question, and count repairs; raises InputError if the row has another layout."""
     facts = facts_of(row)
     name = name_of(facts)
     answer, answers = _answer(row.required("label"), repairs)

@@ -30,10 +30,15 @@ Q_GT_FULL, questions whose evidence other turns outdo, and Q_ZERO.
 def label_agreement(
     chosen: Collection[str], labels: Mapping[Place, Collection[str]], evidence: Collection[Place]
 ) -> dict[str, float]:
-    """Return the diagnostics of one question: `labels` are those of each turn, `evidence` the turns that answer it.
+    """Return how the labels chosen for a question fit the labels of its evidence; empty without evidence.
 
-    A turn's overlap is the number of chosen labels that it has, and its coverage their share. Evidence without labels
-    has no overlap. An overlap of nothing is no maximum.
+    `labels` are those of each turn. A turn's overlap is the number of chosen labels that it has, its coverage their
+    share; both are 0 for a turn without labels. The maximum is the largest overlap of any turn.
+
+    - `at_max`: 1 if an evidence turn has the maximum, which must be above 0; `dominant`: the share of the evidence that
+      has it.
+    - `coverage`, `best_coverage`: the mean and the largest coverage of the evidence; `full`: 1 if the latter is 1.
+    - `outdone`: 1 if another turn has a larger overlap than all evidence; `zero`: 1 if no turn has any chosen label.
     """
     overlap = {place: len(set(chosen).intersection(own)) for place, own in labels.items()}
     gold = [overlap.get(place, 0) for place in evidence]
@@ -108,9 +113,9 @@ def _with_bounds(table: tuple[int, int, int, int], seed: int) -> Interval | None
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """How a score goes with marks made by hand over `n` answers (REMem's Table 7).
+    """How a score correlates with marks made by hand over `n` answers (REMem's Table 7).
 
-    `mean` is the score's. Both coefficients are None where all scores, or all marks, are the same.
+    `mean` is the score's. Both coefficients are None if all scores, or all marks, are the same.
     """
 
     mean: float

@@ -53,6 +53,7 @@ def token_f1(prediction: str, answer: str) -> float:
 
 
 def _named(prediction: str, gold: set[str]) -> list[str]:
+    """Return the normalised items that the prediction names; a part that equals a gold item is not split."""
     found: list[str] = []
     for part in _PARTS.split(prediction):
         if bare_text(part) in gold:

@@ -54,8 +54,8 @@ def paired(left: Sequence[float], right: Sequence[float], seed: int = 0, resampl
 class PairedTest:
     """A paired t-test: the mean difference with its bootstrap interval, t, the two-sided p, and the effect size.
 
-    `effect` is Cohen's d of the differences: their mean by their standard deviation. All three are None for fewer than
-    two questions, and where all differences are the same.
+    `effect` is Cohen's d of the differences: their mean by their standard deviation. `t`, `p` and `effect` are None for
+    fewer than two questions, and if all differences are the same.
     """
 
     difference: Interval

@@ -1,7 +1,7 @@
 """Compare the reasoning of `goal-mem` with a question's gold plan.
 
-The final plan is judged: the decomposition of the last attempt that has one. If a plan was grounded, it is that one,
-and the substitution of the trace belongs to it.
+The final plan is judged: the decomposition of the last attempt that has one. A plan that was grounded is always the
+last, and the substitution of the trace belongs to it.
 """
 
 from __future__ import annotations
@@ -102,6 +102,7 @@ def _places(case: Case, steps: Iterable[GoldStep]) -> set[Place]:
 
 
 def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
+    """Return `PlanQuality.subgoal_match` of an attempt; None without gold subgoals."""
     gold = list(dict.fromkeys(plain_words(step.text) for step in plan.subgoals))
     found = [plain_words(text) for text in attempt.plan]
     if not gold:
@@ -111,6 +112,7 @@ def _subgoal_match(plan: GoldPlan, attempt: Attempt) -> float | None:
 
 
 def _bindings_right(plan: GoldPlan, trace: Trace) -> float | None:
+    """Return `PlanQuality.bindings_right`; None if the gold plan binds no answer variable."""
     steps = (*plan.subgoals, *plan.refinements)
     gold = [
         value

@@ -44,6 +44,7 @@ def _has_values(predicted: object, gold: Mapping[str, object]) -> bool:
 
 
 def _are_same(predicted: Sequence[str], gold: Sequence[str], *, in_any_order: bool = False) -> bool:
+    """Say whether the values are the same, in order or `in_any_order`."""
     if len(predicted) != len(gold):
         return False
     if not in_any_order:
@@ -74,6 +75,7 @@ def _items(value: object) -> list[str]:
 
 
 def _parts(value: object) -> Iterator[str]:
+    """Yield the normalised parts of a value, with the keys of a dictionary in sorted order."""
     if isinstance(value, list | tuple):
         for part in value:
             yield from _parts(part)

@@ -13,7 +13,7 @@ from goalmem_cli.records import Usage
 
 
 def estimated(left: Mapping[Row, int], calls: Mapping[str, tuple[int, int]], seconds_per_call: float) -> str:
-    """Return the cost of the questions left in words; `calls` gives each reasoner's least and most calls a question."""
+    """Return the cost of the remaining questions in words; `calls` are each reasoner's least and most per question."""
     least, most = (sum(count * calls[row.reasoner][end] for row, count in left.items()) for end in (0, 1))
     numbers = dict.fromkeys((f"{least:,}", f"{most:,}"))
     first, last = say_duration(least * seconds_per_call), say_duration(most * seconds_per_call)
@@ -48,7 +48,7 @@ def foreseen_index(backbone: str, outlook: Outlook) -> Cost:
 
 
 def foreseen_answers(reasoner: str, backbone: str, questions: int, calls: tuple[int, int], tried: Usage) -> Cost:
-    """Return the cost of `questions` questions with `calls` calls each, taking every call as long as the one tried."""
+    """Return the cost of `questions` questions with `calls` calls each, if each call costs as much as the one tried."""
     tokens = (tried.prompt_tokens + tried.completion_tokens) / max(1, tried.calls)
     least, most = (questions * number for number in calls)
     return Cost(reasoner, backbone, questions, (least, most), (round(least * tokens), round(most * tokens)))

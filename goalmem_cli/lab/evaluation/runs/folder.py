@@ -165,6 +165,7 @@ class RunFolder:
             self._lock.release()
 
     def _acquire(self) -> None:
+        """Take the run's lock; raises StoreLocked at once if another process has it."""
         with reporting(self.path, HINT):
             try:
                 self._lock.acquire(timeout=0)
@@ -295,6 +296,7 @@ def _read(file: Path, kind: type[T]) -> Iterator[T]:
 
 
 def _records(lines: Iterable[bytes], kind: type[T], file: Path) -> Iterator[T]:
+    """Yield the records of complete lines; stop at an incomplete one. Raises InputError for a damaged line."""
     for number, line in enumerate(lines, 1):
         if not line.endswith(b"\n"):
             return
@@ -308,6 +310,7 @@ def _records(lines: Iterable[bytes], kind: type[T], file: Path) -> Iterator[T]:
 
 
 def _rebuilt(kind: type[T], value: Any, file: Path, place: str) -> T:
+    """Return the record of a JSON value; raises InputError if it does not fit `kind`."""
     try:
         record = rebuild(kind, value)
     except (TypeError, ValueError, KeyError, AttributeError) as error:

@@ -72,7 +72,7 @@ def steps_of(format: str, style: Style) -> tuple[str, ...]:  # noqa: A002 - the 
 class Judging:
     """The number of verdicts of a judged run, by origin.
 
-    - `asked`: asked of the model; `unreadable`: those of them without a mark.
+    - `asked`: asked of the model; `unreadable`: how many of these got no mark.
     - `refused`: settled without a call, because nothing was answered.
     - `known`: existed before.
     - `unjudged`: answers without a verdict, because the question has no gold answer or only a refusal is right.
@@ -157,11 +157,11 @@ class Judge:
         return is_answered and self.step_of(paper.case) is not None
 
     def verdicts(self, papers: Sequence[Paper]) -> list[list[Verdict]]:
-        """Return each paper's verdicts in the order of its passes; none if `step_of` gives no prompt.
+        """Return each paper's verdicts in the order of its passes; empty if `step_of` gives no prompt.
 
-        All passes of all papers go to the model in one call; those with unusable replies in one more. After that
-        `is_right` is None and `reply` gives the reason, as for a prompt that is too long. A refusal needs no call: it
-        is right if the question is unanswerable, else wrong.
+        All passes of all papers go to the model in one call, and those with unusable replies in a second one. If the
+        reply is unusable again, or the prompt is too long, `is_right` is None and `reply` gives the reason. A refusal
+        needs no call: it is right if the question is unanswerable, else wrong.
 
         Raises:
             ModelError: the model cannot be used.
@@ -196,6 +196,7 @@ class Judge:
         return [self._verdict(paper.answered, number, is_right, REFUSED) for number in paper.numbers]
 
     def _marked(self, paper: Paper, marking: _Marking) -> list[Verdict]:
+        """Return a verdict for each pass of the paper, from its marks."""
         rules = self._prompts[marking.step].hash
         return [
             replace(
@@ -221,6 +222,7 @@ class Judge:
                 marking.take(requests, reply, is_strict=self.style == "strict")
 
     def _marking(self, paper: Paper) -> _Marking:
+        """Return the paper with the texts for its prompt; nuggets that are marked one by one are its parts."""
         step, case = self.step_of(paper.case) or "", paper.case
         trace = paper.answered.trace
         said = reason_line(trace) if _shows_conflict(paper) else prediction(trace)
@@ -232,6 +234,7 @@ class Judge:
         return _Marking(step, texts, paper.numbers, [{}])
 
     def _request(self, marking: _Marking, each: Pass) -> Request:
+        """Return the request for one pass over one part, with the problem of the previous reply, if any."""
         number, place = each
         inputs = {**marking.texts, **marking.parts[place], "problem": quotable(marking.marks[each][1])}
         if self._format == LONGMEMEVAL:
@@ -247,7 +250,7 @@ class Judge:
 
 
 def _shows_conflict(paper: Paper) -> bool:
-    """Say whether the answer shows both sides of a conflict to a question of BEAM that asks for that."""
+    """Say whether the answer shows both sides of a conflict, and the case is BEAM's question about a contradiction."""
     return bool(paper.answered.trace.conflict) and paper.case.category == CONTRADICTIONS
 
 
@@ -261,6 +264,7 @@ class _Marking:
         numbers: Sequence[int],
         parts: Sequence[Mapping[str, object]],
     ) -> None:
+        """Take the prompt's name and texts, the passes' numbers, and the parts that are asked about separately."""
         self.step = step
         self.texts = texts
         self.parts = parts
@@ -292,6 +296,7 @@ class _Marking:
         self.open_passes = [place for place in self.open_passes if self.marks[place][0] is None]
 
     def _read(self, request: Request, completion: Completion, number: int) -> Mark:
+        """Return the mark and the text of a reply; where it numbers nuggets, the mark is computed from the numbers."""
         if self.step not in _NUMBERED:
             return _read(request, completion)
         named, problem = _read_numbers(request, completion, len(self.nuggets))

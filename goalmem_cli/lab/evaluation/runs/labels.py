@@ -71,7 +71,7 @@ def _marked(row: Row, answers: Iterable[AnswerKey]) -> tuple[AnswerKey, bool]:
     """Return the answer of a row and its mark; a column may be empty if the run has only one value for it.
 
     Raises:
-        ValueError: the row is none, there is no such answer, or several, or no mark.
+        ValueError: the row is invalid, has no mark, or matches no answer or several.
     """
     if isinstance(row, csv.Error):
         raise ValueError(f"not a row of a CSV file: {row}")

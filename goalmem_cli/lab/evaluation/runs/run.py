@@ -94,7 +94,7 @@ class Verdict:
     - `judge`, `prompt`: the names of its model and of its prompt (``standard``, ``strict``).
     - `weights`, `rules`: the hashes of model and prompt text; "" if nothing was asked.
     - `score`: the mean mark (0 to 1) of the answer's nuggets, or the mark of their order, for datasets with nuggets;
-      the F1 of its items where a judge counts the right ones, of which `precision` is the share.
+      the F1 of its items if a judge counts the right ones, and then `precision` is their share.
     - `usage`: the cost including a retry. It has no seconds, because many answers share a call.
     """
 
@@ -133,9 +133,9 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """What a backbone had after it was indexed for the run: in how many graphs, that is scopes, and how much in all.
+    """The size of a backbone after it was indexed for the run: the number of graphs (one per scope), and total counts.
 
-    `peak` is the most memory, in bytes, that the process had until then, a model in it included; 0 if unknown.
+    `peak` is the most memory, in bytes, that the process had until then, including a model in it; 0 if unknown.
     """
 
     backbone: str

@@ -36,7 +36,7 @@ class ChoosesLabels(Protocol):
     """A backbone that labels turns and chooses labels for a query, as STITCH does."""
 
     def labelled(self, query: Query) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[str]]]:
-        """Return the labels chosen for the query, and those of each labelled turn by its conversation and label."""
+        """Return the labels chosen for the query, and (conversation, turn's label) -> labels of each labelled turn."""
         ...
 
 
@@ -136,7 +136,7 @@ class Memory:
         return [hits[unit] for unit in wanted if unit in hits]
 
     def prompt(self, question: Question) -> str:
-        """Return the benchmark's own prompt for the case from which this question object was made; "" without one."""
+        """Return the benchmark's own prompt for a question that `Memory.question` returned; "" if there is none."""
         if id(question) not in self._asked:
             return ""
         return self._prompts.get(self._asked[id(question)][1].id, "")
@@ -239,7 +239,7 @@ def unanswered(done: Collection[object], cases: Sequence[Placed], row: Row) -> i
 
 
 def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of: int) -> Callable[[Result], None]:
-    """Return a function that appends a result to the run and reports the progress; `left` of `of` are still to do."""
+    """Return a function that appends a result to the run and reports progress; `left` of `of` results are missing."""
     numbers = count(of - left + 1)
 
     def keep(result: Result) -> None:
@@ -250,6 +250,7 @@ def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of:
 
 
 def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answered:
+    """Return the answer to a case; a prompt that is too long gives a failed trace."""
     question = memory.question(case)
     try:
         trace = reasoner.answer(question)
@@ -278,7 +279,10 @@ def _queries(
 def _labelled(
     backbone: Backbone, query: Query, case: Case, kind: QueryKind
 ) -> tuple[tuple[str, ...], Mapping[str, float]]:
-    """Return the labels that a backbone with labels chose for a question, and how they agree with the evidence's."""
+    """Return the labels that the backbone chose for a question, and how they fit the labels of its evidence.
+
+    Both are empty for a backbone without labels.
+    """
     own = found_by(backbone)
     if kind is not QueryKind.QUESTION or not isinstance(own, ChoosesLabels):
         return (), {}

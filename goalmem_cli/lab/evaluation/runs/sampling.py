@@ -64,6 +64,7 @@ def _random(cases: Sequence[Case], limit: int, chance: random.Random) -> list[Ca
 
 
 def _stratified(cases: Sequence[Case], limit: int, chance: random.Random) -> list[Case]:
+    """Return `limit` cases in order, with each category's share kept (largest remainders) and drawn at random."""
     strata: dict[str, list[int]] = {}
     for index, case in enumerate(cases):
         strata.setdefault(case.category, []).append(index)

@@ -90,7 +90,7 @@ def compared(first: Marks, second: Marks, left_out: Iterable[AnswerKey] = ()) ->
 
 
 def correlations(run: Run, labels: Labels) -> dict[str, Correlation]:
-    """Return how each automatic score goes with the marks made by hand, over the answers that have both."""
+    """Return how each automatic score correlates with the marks made by hand, over the answers that have both."""
     scores = {
         (case, row.reasoner, row.backbone): each for row in summarise(run).rows for case, each in row.scores.items()
     }
@@ -115,6 +115,7 @@ def other_answers(run: Run, other: Run) -> set[AnswerKey]:
 
 
 def _marks(name: str, answers: Mapping[AnswerKey, Sequence[Verdict]]) -> Marks:
+    """Return the marks by the majority of each answer's verdicts, and count the answers without a majority."""
     marks: dict[AnswerKey, bool] = {}
     refusals = unread = split = 0
     for key, verdicts in answers.items():

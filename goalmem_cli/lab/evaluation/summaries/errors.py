@@ -44,10 +44,10 @@ class ErrorClass(StrEnum):
 
 
 def measure(format: str, scores: Collection[str]) -> str:  # noqa: A002
-    """Return the name of the one of these scores that says how right an answer is; "" if there is none.
+    """Return which of these scores says how right an answer is, or "" if none does.
 
-    It is the judge's, where it has said it. Else exact match decides for Test of Time, where a wrong number of days
-    shares words with the right one; elsewhere F1 does, of the set where the answer is one.
+    The judge's score comes first. Without a judge it is exact match for Test of Time, where a wrong number of days
+    shares words with the right one. For other datasets it is F1: of the set if the answer is a set, else of words.
     """
     names = ("judge", "exact") if format == TOT else ("judge", "set_f1", "f1")
     return next((name for name in names if name in scores), "")
@@ -56,7 +56,8 @@ def measure(format: str, scores: Collection[str]) -> str:  # noqa: A002
 def mark(case: Case, format: str, scores: Scores) -> float | None:  # noqa: A002
     """Return how right an answer is, from 0 to 1; None if it has no score. `RIGHT` or more is right.
 
-    It is the score that `measure` names, and of an unanswerable question without a judge whether it was refused.
+    The mark is the score that `measure` names. For an unanswerable question without a judge it is 1 if it was refused,
+    else 0.
     """
     name = measure(format, scores)
     return scores.get("refused" if case.is_unanswerable and name != "judge" else name)

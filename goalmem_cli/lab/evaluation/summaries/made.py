@@ -1,4 +1,4 @@
-"""The papers' tables with what runs measured in their cells; a cell that was not measured says why."""
+"""The papers' tables filled with measured figures; a cell without a figure says why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = tuple[str | None, str | None, frozenset[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What was measured and what the paper reports, in the units of `Reported`; `missing` says why nothing was."""
+    """The measured and the reported figure, in the units of `Reported`; `missing` says why none was measured."""
 
     measured: float | None
     reported: float | None
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A table, or the part of it for one benchmark. A row is the method and the paper's model, and its cells.
+    """A table, or its part for one benchmark; each row has the method, the paper's model, and the cells.
 
     `measured` are the models and embedders of the runs that fill it.
     """
@@ -47,9 +47,9 @@ OTHER = "goalmem's run is of another model or embedder"
 
 
 def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
-    """Return a paper's table with every row and column, filled in from the runs; nothing for one without rows.
+    """Return a paper's table with all rows and columns, filled from the runs; empty if the table has no rows.
 
-    Of rows that differ only in the model or the embedder, the runs fill the first.
+    If rows differ only in the model or the embedder, the runs fill the first of them.
     """
     papers, tables = read_tables()
     parts: dict[tuple[str, tuple[Column, ...]], list[_Filling]] = {}
@@ -61,6 +61,7 @@ def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
 
 
 def _part(title: str, fillings: Sequence[_Filling]) -> Made:
+    """Return the part of a table for one benchmark; rows that differ only in the model are filled once."""
     table, rows = fillings[0].table, list[tuple[str, str, tuple[Cell, ...]]]()
     filled, measured = set[Kind](), dict[str, None]()
     for each in fillings:
@@ -79,7 +80,7 @@ def _models(summary: Summary) -> str:
 
 
 def values_of(summary: Summary, row: Row) -> Values:
-    """Return what a row measured, under the names of `published.yaml`."""
+    """Return the figures of a measured row, under the names of metric and category in `published.yaml`."""
     found: dict[tuple[str, str], float] = {(name, ""): each.mean for name, each in row.metrics.items()}
     for code, category in row.by_category.items():
         found |= {(name, code): each.mean for name, each in category.metrics.items()}
@@ -106,6 +107,7 @@ def values_of(summary: Summary, row: Row) -> Values:
 
 
 def _sizes(summary: Summary, row: Row) -> Iterator[tuple[str, float]]:
+    """Yield (name, figure) of a row's number of questions, its indexing, and the size of its graphs."""
     yield from (("questions", summary.cases), ("index seconds", row.indexing.seconds))
     if (grown := row.grown) is not None:
         yield from (("graphs", grown.graphs), *((("memory", grown.peak),) if grown.peak else ()))
@@ -125,18 +127,18 @@ class _Filling:
 
     @property
     def kind(self) -> Kind:
-        """What a run must be to fill the row, but for its model and its embedder."""
+        """The backbone, reasoner and settings of a run that fills the row; its model and embedder may differ."""
         return self.line.backbone, self.line.reasoner, frozenset(self.table.needed(self.line).items())
 
     def cells(self, fitting: Fitting, missing: str) -> tuple[Cell, ...]:
-        """Return the row's cells, filled from the rows that fit; if there are none, with why."""
+        """Return the row's cells, filled from the rows in `fitting`; empty cells say why, `missing` if none fits."""
         return tuple(
             self._cell(column, None if figure is None else column.share(figure), fitting, missing)
             for column, figure in zip(self.table.columns, self.line.figures, strict=True)
         )
 
     def fitting(self) -> tuple[Fitting, str]:
-        """Return the measured rows with the settings that the row needs, or why there are none."""
+        """Return the measured rows with the settings that the table's row needs; if there are none, the reason."""
         line = self.line
         if not (line.backbone and line.reasoner):
             own = f"the paper ran a package that is not goalmem's {line.backbone}"
@@ -153,6 +155,7 @@ class _Filling:
         return fitting, "" if fitting else "; ".join(apart[0]) if apart else "not run"
 
     def _cell(self, column: Column, reported: float | None, fitting: Fitting, missing: str) -> Cell:
+        """Return the cell of a column from the first row that has its figure, else with the reason."""
         if column.missing:
             return Cell(None, reported, column.missing)
         subsets = {each.subset.casefold() for each in self.table.columns} - {""}
@@ -168,9 +171,9 @@ class _Filling:
 
 
 def _parts(summary: Summary, subsets: Set[str]) -> set[str]:
-    """Return of which parts of its benchmark a run is: "" if a source is of none that its name tells.
+    """Return which of the `subsets` of its benchmark a run used; "" stands for a source whose name tells none.
 
-    A file's name has the part as a word. If it has none, its folder's has, unless the name is the whole benchmark's.
+    A subset is a word in the file's name or, unless that name has the benchmark's, in its folder's name.
     """
     found = set[str]()
     for source in summary.manifest.sources:
@@ -185,6 +188,7 @@ def _words(name: str) -> set[str]:
 
 
 def _why(column: Column, row: Row) -> str:
+    """Return why a measured row lacks the column's figure."""
     if (title := column.category.partition(": ")[0]) in PARTS and title not in row.by_part:
         return "its questions are not sorted (--judge)"
     if column.category and column.category not in row.by_category:

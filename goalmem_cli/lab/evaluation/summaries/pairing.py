@@ -1,4 +1,4 @@
-"""Paired tests of rows against one of them, over the questions that both answer, also of other models and runs."""
+"""Paired tests of rows against one of them, over the questions that both answer; models and runs may differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from goalmem_cli.lab.evaluation.summaries.summary import PAIRED, Row, Summary, d
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """How a row differs from another in a metric; `run` is the number of its run among those given, from 1."""
+    """The difference of a row to another in a metric; `run` is the number of its run among the given ones, from 1."""
 
     run: int
     name: str
@@ -24,10 +24,11 @@ class Pairing:
 def against(summaries: Sequence[Summary], named: str) -> list[Pairing]:
     """Return the tests of all other rows against the row named ``REASONER over BACKBONE``, the first of that name.
 
-    ``2: REASONER over BACKBONE`` names that of the second run. Only questions of the same id, of both rows, count.
+    ``2: REASONER over BACKBONE`` names a row of the second run. Only questions that both rows have, by id, are
+    compared.
 
     Raises:
-        UsageError: there is no such row, or no other has a question of it.
+        UsageError: there is no row of that name, or no other row shares a question with it.
     """
     rows = [(place, summary, row) for place, summary in enumerate(summaries, 1) for row in summary.rows if row.scores]
     names = [(place, f"{row.name} over {row.backbone}") for place, _, row in rows]
@@ -57,11 +58,10 @@ def _test(row: Row, base: Row, metric: str) -> PairedTest | None:
 
 
 def ablations(members: Sequence[tuple[Summary, Row]]) -> dict[int, dict[int, dict[str, Interval]]]:
-    """Return the mean differences of systems that lack something to the whole one, question by question.
+    """Return index of a whole system -> index of its variant -> metric -> mean difference, question by question.
 
-    By the place of the whole, then by that of the one that lacks something. A variant of a matrix is compared with what
-    it is a variant of, and a run whose backbone or reasoner was told something of its own with the run that was told
-    the least of it, and all else the same.
+    Indexes are places in `members`. A matrix's variant is compared with its original. A run with own settings of its
+    backbone or reasoner is compared with the run that has the fewest of these, if all else is equal.
     """
     found: dict[int, dict[int, dict[str, Interval]]] = {}
     for at, (_, row) in enumerate(members):
@@ -73,13 +73,13 @@ def ablations(members: Sequence[tuple[Summary, Row]]) -> dict[int, dict[int, dic
 
 
 def kind_of(others: Iterable[tuple[Summary, Row]]) -> str:
-    """Return what rows are that are compared with a whole: variants, if one is of a run that was told more."""
+    """Return the title of the comparisons: "Variants" if a row has more own settings than the whole, or "Ablations"."""
     is_told_more = any(summary.told(row)[:2] == (row.reasoner, row.backbone) for summary, row in others)
     return "Variants" if is_told_more else "Ablations"
 
 
 def _is_whole(one: tuple[Summary, Row], other: tuple[Summary, Row]) -> bool:
-    """Say whether one row is of the whole system of which the other lacks, or was told, something."""
+    """Say whether the first row is the whole system, of which the second is a variant or has more own settings."""
     (summary, row), (its, variant) = one, other
     original = its.told(variant)[:2]
     if row is variant or row.queries or variant.queries or (row.reasoner, row.backbone) != original:
@@ -92,7 +92,7 @@ def _is_whole(one: tuple[Summary, Row], other: tuple[Summary, Row]) -> bool:
 
 
 def _told(summary: Summary, row: Row, *, is_own: bool) -> Set[tuple[str, str]]:
-    """Return the settings of a row's own reasoner and backbone, or those of no reasoner and no backbone."""
+    """Return the settings (name, value) of the row's reasoner and backbone; unless `is_own`, those of neither."""
     reasoner, backbone, told = summary.told(row)
     owners = (reasoner, backbone) if is_own else ("",)
     return {(name, value) for name, value in told.items() if name.rpartition(".")[0] in owners}

@@ -1,4 +1,4 @@
-"""Scores by other parts than the categories: by language, by kind of question, and by what it needs to know of time."""
+"""Scores by other divisions than categories: language, kind of question, and what it needs to know about time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PARTS: Mapping[str, Callable[[Case], str]] = {
 
 
 def by_part(cases: Mapping[str, Case], scores: Mapping[str, Scores]) -> dict[str, dict[str, Part]]:
-    """Return the figures of each part in a row; a division that the dataset does not have is left out."""
+    """Return division -> part -> figures of one row; divisions that the dataset lacks are left out."""
     found: dict[str, dict[str, Part]] = {}
     for title, named in PARTS.items():
         members: dict[str, list[Scores]] = {}

@@ -233,6 +233,7 @@ def _check(table: Table, papers: Mapping[str, Paper]) -> None:
 
 
 def _figures(table: Table, paper: Paper) -> Iterator[Reported]:
+    """Yield the figures of a table; empty cells are left out."""
     for line in table.rows:
         for column, figure in zip(table.columns, line.figures, strict=True):
             if figure is not None:

@@ -1,6 +1,6 @@
-"""Which commands make the tables of a paper: they follow from the rows of `published.yaml` and what these need.
+"""The commands that reproduce the tables of a paper, derived from the rows of `published.yaml` and their settings.
 
-`tables.yaml` beside it has what does not follow: the tables without rows there, and what still differs.
+`tables.yaml` beside it has the rest: tables without rows there, and the differences that remain.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class Command:
         return found
 
     def words(self, file: str) -> list[str]:
-        """Return the command's words behind `goalmem`; backbones' and reasoners' own settings are not among them."""
+        """Return the command's words after `goalmem`, without own settings of backbones and reasoners."""
         named = ["--backbone", ",".join(self.backbones), "--reasoner", ",".join(self.reasoners)]
         return ["eval", file, *named, *self.flags, *self.options.split()]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What holds for all tables of a paper: flags by benchmark, the tokens it takes, and what still differs."""
+    """What holds for all tables of a paper: flags by benchmark, the tokens needed, and the remaining differences."""
 
     tokens: str
     differs: tuple[str, ...]
@@ -75,7 +75,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A table as `tables.yaml` has it; `besides` are the columns that no row has, each with the reason."""
+    """A table in `tables.yaml`; `besides` are the columns that no row has, each with the reason."""
 
     paper: str
     table: int
@@ -88,7 +88,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a paper: the charts on a report's page that show it, and the tables whose runs they are over."""
+    """A figure of a paper: the charts on a report's page that show it, and the tables whose runs it needs."""
 
     paper: str
     figure: int
@@ -101,9 +101,9 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """A table, the commands that make its rows, the models that the paper took, and the rows that goalmem lacks.
+    """A table, the commands that measure its rows, the paper's models, and the rows that goalmem lacks.
 
-    `is_sorted`: its columns are those of questions that a model has sorted.
+    `is_sorted`: its columns need questions that a model has sorted.
     """
 
     listed: Listed
@@ -152,13 +152,13 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
 
 @dataclass(slots=True)
 class _Group:
-    """Rows that one set of settings suits."""
+    """Rows that can be measured with the same settings."""
 
     settings: dict[str, str]
     pairs: list[Pair] = field(default_factory=list)
 
     def suits(self, pair: Pair, needed: Mapping[str, str]) -> bool:
-        """Say whether the row can be measured with the group's settings, and the group's rows with what it needs."""
+        """Say whether the row can join the group: settings that they do not share concern neither's measurements."""
         for name in {*needed, *self.settings}:
             here, there = self.settings.get(name), needed.get(name)
             concerned = self.pairs if here is None else [pair]
@@ -173,7 +173,7 @@ def _concerns(name: str, pair: Pair) -> bool:
 
 
 def _commands(rows: Sequence[tuple[Table, Line]], told: Told) -> Iterator[Command]:
-    """Yield the commands for the rows: as few as measure each with just what it needs, and nothing else."""
+    """Yield commands that together measure each row with exactly the settings that it needs, and no other pairs."""
     groups: dict[str, list[_Group]] = {}
     for table, line in rows:
         if not (line.backbone and line.reasoner):
@@ -192,7 +192,7 @@ def _commands(rows: Sequence[tuple[Table, Line]], told: Told) -> Iterator[Comman
 
 
 def _products(pairs: Sequence[Pair]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield the pairs as products of backbones and reasoners."""
+    """Yield (backbones, reasoners) whose products cover exactly the pairs."""
     over: dict[str, list[str]] = {}
     for backbone, reasoner in pairs:
         over.setdefault(reasoner, []).append(backbone)

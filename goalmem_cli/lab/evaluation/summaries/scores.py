@@ -83,9 +83,9 @@ def score(
 
 
 def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
-    """Say whether the order in which an answer's facts were found is known, given the run's settings.
+    """Say whether it is known in which order the answer's facts were found, given the run's settings.
 
-    Facts in older traces have no ranks, and with full prompts their numbers are the order in time.
+    Facts in older traces have no ranks, and with full prompts their numbers give the order in time instead.
     """
     return settings.get("profile") != "full" or all(fact.rank for fact in trace.facts.values())
 
@@ -105,6 +105,7 @@ def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:
 
 
 def _answer_scores(case: Case, format: str, text: str) -> Scores:  # noqa: A002
+    """Return the scores of an answer's text against the gold answers, the best of each over accepted wordings."""
     golds = () if case.answer is None else (case.answer, *case.accepted)
     compared = [_compared(case, format, text, gold) for gold in golds]
     scores: Scores = {name: max(one[name] for one in compared) for name in compared[0]} if golds else {}
@@ -134,6 +135,7 @@ def _compared(case: Case, format: str, text: str, gold: str) -> Scores:  # noqa:
 
 
 def _recall(case: Case, trace: Trace) -> Scores:
+    """Return ``recall@k`` of the facts in the order in which they were found; empty without evidence."""
     wanted = set(case.evidence)
     if not wanted:
         return {}
@@ -143,6 +145,7 @@ def _recall(case: Case, trace: Trace) -> Scores:
 
 
 def _left_out(trace: Trace) -> Scores:
+    """Return how many hits did not fit into the tokens of facts; empty if an action does not tell."""
     counts = [action.too_long if action.skipped else 0 for action in trace.actions]
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):

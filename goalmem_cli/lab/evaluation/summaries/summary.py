@@ -74,7 +74,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A mean over conversations of each one's mean, and the standard deviation of these."""
+    """The mean of the conversations' means, their standard deviation, and the number of conversations."""
 
     mean: float
     deviation: float
@@ -147,7 +147,7 @@ class Summary:
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
-        """Return a row's original reasoner and backbone, and the settings of its run."""
+        """Return the original reasoner and backbone of a row that may be a variant, and the settings of its run."""
         usual = self.manifest.settings
         reasoner, told = self.variants.get(row.reasoner, (row.reasoner, usual))
         backbone, also = self.variants.get(row.backbone, (row.backbone, usual))
@@ -258,6 +258,7 @@ def _scored(
     cases: Mapping[str, Case],
     judge: tuple[str, str] | None,
 ) -> _Answers:
+    """Return the answers of one row with their scores; `judge` is the judge and prompt whose verdicts count."""
     verdicts = tuple(verdict for verdict in run.verdicts if (verdict.reasoner, verdict.backbone) == key)
     by_case: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -291,6 +292,7 @@ def _answering_row(
     categories: Mapping[str, str],
     baseline: _Answers | None,
 ) -> Row:
+    """Return the row of one reasoner over one backbone; `baseline` is the row to compare it with, if any."""
     scores = answers.scores
     values = _values(scores.values())
     depths = {} if answers.unranked else {f"recall@{k}": k for k in DEPTHS}
@@ -357,7 +359,7 @@ def _retrieving_row(
 
 
 def _spreads(retrieved: Sequence[Retrieved], cases: Mapping[str, Case]) -> dict[str, Spread]:
-    """Return the diagnostics of labels, first of each conversation and then of all (STITCH, Table 6)."""
+    """Return each diagnostic of labels: its mean per conversation, averaged over conversations (STITCH, Table 6)."""
     values: dict[str, dict[str, list[float]]] = {}
     for each in retrieved:
         for name, value in each.labels.items() if each.case in cases else ():
@@ -370,10 +372,10 @@ def _within(
     format: str,  # noqa: A002
     answers: Iterable[tuple[Case, Trace, Scores]],
 ) -> dict[str, dict[int, Interval]]:
-    """Return what `goal-mem` would have had right with a lower limit, as GOAL-MEM's Figure 4 has it.
+    """Return limit's name -> its value -> the mean mark if `goal-mem` had stopped there, as in GOAL-MEM's Figure 4.
 
-    An answer counts from the depth and the breadth at which it was settled; before that it counts as wrong. How right
-    it is says `mark`; where there is a judge, only judged answers count.
+    An answer gets its `mark` from the depth or breadth at which it was settled, and 0 below. If the row has a judge,
+    only judged answers count.
     """
     ended = [(_ended(trace), mark(case, format, scores), scores) for case, trace, scores in answers if trace.attempts]
     needed = {"judge"} if any("judge" in scores for *_, scores in ended) else set()
@@ -407,6 +409,7 @@ def _depths(manifest: Manifest) -> tuple[int, ...]:
 
 
 def _values(scores: Iterable[Scores]) -> dict[str, list[float]]:
+    """Return name -> values of all cases that have the score."""
     values: dict[str, list[float]] = {}
     for each in scores:
         for name, value in each.items():
@@ -424,6 +427,7 @@ def _by_category(
     scores: Mapping[str, Scores],
     names: Iterable[str],
 ) -> dict[str, Category]:
+    """Return category code -> means of the named scores; categories without an answer are left out."""
     parts: dict[str, list[Scores]] = {code: [] for code in categories}
     for case, each in scores.items():
         parts[cases[case].category].append(each)
@@ -440,6 +444,7 @@ def _counts(values: Iterable[float]) -> dict[int, int]:
 
 
 def _judged(run: Run, verdicts: Sequence[Verdict]) -> tuple[Judged, ...]:
+    """Return the verdicts of a row by judge and prompt, counted and averaged."""
     groups: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in verdicts:
         groups.setdefault((verdict.judge, verdict.prompt), []).append(verdict)

@@ -61,6 +61,7 @@ def harmless(text: str) -> str:
 
 
 def _entry(summary: Summary, row: Row) -> dict[str, object]:
+    """Return the JSON of a row: counts, means with bounds, and the settings of its run."""
     manifest = summary.manifest
     return {
         "dataset": manifest.dataset,
@@ -129,6 +130,7 @@ def _numbers(figure: Interval) -> Iterable[float]:
 
 
 def _judged(judged: Judged) -> dict[str, object]:
+    """Return the JSON of one judge's verdicts on a row."""
     accuracy = {} if judged.accuracy is None else {"accuracy": judged.accuracy}
     return {
         **{name: getattr(judged, name) for name in ("judge", "prompt", "verdicts", "unscored", "is_self_judged")},
