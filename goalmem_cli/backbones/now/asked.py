@@ -14,6 +14,8 @@ from goalmem_cli.logic.normal import content_stems, stem, words
 
 HOME, WORK, OWN, DOING = "home", "work", "own", "doing"
 """The kinds: where one lives; where one works; something of one's own, such as a rent; any other verb."""
+PLACE, KEEPER, DOER = "place", "keeper", "doer"
+"""Types of values: where a thing is, who has it, who does it ("who looks after the cat?")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Asked:
     @property
     def has_one_value(self) -> bool:
         """Say whether it has one value whatever the words: two values cannot both be so."""
-        return self.kind != DOING or bool(self.about & _SUPERLATIVES)
+        return self.type != DOER and (self.kind != DOING or bool(self.about & _SUPERLATIVES))
 
 
 AT_HOME, AT_WORK = Asked(HOME, frozenset(), verb="liv"), Asked(WORK, frozenset(), verb="work")
@@ -68,7 +70,7 @@ _TELLS = re.compile(
 )
 _PAYS = re.compile(
     rf"^(?:how much|what)(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
-    rf"(?:{_NOW} )*(?:pay|paying|charge|spend)\b(?: (?:for|in|on))?(?P<rest>.*)$",
+    rf"(?:{_NOW} )*(?:pay|paying|charge|spend|get|getting|receive)\b(?: (?:for|in|on))?(?P<rest>.*)$",
     re.IGNORECASE,
 )
 _COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
@@ -88,10 +90,22 @@ _PLACES = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^who(?: {_NOW})*(?: has|['’]s| holds| keeps)(?: got)?(?: {_NOW})* (?P<thing>(?:the|our|my) .+)$", re.I
+        rf"^(?:which|what) (?:room|hall|building|block|floor|drawer|box|shelf) (?:is|are) (?P<thing>.+?)(?: {_NOW})* "
+        rf"(?:in|on|at)(?: {_NOW})*$",
+        re.IGNORECASE,
     ),
 )
-_WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
+_KEPT_BY = re.compile(
+    rf"^(?:who(?: {_NOW})*(?: has(?: got)?|['’]s got| holds| keeps)|(?:do|does) {_WHO}(?: {_NOW})* have)(?: {_NOW})* "
+    r"(?P<thing>(?:the|our|my) .+)$",
+    re.IGNORECASE,
+)
+_DOES_IT = re.compile(
+    rf"^who(?: {_NOW})* (?:(?:is|['’]s) )?(?P<verb>[a-z]+)(?: {_NOW})* (?P<thing>(?:[a-z]+ )?(?:the|our|my) .+)$",
+    re.IGNORECASE,
+)
+_NOT_PAST = re.compile(rf"^who(?: {_NOW})* (?:has|looks after)\b|^(?:do|does) (?:\w+ ){{1,3}}have\b", re.IGNORECASE)
+"""Beginnings of questions about the present, though they have a word of another time."""
 _USES = re.compile(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
 )
@@ -129,6 +143,11 @@ _NO_THING = frozenset(
     "be do have say think know mean feel get seem happen look come remember mention plan want".split()
 )
 """Verbs whose object may be anything."""
+_TASKS = frozenset(map(stem, (
+    "look take run coach lead manage own walk feed water clean chair host organise organize edit teach drive pay mind "
+    "conduct mow captain cook bake keep train"
+).split()))  # fmt: skip
+"""What mostly one person at a time does, as "looks after the cat" and "runs the club"."""
 _HOMES = frozenset(map(stem, ("live", "reside", "living")))
 _WORKS = frozenset(map(stem, ("work", "employ")))
 _EMPTY = frozenset(map(stem, (
@@ -148,10 +167,10 @@ def asked_in(question: str) -> Asked | None:
     asker = re.search(r"\(([^()]+)\)\s*$", question)
     text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
     text = _LEAD.sub("", text)
-    if _PAST.search(_WHO_HAS.sub("", text)) or len(text) > 200:
+    if _PAST.search(_NOT_PAST.sub("", text)) or len(text) > 200:
         return None
-    found = _price(text) or _placed(text) or _met(text) or _used(text) or _verb(text) or _own(text)
-    if found is not None and asker is not None and not found.names:
+    found = _price(text) or _placed(text) or _met(text) or _used(text) or _done(text) or _verb(text) or _own(text)
+    if found is not None and asker is not None and not found.names and found.type not in (KEEPER, DOER):
         return replace(found, names=_stems(asker[1]))
     return found
 
@@ -172,9 +191,19 @@ def _price(text: str) -> Asked | None:
 
 def _placed(text: str) -> Asked | None:
     for pattern in _PLACES:
-        if (found := pattern.match(text)) and (asked := _thing(found["thing"], "place")) is not None:
+        if (found := pattern.match(text)) and (asked := _thing(found["thing"], PLACE)) is not None:
             return None if asked.head in map(stem, PERSONS) else asked
-    return None
+    found = _KEPT_BY.match(text)
+    return _thing(found["thing"], KEEPER) if found is not None else None
+
+
+def _done(text: str) -> Asked | None:
+    """Return what "Who looks after the cat?" asks for: who does it."""
+    found = _DOES_IT.match(text)
+    if found is None or stem(found["verb"].lower()) not in _TASKS:
+        return None
+    asked = _thing(re.sub(r"^[a-z]+ (?=(?:the|our|my) )", "", found["thing"], flags=re.IGNORECASE), DOER)
+    return None if asked is None else replace(asked, verb=stem(found["verb"].lower()))
 
 
 def _met(text: str) -> Asked | None:

@@ -1,0 +1,74 @@
+"""Who has a thing or does it: "Ines took the key", "I gave it to Dov", "Jana looks after the cat now".
+
+The value is a person. For "I" and "me" it is "i", which `holding.py` replaces by the speaker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from goalmem_cli.backbones.now.asked import KEEPER, PERSON, Asked
+from goalmem_cli.logic.normal import BASES, stem, words
+
+ME = frozenset(("i", "me"))
+_NAME = (
+    r"(?!(?:Every(?:body|one)|Some(?:body|one)|Any(?:body|one)|Nobody|None|He|She|It|We|You|They|Who|That|This|There|"
+    r"What|If|And|But|So|When|Then|Now|Today|Yesterday|Yes|No|Well|Okay|Ok|Sorry|Actually|Since|The|My|Our|His|Her|Their|Your)\b)"
+    r"[A-Z][\w.]*(?: [A-Z]\w+)?\b(?!['’]s [a-z](?!ot\b))"
+)
+_WHO = rf"(?P<where>{_NAME}|(?:[Mm]y|[Oo]ur) (?:\w+ )?{PERSON}\b(?!['’]s))"
+_WHOM = rf"(?P<where>me\b|{_NAME}|(?:my|our) (?:\w+ )?{PERSON}\b(?!['’]s))"
+_THE = r"(?P<b>(?:the|our|my|The|Our|My) [^,;:.!?]*?|it|them)"
+_END = (
+    r"(?= *(?:$|[,;:.!?)]|(?:with (?:him|her|them|me|us)|home|now|today|yesterday|this|last|from (?=[A-Z]|my|our)|"
+    r"already|again|these days|at the moment|and|but|so|because|since)\b))"
+)
+_SOFTLY = r"(?: (?:now|still|currently|just|already))*"
+_DID = rf"{_WHO}(?: (?:has|have)|['’](?:s|ve))?{_SOFTLY}"
+_HAS = re.compile(rf"{_WHO}(?:{_SOFTLY} (?:has|have|keeps?|holds?)(?: got)?|['’](?:s|ve) got){_SOFTLY} {_THE}{_END}")
+_GAVE = r"(?:gave|lent|handed|given|passed|returned)"
+_GIVEN = (
+    re.compile(rf"\b{_GAVE} {_THE}(?: back| over| on)* to {_WHOM}"),
+    re.compile(rf"\b(?:brought|took|taken) {_THE} back to {_WHOM}"),
+    re.compile(rf"\b{_GAVE} {_WHOM} {_THE}(?: back)?{_END}"),
+    re.compile(rf"{_THE}(?: (?:has|have|is))?(?: now)?(?: been)? {_GAVE}(?: back| over| on)? to {_WHOM}"),
+)
+_TOOK = re.compile(rf"{_DID} (?:takes?|took|taken|collected|picked up|borrowed|grabbed|got) {_THE}(?: back)?{_END}")
+_RETURNED = re.compile(
+    rf"{_DID} (?:(?:gave|given|brought|handed)(?=[^,;:.!?]* back\b)|returned) {_THE}(?: back)?{_END}"
+)
+_IS_BACK = re.compile(r"(?:\b(?:is|are)|['’](?:s|re)) back\b")
+_NEVER = re.compile(r"(?:n['’]t|\b(?:not|never|nobody|no one))(?: \w+)? $", re.IGNORECASE)
+_DOES = re.compile(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
+
+
+def handed(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
+    """Yield the ways to read who got or has a thing, as (thing, person); "Ines took the car" says not where it is."""
+    taken = (_TOOK, _RETURNED) if asked.type == KEEPER else ()
+    for pattern in (*_GIVEN, *taken, _HAS):
+        for found in pattern.finditer(sentence):
+            before = sentence[: found.start()]
+            is_it = found["b"] in ("it", "them") and asked.about <= frozenset(map(stem, words(before)))
+            if not _NEVER.search(before):
+                yield asked.head if is_it else found["b"], found["where"]
+
+
+def is_given_back(sentence: str) -> bool:
+    """Say whether who had it gave it back, to nobody who is named: so who has it is not known."""
+    return bool(_RETURNED.search(sentence)) and not any(pattern.search(sentence) for pattern in _GIVEN)
+
+
+def is_handed_on(sentence: str) -> bool:
+    """Say whether a thing came into other hands."""
+    return any(pattern.search(sentence) for pattern in (*_GIVEN, _TOOK, _RETURNED, _IS_BACK))
+
+
+def doer_in(sentence: str, asked: Asked) -> frozenset[str]:
+    """Return the stems of who does what is asked about, in the present; empty if the sentence does not say it."""
+    for found in _DOES.finditer(sentence):
+        verb, thing = found["verb"], frozenset(map(stem, words(found["b"])))
+        is_past = verb.endswith("ed") and not verb.endswith("eed")
+        if stem(verb) == asked.verb and not is_past and verb not in BASES and asked.about <= thing:
+            return frozenset(map(stem, words(found["where"]))) - {"my", "our"}
+    return frozenset()
