@@ -69,7 +69,8 @@ _TELLS = re.compile(
     rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.IGNORECASE
 )
 _PAYS = re.compile(
-    rf"^(?:how much|what)(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
+    r"^(?:how much|what(?!.* (?:get|getting|receive)\b))"
+    rf"(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
     rf"(?:{_NOW} )*(?:pay|paying|charge|spend|get|getting|receive)\b(?: (?:for|in|on))?(?P<rest>.*)$",
     re.IGNORECASE,
 )
@@ -96,15 +97,20 @@ _PLACES = (
     ),
 )
 _KEPT_BY = re.compile(
-    rf"^(?:who(?: {_NOW})*(?: has(?: got)?|['’]s got| holds| keeps)|(?:do|does) {_WHO}(?: {_NOW})* have)(?: {_NOW})* "
-    r"(?P<thing>(?:the|our|my) .+)$",
+    rf"^(?:who(?: {_NOW})*(?: has(?: got)?|['’]s got| holds| keeps)|(?:do|does) {_WHO} still have)(?: {_NOW})* "
+    r"(?P<thing>(?:the|our|my) (?!(?:new|same|latest|best|most) ).+)$",
     re.IGNORECASE,
 )
+_NOT_KEPT = frozenset(map(stem, "flu cold virus measles covid cough fever time energy idea right chance day".split()))
+"""What several people may have."""
 _DOES_IT = re.compile(
-    rf"^who(?: {_NOW})* (?:(?:is|['’]s) )?(?P<verb>[a-z]+)(?: {_NOW})* (?P<thing>(?:[a-z]+ )?(?:the|our|my) .+)$",
+    rf"^who(?: {_NOW})* (?:(?:is|['’]s) (?P<doing>[a-z]+ing)|(?P<does>[a-z]+s))(?: {_NOW})* "
+    r"(?P<thing>(?:[a-z]+ )?(?:the|our|my) .+)$",
     re.IGNORECASE,
 )
-_NOT_PAST = re.compile(rf"^who(?: {_NOW})* (?:has|looks after)\b|^(?:do|does) (?:\w+ ){{1,3}}have\b", re.IGNORECASE)
+_NOT_PAST = re.compile(
+    rf"^who(?: {_NOW})* (?:has|looks after|is looking after)\b|^(?:do|does) (?:\w+ ){{1,3}}still have\b", re.IGNORECASE
+)
 """Beginnings of questions about the present, though they have a word of another time."""
 _USES = re.compile(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
@@ -194,16 +200,18 @@ def _placed(text: str) -> Asked | None:
         if (found := pattern.match(text)) and (asked := _thing(found["thing"], PLACE)) is not None:
             return None if asked.head in map(stem, PERSONS) else asked
     found = _KEPT_BY.match(text)
-    return _thing(found["thing"], KEEPER) if found is not None else None
+    kept = _thing(found["thing"], KEEPER) if found is not None else None
+    return None if kept is None or kept.head in _NOT_KEPT else kept
 
 
 def _done(text: str) -> Asked | None:
     """Return what "Who looks after the cat?" asks for: who does it."""
     found = _DOES_IT.match(text)
-    if found is None or stem(found["verb"].lower()) not in _TASKS:
+    verb = "" if found is None else stem((found["does"] or found["doing"]).lower())
+    if found is None or verb not in _TASKS:
         return None
     asked = _thing(re.sub(r"^[a-z]+ (?=(?:the|our|my) )", "", found["thing"], flags=re.IGNORECASE), DOER)
-    return None if asked is None else replace(asked, verb=stem(found["verb"].lower()))
+    return None if asked is None else replace(asked, verb=verb)
 
 
 def _met(text: str) -> Asked | None:

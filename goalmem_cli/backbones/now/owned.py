@@ -34,7 +34,7 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)"
+    r"\b(?!(?:It|That|What|There|Here|Who|He|She|Let|This|Rent|Every\w+)\b)([A-Z]\w+)"
     r"(?:['’]s (?=[a-z])(?!got\b)|(?= has (?:got )?a new\b| (?:(?:now|only) )?(?:pays|gets|receives|earns|spends)\b))"
     r"|\b\w+s['’] (?=[a-z])"
 )
@@ -50,7 +50,7 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     sentence = _in_full(sentence, asked)
     if not _names(sentence, asked):
         sentence = _carried(sentence, before, asked)
-    if not sentence or (asked.type == "time" and ONCE.search(sentence)):
+    if not sentence or (asked.type in ("time", DOER) and ONCE.search(sentence)):
         return
     begins = AT_FIRST.search(sentence)
     told = _WAS_CHANGED.sub("", AT_FIRST.sub("", sentence) if begins else sentence)
@@ -65,9 +65,9 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
         replaces = not LATE.search(told) and not _BESIDE.search(told)
         is_shared = asked.type != "amount" and not _is_mine(about, asked)
         is_kept = asked.type == KEEPER
-        is_only = bool(NOW.search(told) or _CHANGED.search(told) or (is_kept and is_handed_on(told)))
+        is_only = bool(NOW.search(told) or _CHANGED.search(told) or (is_kept and is_handed_on(told, asked)))
         yield State(
-            holder, value, is_end=is_kept and is_given_back(told), is_only=is_only, replaces=replaces,
+            holder, value, is_end=is_kept and is_given_back(told, asked), is_only=is_only, replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
 
@@ -137,9 +137,8 @@ _SAME = frozenset(map(stem, (
 """Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
 _LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
-_CHANGED_IT = re.compile(
-    r"\b(changed|moved|reset|set|put|switched|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE
-)
+_CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
+_HANDED_IT = re.compile(r"\b(moved|put|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE)
 _IT_IS = re.compile(
     r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
     re.IGNORECASE,
@@ -180,8 +179,9 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     it_is = _IT_IS.search(sentence)
     if it_is is not None and (it_is[0].lower().startswith("that") or not _LEAD.fullmatch(sentence[: it_is.start()])):
         it_is = None  # of something that the sentence itself names
-    if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
-        return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
+    changed_it = _HANDED_IT if asked.type in (PLACE, KEEPER) else _CHANGED_IT
+    if changed_it.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
+        return _IT.sub(thing, changed_it.sub(rf"\1 {thing}", sentence, count=1), count=1)
     is_reply = is_asked and len(sentence.split()) <= _SHORT_REPLY
     bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
     return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""

@@ -6,15 +6,17 @@ The value is a person. For "I" and "me" it is "i", which `holding.py` replaces b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from goalmem_cli.backbones.now.asked import KEEPER, PERSON, Asked
 from goalmem_cli.logic.normal import BASES, stem, words
 
 ME = frozenset(("i", "me"))
+_IT = ("it", "them")
 _NAME = (
     r"(?!(?:Every(?:body|one)|Some(?:body|one)|Any(?:body|one)|Nobody|None|He|She|It|We|You|They|Who|That|This|There|"
-    r"What|If|And|But|So|When|Then|Now|Today|Yesterday|Yes|No|Well|Okay|Ok|Sorry|Actually|Since|The|My|Our|His|Her|Their|Your)\b)"
+    r"What|If|And|But|So|When|Then|Now|Today|Yesterday|Yes|No|Well|Okay|Ok|Sorry|Actually|Since|The|My|Our|His|Her|"
+    r"Their|Your)\b)"
     r"[A-Z][\w.]*(?: [A-Z]\w+)?\b(?!['’]s [a-z](?!ot\b))"
 )
 _WHO = rf"(?P<where>{_NAME}|(?:[Mm]y|[Oo]ur) (?:\w+ )?{PERSON}\b(?!['’]s))"
@@ -40,35 +42,54 @@ _RETURNED = re.compile(
 )
 _IS_BACK = re.compile(r"(?:\b(?:is|are)|['’](?:s|re)) back\b")
 _NEVER = re.compile(r"(?:n['’]t|\b(?:not|never|nobody|no one))(?: \w+)? $", re.IGNORECASE)
+_DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|probably|possibly|whether|if|unless|until|should|hope|wish|think|guess|reckon)\b",
+    re.IGNORECASE,
+)
 _DOES = re.compile(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
+_WHICH = frozenset("the our my new old".split())
 
 
 def handed(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
-    """Yield the ways to read who got or has a thing, as (thing, person); "Ines took the car" says not where it is."""
+    """Yield the ways to read who got or has the thing, as (thing, person); "Ines took the car" says not where it is."""
     taken = (_TOOK, _RETURNED) if asked.type == KEEPER else ()
-    for pattern in (*_GIVEN, *taken, _HAS):
+    for found in _of_thing((*_GIVEN, *taken, _HAS), sentence, asked):
+        yield asked.head if found["b"] in _IT else found["b"], found["where"]
+
+
+def is_given_back(sentence: str, asked: Asked) -> bool:
+    """Say whether who had the thing gave it back, to nobody who is named: so who has it is not known."""
+    return _is_any((_RETURNED,), sentence, asked) and not _is_any(_GIVEN, sentence, asked)
+
+
+def is_handed_on(sentence: str, asked: Asked) -> bool:
+    """Say whether the thing came into other hands."""
+    return _is_any((*_GIVEN, _TOOK, _RETURNED), sentence, asked) or bool(_IS_BACK.search(sentence))
+
+
+def _is_any(patterns: Sequence[re.Pattern[str]], sentence: str, asked: Asked) -> bool:
+    return next(_of_thing(patterns, sentence, asked), None) is not None
+
+
+def _of_thing(patterns: Sequence[re.Pattern[str]], sentence: str, asked: Asked) -> Iterator[re.Match[str]]:
+    """Yield what the patterns find of the thing, or of the "it" that stands for it, if it is told without doubt."""
+    for pattern in () if _DOUBT.search(sentence) else patterns:
         for found in pattern.finditer(sentence):
-            before = sentence[: found.start()]
-            is_it = found["b"] in ("it", "them") and asked.about <= frozenset(map(stem, words(before)))
-            if not _NEVER.search(before):
-                yield asked.head if is_it else found["b"], found["where"]
-
-
-def is_given_back(sentence: str) -> bool:
-    """Say whether who had it gave it back, to nobody who is named: so who has it is not known."""
-    return bool(_RETURNED.search(sentence)) and not any(pattern.search(sentence) for pattern in _GIVEN)
-
-
-def is_handed_on(sentence: str) -> bool:
-    """Say whether a thing came into other hands."""
-    return any(pattern.search(sentence) for pattern in (*_GIVEN, _TOOK, _RETURNED, _IS_BACK))
+            before, thing = sentence[: found.start()], list(map(stem, words(found["b"])))
+            if found["b"] in _IT:
+                is_it = asked.about <= frozenset(map(stem, words(before)))
+            else:
+                is_it = asked.head in thing and {*thing[: thing.index(asked.head)]} <= asked.about | _WHICH
+            if is_it and not _NEVER.search(before):
+                yield found
 
 
 def doer_in(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of who does what is asked about, in the present; empty if the sentence does not say it."""
-    for found in _DOES.finditer(sentence):
-        verb, thing = found["verb"], frozenset(map(stem, words(found["b"])))
-        is_past = verb.endswith("ed") and not verb.endswith("eed")
-        if stem(verb) == asked.verb and not is_past and verb not in BASES and asked.about <= thing:
+    for found in () if _DOUBT.search(sentence) else _DOES.finditer(sentence):
+        verb, thing = found["verb"], list(map(stem, words(found["b"])))
+        is_past = verb in BASES or (verb.endswith("ed") and not verb.endswith("eed"))
+        is_it = asked.about <= {*thing} and {*thing[thing.index(asked.head) :]} <= asked.about
+        if is_it and stem(verb) == asked.verb and not is_past:
             return frozenset(map(stem, words(found["where"]))) - {"my", "our"}
     return frozenset()
