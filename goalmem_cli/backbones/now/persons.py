@@ -89,7 +89,7 @@ def doer_in(sentence: str, asked: Asked) -> frozenset[str]:
     for found in () if _DOUBT.search(sentence) else _DOES.finditer(sentence):
         verb, thing = found["verb"], list(map(stem, words(found["b"])))
         is_past = verb in BASES or (verb.endswith("ed") and not verb.endswith("eed"))
-        is_it = asked.about <= {*thing} and {*thing[thing.index(asked.head) :]} <= asked.about
+        is_it = asked.about <= {*thing} and {*thing[thing.index(asked.head) :]} <= asked.about | {"to"}
         if is_it and stem(verb) == asked.verb and not is_past:
             return frozenset(map(stem, words(found["where"]))) - {"my", "our"}
     return frozenset()
