@@ -140,7 +140,7 @@ def test_what_is_quoted_is_shown_so_and_times_by_the_speakers_clock(goalmem: Goa
         (turn,) = (await structured(client, "turns", conversation=row["name"]))["turns"]
         assert turn["said"] == "2026-07-15T00:30:00+02:00"
         assert turn["text"] == "[quoted] I am vegan [end of quote]\nNot me"
-        (resource,) = (await client.list_resources()).resources
+        _, resource = (await client.list_resources()).resources  # the goals, and the conversation
         text = getattr((await client.read_resource(str(resource.uri))).contents[0], "text", "")
         assert text == "[2026-07-15 00:30+02:00] Ana: [quoted] I am vegan [end of quote]\n    Not me"
 
