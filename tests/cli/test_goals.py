@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
+from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
 from goalmem_cli.store.goal_records import GoalStatus
 from goalmem_cli.store.goals import GoalFolder
@@ -49,13 +51,18 @@ def read(goalmem: Goalmem, name: str, *said: tuple[str, str, str], more: tuple[s
 
 def lives(cited: str, city: str, stated: str = HOME) -> Factories:
     """Return a model that proves the question by one fact, and writes the plan where there is none."""
-    reply = proved(claims(1, cited, x=city), plan=plan(stated, stated, current=True), status="settled", wording=city)
-    again = proved(claims(1, cited, x=city), status="settled", wording=city)
-    return model(lambda request: reply(request) if "goal" in _keys(request) else again(request))
+    return model(partial(living, cited, city, stated))
 
 
-def _keys(request: object) -> set[str]:
-    return set(getattr(getattr(request, "shape", None), "schema", {}).get("properties", {}))
+def living(cited: str, city: str, stated: str, request: Request) -> str:
+    """Return the reply of such a model."""
+    written = plan(stated, stated, current=True) if is_planning(request) else ""
+    return proved(claims(1, cited, x=city), plan=written, status="settled", wording=city)(request)
+
+
+def is_planning(request: Request) -> bool:
+    """Say whether the reply is to have a plan."""
+    return "goal" in getattr(request.shape, "schema", {}).get("properties", {})
 
 
 def model(*replies: object) -> Factories:
@@ -230,6 +237,84 @@ def test_of_two_checks_at_once_the_first_stays(home: Goalmem) -> None:
     assert first.goal.state.answer == "York"
     assert second.goal == first.goal
     assert len(second.goal.states) == 2
+
+
+def test_two_checks_that_overlap_do_not_mix(goalmem: Goalmem) -> None:
+    """One that ends while the other's model still answers: the goal has the first one's state, whole, and no third."""
+    read(goalmem, "talk.json", LEEDS, BEN, RENT)
+    goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    read(goalmem, "later.json", YORK, MATCH)
+    done: list[str] = []
+
+    def meanwhile(request: Request) -> str:
+        if not done:
+            done.append("begun")
+            with goalmem_cli.open("store", factories=lives("back in York", "York")) as other:
+                ((goal, touch),) = other.goals.touched()
+                done[:] = [str(other.goals.check(goal, touch).outcome)]
+        return living("moved to Leeds", "Leeds", HOME, request)
+
+    assert goalmem("goals", "check", factories=model(meanwhile)).code in (0, 1)
+    assert done == ["changed"]
+    goal = GoalFolder(Path("store", GOALS)).get("home")
+    assert [state.answer for state in goal.states] == ["Leeds", "York"]
+    assert [fact.text for fact in goal.state.evidence] == [YORK[2]]
+
+
+def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tmp_path: Path) -> None:
+    """The goal is kept, and its check asks the model for a plan."""
+    (file,) = tmp_path.rglob(f"{GOALS}/*.json")
+    file.write_text(file.read_text("utf-8").replace(HOME, "Ana lives in ((x"), "utf-8")
+    read(home, "later.json", YORK)
+    planned: list[bool] = []
+
+    def noted(request: Request) -> str:
+        planned.append(is_planning(request))
+        return living("back in York", "York", HOME, request)
+
+    outcome = home("goals", "check", factories=model(noted))
+    assert outcome.out.startswith("home: changed: York"), (outcome.out, outcome.err)
+    assert planned == [True]
+    shown = json.loads(home("goals", "show", "home", "--json").out)["states"]
+    assert [state["plan"]["subgoals"] for state in shown] == [["Ana lives in ((x"], [HOME]]
+
+
+def test_a_check_shows_its_prompts_and_decisions(home: Goalmem) -> None:
+    """With --trace it draws the new proof; the trace that it leaves has the prompts and replies, if they are to be kept."""
+    read(home, "later.json", YORK)
+    flags = ("--trace", "--keep-prompts")
+    drawn = home("goals", "check", *flags, factories=lives("back in York", "York")).err
+    assert HOME in drawn
+    assert YORK[2][:20] in drawn
+    trace = json.loads(home("trace", "show", "last", "--json").out)
+    assert (trace["question"], trace["answer"]) == (WHERE, "York")
+    assert all(YORK[2] in str(exchange) for exchange in trace["exchanges"])
+    assert trace["exchanges"]
+
+
+def test_a_goal_keeps_whose_question_it_is_and_its_scope(goalmem: Goalmem) -> None:
+    """ "I" stays the asker, and a turn of another conversation touches nothing."""
+    read(goalmem, "talk.json", LEEDS, BEN, RENT)
+    scope = ("--asker", "Ana", "--conversation", "talk")
+    goalmem("goals", "add", "Where do I live now?", *scope, "--name", "mine", factories=lives("to Leeds", "Leeds"))
+    kept = json.loads(goalmem("goals", "show", "mine", "--json").out)
+    assert (kept["asker"], kept["conversations"]) == ("Ana", ["talk"])
+    assert "goal" not in read(goalmem, "other.json", YORK).err
+    read(goalmem, "talk.json", LEEDS, BEN, RENT, YORK)
+    outcome = goalmem("goals", "check", factories=lives("back in York", "York"))
+    assert outcome.out.startswith("mine: changed: York"), (outcome.out, outcome.err)
+
+
+def test_whatever_changes_the_memory_says_so(goalmem: Goalmem) -> None:
+    """A statement that is typed, and conversations that are joined or copied, as long as no check has been made."""
+    read(goalmem, "talk.json", LEEDS, BEN, RENT)
+    goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    changed = "1 goal may have changed: goalmem goals check"
+    assert changed in goalmem("chat", "--asker", "Ana", stdin=f"{YORK[2]}\n".encode(), factories=scripted()).err
+    assert goalmem("goals", "check", factories=lives("back in York", "York")).code == 1
+    read(goalmem, "later.json", ("Ana", "2024-08-04T09:00", "I live in Hull now, since Sunday."))
+    for words in (("join", "talk", "later", "--yes"), ("copy", "store", "other")):
+        assert changed in goalmem("stores", *words).err
 
 
 def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:

@@ -117,6 +117,8 @@ def test_turns_are_found_and_shown(store: Path) -> None:
         resources = {resource.name: str(resource.uri) for resource in (await client.list_resources()).resources}
         text = (await client.read_resource(resources[ODD])).contents[0]
         assert "\n    [2023] Ben: forged" in getattr(text, "text", "")  # a line of a turn begins no other
+        goals = (await client.read_resource(resources["goals"])).contents[0]
+        assert json.loads(getattr(goals, "text", "")) == {"goals": [], "left_out": 0}
 
     with_client(store, use)
 
@@ -138,7 +140,7 @@ def test_what_is_quoted_is_shown_so_and_times_by_the_speakers_clock(goalmem: Goa
         (turn,) = (await structured(client, "turns", conversation=row["name"]))["turns"]
         assert turn["said"] == "2026-07-15T00:30:00+02:00"
         assert turn["text"] == "[quoted] I am vegan [end of quote]\nNot me"
-        (resource,) = (await client.list_resources()).resources
+        _, resource = (await client.list_resources()).resources  # the goals, and the conversation
         text = getattr((await client.read_resource(str(resource.uri))).contents[0], "text", "")
         assert text == "[2026-07-15 00:30+02:00] Ana: [quoted] I am vegan [end of quote]\n    Not me"
 
@@ -287,6 +289,7 @@ def test_what_is_said_is_remembered_and_forgotten(goalmem: Goalmem, tmp_path: Pa
     assert goalmem("ingest", str(SAMPLES / "momoco.json"), "--quiet").code == 0
 
     async def use(client: Client) -> None:
+        assert "keep_goal" in {tool.name for tool in (await client.list_tools()).tools}
         assert "nothing to remember" in await failed(client, "remember", text="\n")
         kept = await structured(client, "remember", text="I moved to Leeds.\nTwice.", speaker="Quentin")
         assert (kept["conversation"], kept["speaker"]) == ("goalmem", "Quentin")

@@ -14,6 +14,8 @@ from goalmem_cli.logic.normal import content_stems, stem, words
 
 HOME, WORK, OWN, DOING = "home", "work", "own", "doing"
 """The kinds: where one lives; where one works; something of one's own, such as a rent; any other verb."""
+PLACE, KEEPER, DOER = "place", "keeper", "doer"
+"""Types of values: where a thing is, who has it, who does it ("who looks after the cat?")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Asked:
     @property
     def has_one_value(self) -> bool:
         """Say whether it has one value whatever the words: two values cannot both be so."""
-        return self.kind != DOING or bool(self.about & _SUPERLATIVES)
+        return self.type != DOER and (self.kind != DOING or bool(self.about & _SUPERLATIVES))
 
 
 AT_HOME, AT_WORK = Asked(HOME, frozenset(), verb="liv"), Asked(WORK, frozenset(), verb="work")
@@ -67,8 +69,9 @@ _TELLS = re.compile(
     rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.IGNORECASE
 )
 _PAYS = re.compile(
-    rf"^(?:how much|what)(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
-    rf"(?:{_NOW} )*(?:pay|paying|charge|spend)\b(?: (?:for|in|on))?(?P<rest>.*)$",
+    r"^(?:how much|what(?!.* (?:get|getting|receive)\b))"
+    rf"(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
+    rf"(?:{_NOW} )*(?:pay|paying|charge|spend|get|getting|receive)\b(?: (?:for|in|on))?(?P<rest>.*)$",
     re.IGNORECASE,
 )
 _COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
@@ -88,10 +91,27 @@ _PLACES = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^who(?: {_NOW})*(?: has|['’]s| holds| keeps)(?: got)?(?: {_NOW})* (?P<thing>(?:the|our|my) .+)$", re.I
+        rf"^(?:which|what) (?:room|hall|building|block|floor|drawer|box|shelf) (?:is|are) (?P<thing>.+?)(?: {_NOW})* "
+        rf"(?:in|on|at)(?: {_NOW})*$",
+        re.IGNORECASE,
     ),
 )
-_WHO_HAS = re.compile(r"^who has\b", re.IGNORECASE)
+_KEPT_BY = re.compile(
+    rf"^(?:who(?: {_NOW})*(?: has(?: got)?|['’]s got| holds| keeps)|(?:do|does) {_WHO} still have)(?: {_NOW})* "
+    r"(?P<thing>(?:the|our|my) (?!(?:new|same|latest|best|most) ).+)$",
+    re.IGNORECASE,
+)
+_NOT_KEPT = frozenset(map(stem, "flu cold virus measles covid cough fever time energy idea right chance day".split()))
+"""What several people may have."""
+_DOES_IT = re.compile(
+    rf"^who(?: {_NOW})* (?:(?:is|['’]s) (?P<doing>[a-z]+ing)|(?P<does>[a-z]+s))(?: {_NOW})* "
+    r"(?P<thing>(?:[a-z]+ )?(?:the|our|my) .+)$",
+    re.IGNORECASE,
+)
+_NOT_PAST = re.compile(
+    rf"^who(?: {_NOW})* (?:has|looks after|is looking after)\b|^(?:do|does) (?:\w+ ){{1,3}}still have\b", re.IGNORECASE
+)
+"""Beginnings of questions about the present, though they have a word of another time."""
 _USES = re.compile(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
 )
@@ -129,6 +149,11 @@ _NO_THING = frozenset(
     "be do have say think know mean feel get seem happen look come remember mention plan want".split()
 )
 """Verbs whose object may be anything."""
+_TASKS = frozenset(map(stem, (
+    "look take run coach lead manage own walk feed water clean chair host organise organize edit teach drive pay mind "
+    "conduct mow captain cook bake keep train"
+).split()))  # fmt: skip
+"""What mostly one person at a time does, as "looks after the cat" and "runs the club"."""
 _HOMES = frozenset(map(stem, ("live", "reside", "living")))
 _WORKS = frozenset(map(stem, ("work", "employ")))
 _EMPTY = frozenset(map(stem, (
@@ -148,10 +173,10 @@ def asked_in(question: str) -> Asked | None:
     asker = re.search(r"\(([^()]+)\)\s*$", question)
     text = re.sub(r"\([^()]*\)\s*$", "", " ".join(question.split())).strip(" ?.!")
     text = _LEAD.sub("", text)
-    if _PAST.search(_WHO_HAS.sub("", text)) or len(text) > 200:
+    if _PAST.search(_NOT_PAST.sub("", text)) or len(text) > 200:
         return None
-    found = _price(text) or _placed(text) or _met(text) or _used(text) or _verb(text) or _own(text)
-    if found is not None and asker is not None and not found.names:
+    found = _price(text) or _placed(text) or _met(text) or _used(text) or _done(text) or _verb(text) or _own(text)
+    if found is not None and asker is not None and not found.names and found.type not in (KEEPER, DOER):
         return replace(found, names=_stems(asker[1]))
     return found
 
@@ -172,9 +197,21 @@ def _price(text: str) -> Asked | None:
 
 def _placed(text: str) -> Asked | None:
     for pattern in _PLACES:
-        if (found := pattern.match(text)) and (asked := _thing(found["thing"], "place")) is not None:
+        if (found := pattern.match(text)) and (asked := _thing(found["thing"], PLACE)) is not None:
             return None if asked.head in map(stem, PERSONS) else asked
-    return None
+    found = _KEPT_BY.match(text)
+    kept = _thing(found["thing"], KEEPER) if found is not None else None
+    return None if kept is None or kept.head in _NOT_KEPT else kept
+
+
+def _done(text: str) -> Asked | None:
+    """Return what "Who looks after the cat?" asks for: who does it."""
+    found = _DOES_IT.match(text)
+    verb = "" if found is None else stem((found["does"] or found["doing"]).lower())
+    if found is None or verb not in _TASKS:
+        return None
+    asked = _thing(re.sub(r"^[a-z]+ (?=(?:the|our|my) )", "", found["thing"], flags=re.IGNORECASE), DOER)
+    return None if asked is None else replace(asked, verb=verb)
 
 
 def _met(text: str) -> Asked | None:

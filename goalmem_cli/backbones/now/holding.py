@@ -13,6 +13,7 @@ from datetime import datetime
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.owned import names_thing
+from goalmem_cli.backbones.now.persons import ME
 from goalmem_cli.backbones.now.state import State
 from goalmem_cli.backbones.now.states import Telling, clock_of, may_state, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
@@ -118,7 +119,8 @@ def _with_reply(hit: Hit, asked: Asked, query: Query) -> Iterator[tuple[Unit, st
 def _told_by(unit: Unit, before: str, asked: Asked, at: datetime | None) -> list[State]:
     """Return what a unit states of what is asked for, at that time."""
     states = states_in(unit.text, asked, before) if is_told(unit) else ()
-    return [state for state in states if _is_asked(state, unit, asked) and state.has_begun(unit.said, at)]
+    named = (replace(each, value=_stems(unit.author)) if each.value and each.value <= ME else each for each in states)
+    return [state for state in named if _is_asked(state, unit, asked) and state.has_begun(unit.said, at)]
 
 
 def _searched(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -> list[Hit]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import dropwhile, takewhile
 
 from goalmem_cli.backbones.changes import times_named
-from goalmem_cli.backbones.now.asked import PERSON, PERSONS, Asked
+from goalmem_cli.backbones.now.asked import DOER, KEEPER, PERSON, PERSONS, PLACE, Asked
+from goalmem_cli.backbones.now.persons import doer_in, is_given_back, is_handed_on
 from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
@@ -19,12 +20,12 @@ _CHANGED = re.compile(
 )
 _WAS_CHANGED = re.compile(
     r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put|postponed|delayed|rescheduled|pushed|"
-    r"brought forward)",
+    r"brought forward|given|handed|lent|passed|returned)",
     re.IGNORECASE,
 )
 _BEFORE = FUNCTION_WORDS | frozenset(
     "i we they new current total monthly favourite favorite best old another change changed switch switched move moved "
-    "reset set put got get pay paid need give gave".split()
+    "reset set put got get pay paid need give gave euro euros pound pounds dollar dollars bucks francs".split()
 )
 """What may stand before "alarm code" where that is asked for; "gate" before "code" and "guest" may not."""
 _COLOURS = frozenset(
@@ -37,9 +38,12 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"\b(?!It|That|What|There|Here|Who|He|She|Let)([A-Z]\w+)(?:['’]s (?=[a-z])|(?= has (?:got )?a new\b))"
+    r"\b(?!(?:It|That|What|There|Here|Who|He|She|Let|This|Rent|Every\w+)\b)([A-Z]\w+)"
+    r"(?:['’]s (?=[a-z])(?!got\b)|(?= has (?:got )?a new\b| (?:(?:now|only) )?(?:pays|gets|receives|earns|spends)\b))"
     r"|\b\w+s['’] (?=[a-z])"
 )
+_SOMEBODY = re.compile(rf"\b(?:my|our) (?:\w+ )?{PERSON}\b(?!['’])|\bwith (?:him|her|them)\b", re.IGNORECASE)
+"""A person who has the thing or does it, and whose it need not be."""
 _BESIDE = re.compile(r"\b(?:also|another|(?<!moved )(?<!changed )(?:too|as well))\b", re.IGNORECASE)
 """What holds beside another value; but "the shed key moved too" only says that other things did as well."""
 _ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
@@ -50,20 +54,24 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
     sentence = _in_full(sentence, asked)
     if not _names(sentence, asked):
         sentence = _carried(sentence, before, asked)
-    if not sentence or (asked.type == "time" and ONCE.search(sentence)):
+    if not sentence or (asked.type in ("time", DOER) and ONCE.search(sentence)):
         return
     begins = AT_FIRST.search(sentence)
     told = _WAS_CHANGED.sub("", AT_FIRST.sub("", sentence) if begins else sentence)
     clauses = [each for each in re.split("[,;]", told) if asked.head in map(stem, words(each))]
     about = told if asked.type == "amount" else ",".join(clauses)
+    if asked.type in (KEEPER, DOER):
+        about = _SOMEBODY.sub("", about)
     holder = _holder(told, asked)
     if holder is None or _is_other(told, about, asked) or NOT_YET.search(told) or any(map(WAS.search, clauses)):
         return
     if value := _READERS[asked.type](told, asked):
         replaces = not LATE.search(told) and not _BESIDE.search(told)
         is_shared = asked.type != "amount" and not _is_mine(about, asked)
+        is_kept = asked.type == KEEPER
+        is_only = bool(NOW.search(told) or _CHANGED.search(told) or (is_kept and is_handed_on(told, asked)))
         yield State(
-            holder, value, is_only=bool(NOW.search(told) or _CHANGED.search(told)), replaces=replaces,
+            holder, value, is_end=is_kept and is_given_back(told, asked), is_only=is_only, replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
 
@@ -105,7 +113,8 @@ def _names(sentence: str, asked: Asked) -> bool:
 def _is_whole(before: list[str], asked: Asked) -> bool:
     """Say whether no further word before the thing's name makes it another thing."""
     before = list(dropwhile(lambda word: stem(word) in asked.about, reversed(before)))
-    return not before or before[0] in _BEFORE or stem(before[0]) in asked.names
+    is_sum = asked.type == "amount" and before != [] and before[0].isdigit()
+    return not before or before[0] in _BEFORE or is_sum or stem(before[0]) in asked.names
 
 
 def _is_part(after: list[str], verb: str) -> bool:
@@ -133,6 +142,7 @@ _SAME = frozenset(map(stem, (
 _LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
 _CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
+_HANDED_IT = re.compile(r"\b(moved|put|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE)
 _IT_IS = re.compile(
     r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
     re.IGNORECASE,
@@ -173,8 +183,9 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     it_is = _IT_IS.search(sentence)
     if it_is is not None and (it_is[0].lower().startswith("that") or not _LEAD.fullmatch(sentence[: it_is.start()])):
         it_is = None  # of something that the sentence itself names
-    if _CHANGED_IT.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
-        return _IT.sub(thing, _CHANGED_IT.sub(rf"\1 {thing}", sentence, count=1), count=1)
+    changed_it = _HANDED_IT if asked.type in (PLACE, KEEPER) else _CHANGED_IT
+    if changed_it.search(sentence) or (it_is is not None and _could_be(it_is["v"], asked)):
+        return _IT.sub(thing, changed_it.sub(rf"\1 {thing}", sentence, count=1), count=1)
     is_reply = is_asked and len(sentence.split()) <= _SHORT_REPLY
     bare = re.sub(r"^(?:(?:it['’]s|yes|oh|well|so|now|hi|ok|okay),? )+", "", sentence, flags=re.IGNORECASE)
     return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""
@@ -185,7 +196,7 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _ASKED_FOR = {
-    "amount": ("how much", "how high", "how big"), "place": ("where", "who"), "name": ("who",),
+    "amount": ("how much", "how high", "how big"), PLACE: ("where", "who"), KEEPER: ("where", "who"), "name": ("who",),
     "time": ("when", "what time", "what day", "which day", "which weekday"),
 }  # fmt: skip
 """What a question for a value of a type asks with; one without an asking word ("Alarm code?") asks for it too."""
@@ -195,7 +206,7 @@ def _asks(before: str, asked: Asked) -> bool:
     """Say whether the last question of a text asks for the thing, not only of it ("When did you set the code?")."""
     last = re.split(r"(?<=[.!?])\s+", before.strip())[-1]
     found = [each[0].lower() for each in _ASKING.finditer(last)]
-    is_of_past = re.search(r"\b(?:did|was|were|last)\b", last, re.IGNORECASE) and asked.type != "place"
+    is_of_past = re.search(r"\b(?:did|was|were|last)\b", last, re.IGNORECASE) and asked.type not in (PLACE, KEEPER)
     return names_thing(last, asked) and not is_of_past and all(each in _ASKED_FOR.get(asked.type, ()) for each in found)
 
 
@@ -206,12 +217,18 @@ def _could_be(reply: str, asked: Asked) -> bool:
         return bool(_CODE.fullmatch(text))
     if asked.type == "name":
         return bool(re.fullmatch(r"(?:Dr|Mr|Mrs|Ms|Miss|Prof)\b\.? [A-Z]\S+|[A-Z][a-z]+ [A-Z][a-z]+", text))
-    return asked.type in ("time", "place") or (asked.type == "amount" and bool(_SUM.fullmatch(text)))
+    return asked.type in ("time", PLACE, KEEPER) or (asked.type == "amount" and bool(_SUM.fullmatch(text)))
+
+
+_OF_PERSONS = (PLACE, KEEPER, DOER)
+"""Types of values that may be, or name, a person."""
 
 
 def _holder(sentence: str, asked: Asked) -> str | None:
     """Return whose it is: "" for the speaker's, the name that is asked about, or None for somebody else's."""
-    named = [each for each in _NAMED.finditer(sentence) if asked.type != "place" or _is_whose(sentence, each, asked)]
+    named = [
+        each for each in _NAMED.finditer(sentence) if asked.type not in _OF_PERSONS or _is_whose(sentence, each, asked)
+    ]
     holders = [stem(each[1].lower()) if each[1] else "" for each in named]
     if not holders:
         return ""
@@ -336,4 +353,7 @@ def _worded(text: str, asked: Asked) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text)) - {"dr", "mr", "mrs", "ms", "a", "the", "an"}
 
 
-_READERS = {"amount": _amount, "time": _time, "colour": _colour, "name": _said_of, "place": place_in, "": _said_of}
+_READERS = {
+    "amount": _amount, "time": _time, "colour": _colour, "name": _said_of, PLACE: place_in, KEEPER: place_in,
+    DOER: doer_in, "": _said_of,
+}  # fmt: skip

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.backbones.now.asked import Asked
+from goalmem_cli.backbones.now.persons import handed
 from goalmem_cli.logic.normal import content_stems, stem, words
 
 _AT = (
@@ -14,7 +15,8 @@ _AT = (
 )
 _WHERE = (
     rf"(?P<where>{_AT} (?:(?:the|a|an|my|our|his|her|their|this|that|its) |(?-i:[A-Z0-9])|(?:me|us|bed|storage|town|"
-    r"school|work|church)\b)[^,;.!?]*|(?:up|down)stairs|next door|outside|out(?:side)? the (?:back|front))"
+    r"school|work|church|room|hall|building|block|box|shelf)\b)[^,;.!?]*|(?:up|down)stairs|next door|outside|"
+    r"out(?:side)? the (?:back|front))"
 )
 _KEPT = (
     r"(?:is|are|['’]s|['’]re|hangs?|sits?|stands?|lies|lie|lives?|stays?|goes|go|belongs?|meets?|rehearses?|trains?|"
@@ -35,13 +37,6 @@ _MOVED_TO = re.compile(
     r"(?P<b>[^,;:]*?) (?:(?:has|have|is|are|was|were|got)(?: been)? )?(?:now )?moved (?:over |back )?to "
     r"(?P<where>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)",
     re.IGNORECASE,
-)
-_HAS = re.compile(
-    r"(?P<where>[A-Z]\w+(?: [A-Z]\w+)?|I) (?:has|have|keeps|keep|['’]ve)(?: got)?(?: now)? "
-    r"(?P<b>(?:the|our|my) [^,;:.!?]*)"
-)
-_GAVE = re.compile(
-    r"\b(?:gave|lent|handed|given) (?P<b>(?:the|our|my) [^,;:.!?]*?)(?: back)? to (?P<where>[A-Z][\w.]*(?: [A-Z]\w+)*)"
 )
 _CUT = re.compile(
     r"\s(?:and|but|since|because|so|now|these days|until|till|from now on|again|if|when|while|where|which|who|though|"
@@ -64,7 +59,7 @@ _MOST = 8
 
 def place_in(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the stems of where a sentence says that the thing is; empty if it does not."""
-    for thing, where in _read(sentence):
+    for thing, where in (*handed(sentence, asked), *_read(sentence)):
         found = list(map(stem, words(thing)))
         if asked.head not in found or not _ends_with(found, asked):
             continue
@@ -85,7 +80,7 @@ _SMALL = frozenset(
 
 def _read(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the ways to read a sentence as (thing, place); "it" stands for what was named before."""
-    for pattern in (_PUT, _MOVED_TO, _GAVE, _HAS, _STANDS):
+    for pattern in (_PUT, _MOVED_TO, _STANDS):
         for found in pattern.finditer(sentence):
             named = found.groupdict()
             thing = named["b"].strip()

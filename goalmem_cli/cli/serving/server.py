@@ -50,15 +50,18 @@ class MemoryServer(MCPServer[None]):
         self._offers = offers
 
     async def list_resources(self) -> list[Resource]:
-        """Return the conversations, up to the limit of a list."""
+        """Return the registered resources, as the goals, and the conversations, up to the limit of a list."""
         found = await _resource(self._offers.conversations)
         rows: Any = found["conversations"]
         return [
-            Resource(
-                uri=SCHEME + quote(row["name"], safe=""), name=row["name"], mime_type="text/plain",
-                description=f"{row['turns']} turns, {', '.join(row['speakers'][:5])}",
-            )
-            for row in rows
+            *await super().list_resources(),
+            *(
+                Resource(
+                    uri=SCHEME + quote(row["name"], safe=""), name=row["name"], mime_type="text/plain",
+                    description=f"{row['turns']} turns, {', '.join(row['speakers'][:5])}",
+                )
+                for row in rows
+            ),
         ]  # fmt: skip
 
 
