@@ -239,6 +239,16 @@ def test_single_messages_of_openassistant_are_gathered_by_tree() -> None:
         ]  # fmt: skip
 
 
+def test_trees_of_oasst_without_their_own_ids() -> None:
+    """Evaluations of models hold a tree a line that begins with its first message."""
+    tree = OASST["prompt"]
+    assert isinstance(tree, dict)
+    chats = read_bytes(lines(tree, {**tree, "message_id": "9", "replies": []}).encode(), "a.jsonl")
+    assert [[turn.text for turn in chat.turns] for chat in chats] == [["Late?", "Yes."], ["Late?"]]
+    with pytest.raises(UnknownFormat):
+        detect("a.jsonl", lines({"message_id": "1", "text": "Late?"}).encode())
+
+
 def test_meetings_of_fireflies_in_other_wraps() -> None:
     """As a program saved the answer of the API, several at once, or the meeting alone; nobody's name is a number."""
     (meeting,) = FIREFLIES["data"].values()  # type: ignore[attr-defined]
@@ -267,6 +277,8 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
     [
         ("a.vtt", VTT.format("<v Mira Holt>The boat</v>", "<v Mira Holt>is late.</v>", "<v Otto>Coffee &amp; cake?</v>")),
         ("a.vtt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?")),
+        ("a.vtt", "WEBVTT\n\n0:0:2.100 --> 0:0:5.4\n<v Mira Holt>The boat</v>\n\n0:0:5.4 --> 0:0:7.9\n<v Mira Holt>is late.</v>\n\n"
+         "0:1:5.4 --> 0:1:7.9\n<v Otto>Coffee & cake?</v>\n"),
         ("a.srt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?").replace("WEBVTT\n\n", "").replace(".", ",")
          .replace("late,", "late.")),
         ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),

@@ -28,13 +28,13 @@ def in_order_of_time(chat: Node) -> Node:
 
 def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
     """Keep the messages of a tree, or the single message, in `about`; say whether another tree begins."""
-    tree = line.child("message_tree_id").value
+    tree = line.child("message_tree_id").value or line.child("message_id").value
     is_first = line.has("prompt") or about.get("id") != tree
     if is_first:
         about.update({"id": tree, "messages": []})
     listed = about.setdefault("messages", [])
     if isinstance(listed, list):
-        listed.extend(_flat(line.child("prompt").value) if line.has("prompt") else [line.value])
+        listed.extend(_flat(line.child("prompt").value if line.has("prompt") else line.value))
     return is_first
 
 
