@@ -1,8 +1,9 @@
 """Reads chats of KakaoTalk as its apps export them, in Korean or English, on phones and on Windows.
 
 A phone (Android and iOS, 8 to 25) writes the full time before each message,
-``2023년 3월 5일 오후 9:15, 이름 : 말`` (in English of 2014 ``9:15PM, March 5, 2014, Name : text``). Windows writes a line for each day, and ``[이름] [오후 9:15] 말``
-below it. The export of macOS is a table, which the reader `table` reads.
+``2023년 3월 5일 오후 9:15, 이름 : 말``; in English of 2014, ``9:15PM, March 5, 2014, Name : text``.
+Windows writes a line for each day, and ``[이름] [오후 9:15] 말`` below it. The export of macOS is a table,
+which the reader `table` reads.
 """
 
 from __future__ import annotations
