@@ -63,6 +63,11 @@ Cy
   3:16 PM
 :sailboat:
 1
+
+
+Cy
+  3:17 PM
+joined the race and left
 """.replace("_", " ")
 BAR = "=" * 62
 DISCORD = f"""\
@@ -223,6 +228,7 @@ def test_copied_from_slack() -> None:
         ("Ana Reis", "Hey @ben - is the mast glued?", None),
         ("Ben Ott", "Yes.", None),
         ("Ben Ott", "The glue at 5:00 was dry:\n:sailboat: sails again", None),
+        ("Cy", "joined the race and left", None),
     ]
     assert set(chat.notes) == {
         "lines outside any message left out: 2", "notices left out: 1", "messages of media alone left out: 1",

@@ -26,7 +26,7 @@ _BESIDE = re.compile(
     r"^(?:\d+ repl(?:y|ies)|Last reply .*|View thread|Also sent to the channel|replied to a thread:.*)(?:\n|\Z)",
     re.MULTILINE,
 )
-_NOTICE = re.compile(r"(?:was added to|joined|left|set the channel|renamed the channel) .*(?:\n\.)?")
+_NOTICE = re.compile(r"was added to .{1,100} by .{1,100}(?:\n\.)?|(?:joined|left) \S{1,80}\n\.")
 _LONGEST_NAME, _FEWEST, _MOST_BEFORE = 80, 2, 2
 
 

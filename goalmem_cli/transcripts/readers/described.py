@@ -144,9 +144,8 @@ def _entries(node: Node, layout: Described) -> dict[str, Node]:
     entries = listed.elements()
     if not layout.is_sorted:
         entries = list(oldest_first(iter(entries), layout.time[0], lambda _: False))
-    ids = [str(entry.at(layout.own_id).value) for entry in entries] if layout.parent else []
-    has_ids = len(set(ids)) == len(entries)
-    return {ids[number] if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
+    ids = [entry.at(layout.own_id).value for entry in entries] if layout.parent else [None]
+    return {f"[{number}]" if None in ids else str(ids[number]): entry for number, entry in enumerate(entries)}
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
