@@ -22,7 +22,8 @@ def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
         about.update({"id": tree, "messages": []})
     listed = about.setdefault("messages", [])
     if isinstance(listed, list):
-        listed.extend(_flat(line.child("prompt").value if line.has("prompt") else line.value))
+        is_tree = line.has("prompt") or line.child("replies").value
+        listed.extend(_flat(line.child("prompt").value if line.has("prompt") else line.value) if is_tree else [line.value])
     return is_first
 
 

@@ -145,7 +145,8 @@ def _entries(node: Node, layout: Described) -> dict[str, Node]:
     if not layout.is_sorted:
         entries = list(oldest_first(iter(entries), layout.time[0], lambda _: False))
     ids = [entry.at(layout.own_id).value for entry in entries] if layout.parent else [None]
-    return {f"[{number}]" if None in ids else str(ids[number]): entry for number, entry in enumerate(entries)}
+    has_ids = None not in ids
+    return {str(ids[number]) if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
