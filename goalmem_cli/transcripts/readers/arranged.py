@@ -22,8 +22,9 @@ def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
         about.update({"id": tree, "messages": []})
     listed = about.setdefault("messages", [])
     if isinstance(listed, list):
+        root = line.child("prompt").value if line.has("prompt") else line.value
         is_tree = line.has("prompt") or line.child("replies").value
-        listed.extend(_flat(line.child("prompt").value if line.has("prompt") else line.value) if is_tree else [line.value])
+        listed.extend(_flat(root) if is_tree else [root])
     return is_first
 
 
