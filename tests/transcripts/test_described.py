@@ -279,6 +279,8 @@ def test_trees_of_oasst_without_their_own_ids() -> None:
     assert isinstance(tree, dict)
     chats = read_bytes(lines(tree, {**tree, "message_id": "9", "replies": []}).encode(), "a.jsonl")
     assert [[turn.text for turn in chat.turns] for chat in chats] == [["Late?", "Yes."], ["Late?"]]
+    trees = read_bytes(lines(OASST, {**OASST, "message_tree_id": "2"}).encode(), "a.jsonl")
+    assert [(chat.name, len(chat.turns)) for chat in trees] == [("1", 2), ("2", 2)]
     with pytest.raises(UnknownFormat):
         detect("a.jsonl", lines({"message_id": "1", "text": "Late?"}).encode())
 

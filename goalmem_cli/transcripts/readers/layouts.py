@@ -164,7 +164,7 @@ LAYOUTS = (
         "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
         ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
         parent=("parent_id",), current=("current",), of_line=line_of_oasst, is_of_parts=True, made=with_best_replies,
-        is_line=lambda line: line.has("message_id") and (line.has("message_tree_id") or line.has("replies")),
+        is_line=lambda line: line.has("message_tree_id") or (line.has("message_id") and line.has("replies")),
     ),
     Described(
         "rocketchat", "`messages` with `rid` and `msg`, or lines of `msg`, `username` and `ts`", (("messages",),),
