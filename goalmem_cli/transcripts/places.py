@@ -76,6 +76,10 @@ PROGRAMS = (
         ("*/chats/session-*.json", "*/chats/session-*.jsonl", "*/checkpoint-*.json", "*/logs.json"), ("gemini-cli",),
     ),
     Program(
+        "qwen-code", "sessions of Qwen Code", ("$QWEN_RUNTIME_DIR/projects", "~/.qwen/projects"),
+        ("*/chats/*.jsonl",), ("gemini-cli",),
+    ),
+    Program(
         "cursor", "transcripts of Cursor's agents", ("~/.cursor/projects",),
         ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"), ("cursor",),
     ),

@@ -32,6 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "CLAUDE_CONFIG_DIR",
         "CODEX_HOME",
         "GEMINI_CLI_HOME",
+        "QWEN_RUNTIME_DIR",
         "XDG_CONFIG_HOME",
         "XDG_DOWNLOAD_DIR",
         "COPILOT_HOME",
@@ -168,6 +169,7 @@ def test_every_program_is_found_in_its_place(goalmem: Goalmem, home: Path) -> No
     session(home, "a1")
     write(home / ".codex/sessions/2025/05/01/rollout-1.jsonl", examples["agent-log"])
     write(home / ".gemini/tmp/ab12/chats/session-1.json", examples["gemini-cli"])
+    write(home / ".qwen/projects/-boats/chats/s1.jsonl", "{}")
     write(home / ".cursor/projects/boats/agent-transcripts/t1/t1.jsonl", "{}")
     tasks = home / ".config/Code/User/globalStorage"
     write(tasks / "saoudrizwan.claude-dev/tasks/1769940005000/ui_messages.json", examples["cline"])

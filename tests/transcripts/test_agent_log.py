@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in, detect, read_bytes
 from goalmem_cli.transcripts.reading.source import Source
@@ -191,3 +191,17 @@ def test_errors_name_the_line(broken: dict[str, object], place: str, reason: str
 
     assert caught.value.place == place
     assert caught.value.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [{"type": "message", "session_id": "s1", "role": "user", "text": "Late?"}],
+        [{"type": "user.message", "session_id": "s1", "prompt": "Late?"}],
+        [{"type": "system", "session_id": "s1", "model": "m", "cwd": "/boats"}],
+    ],
+)
+def test_events_of_other_agents_with_a_session_are_none_of_these(events: list[dict[str, object]]) -> None:
+    """They are in no format, rather than in this one without messages."""
+    with pytest.raises(UnknownFormat):
+        detect("a.jsonl", "\n".join(map(json.dumps, events)).encode())

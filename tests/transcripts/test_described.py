@@ -125,6 +125,15 @@ OASST: dict[str, object] = {
              "role": "assistant", "rank": 0, "replies": []},
         ]},
 }  # fmt: skip
+ROCKETCHAT: dict[str, object] = {"success": True, "messages": [
+    {"_id": "3", "rid": "r", "msg": "", "ts": "2026-02-01T10:00:12.000Z", "u": {"_id": "o", "username": "Otto"},
+     "file": {"_id": "f", "name": "fog.png"}, "attachments": [{"title": "fog.png"}]},
+    {"_id": "2", "rid": "r", "msg": "Yes.", "ts": "2026-02-01T10:00:09.000Z", "u": {"_id": "o", "username": "Otto"}},
+    {"_id": "1", "rid": "r", "msg": "Late?", "ts": "2026-02-01T10:00:05.000Z",
+     "u": {"_id": "m", "username": "mira", "name": "Mira"}},
+    {"_id": "0", "rid": "r", "msg": "mira", "ts": "2026-02-01T10:00:01.000Z", "t": "uj",
+     "u": {"_id": "m", "username": "mira"}},
+]}  # fmt: skip
 FIREFLIES: dict[str, object] = {"data": {"transcript": {
     "id": "f", "title": "Boats", "date": 1769940000000, "speakers": [{"id": 0, "name": "Mira"}], "sentences": [
         {"index": 0, "speaker_id": 0, "speaker_name": None, "text": "Late?", "start_time": 5.2, "end_time": 6},
@@ -133,7 +142,7 @@ FIREFLIES: dict[str, object] = {"data": {"transcript": {
     ]}},
 }  # fmt: skip
 WITHOUT_TIMES = {"lm-studio", "continue"}
-OF_PEOPLE = {"chatlab", "fireflies"}
+OF_PEOPLE = {"chatlab", "fireflies", "rocketchat"}
 
 
 NOTHING_LEFT_OUT = {"grok", "mistral", "fireflies"}
@@ -157,6 +166,7 @@ FILES = {
     "mistral": ("a.json", json.dumps(MISTRAL)),
     "oasst": ("a.jsonl", lines(OASST)),
     "fireflies": ("a.json", json.dumps(FIREFLIES)),
+    "rocketchat": ("a.json", json.dumps(ROCKETCHAT)),
 }
 
 
@@ -199,6 +209,30 @@ def test_chatlab_in_lines() -> None:
     assert [(turn.speaker, turn.text) for turn in read(text, "a.jsonl").turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
 
 
+def test_rocketchat_in_lines() -> None:
+    """The data export has a message a line, in a file that ends in .json; a notice has a type."""
+    said = [
+        {"msg": "Late?", "username": "Mira", "ts": "2026-02-01T10:00:05.000Z"},
+        {"msg": "Otto joined", "username": "Otto", "ts": "2026-02-01T10:00:06.000Z", "type": "uj"},
+        {"msg": "", "username": "Otto", "ts": "2026-02-01T10:00:07.000Z", "attachments": [{"title": "fog.png"}]},
+        {"msg": "Yes.", "username": "Otto", "ts": "2026-02-01T10:00:09.000Z"},
+    ]
+    chat = read(lines(*said), "boats.json")
+    assert (chat.name, chat.format) == ("boats", "rocketchat")
+    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
+    assert chat.notes == ("media and notices left out: 1", "media left out: 1")
+
+
+@pytest.mark.parametrize("name", ["open-webui", "oasst"])
+def test_no_message_is_lost_if_not_each_has_its_own_id(name: str) -> None:
+    """Messages that cannot be told apart by their ids are all read, in the file's order."""
+    said = [{"role": "user", "content": word, "text": word, "parent_id": "1", "parentId": "1"} for word in "abc"]
+    document: dict[str, object] = {"id": "w", "chat": {"history": {"messages": said, "currentId": "1"}}}
+    if name == "oasst":
+        document = {"message_tree_id": "1", "prompt": {**said[0], "replies": said[1:]}}
+    assert [turn.text for turn in read(json.dumps(document), "a.json").turns] == ["a", "b", "c"]
+
+
 def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
     """Thinking and files are no messages; a text in parts is read where there is no other."""
     assert set(read(json.dumps(AI_STUDIO), "Boats").notes) == {"thinking left out: 1", "media and files left out: 1"}
@@ -239,6 +273,18 @@ def test_single_messages_of_openassistant_are_gathered_by_tree() -> None:
         ]  # fmt: skip
 
 
+def test_trees_of_oasst_without_their_own_ids() -> None:
+    """Evaluations of models hold a tree a line that begins with its first message."""
+    tree = OASST["prompt"]
+    assert isinstance(tree, dict)
+    chats = read_bytes(lines(tree, {**tree, "message_id": "9", "replies": []}).encode(), "a.jsonl")
+    assert [[turn.text for turn in chat.turns] for chat in chats] == [["Late?", "Yes."], ["Late?"]]
+    trees = read_bytes(lines(OASST, {**OASST, "message_tree_id": "2"}).encode(), "a.jsonl")
+    assert [(chat.name, len(chat.turns)) for chat in trees] == [("1", 2), ("2", 2)]
+    with pytest.raises(UnknownFormat):
+        detect("a.jsonl", lines({"message_id": "1", "text": "Late?"}).encode())
+
+
 def test_meetings_of_fireflies_in_other_wraps() -> None:
     """As a program saved the answer of the API, several at once, or the meeting alone; nobody's name is a number."""
     (meeting,) = FIREFLIES["data"].values()  # type: ignore[attr-defined]
@@ -267,6 +313,8 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
     [
         ("a.vtt", VTT.format("<v Mira Holt>The boat</v>", "<v Mira Holt>is late.</v>", "<v Otto>Coffee &amp; cake?</v>")),
         ("a.vtt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?")),
+        ("a.vtt", VTT.format("<v Mira Holt>The boat</v>", "<v Mira Holt>is late.</v>", "<v Otto>Coffee & cake?</v>")
+         .replace("00:0", "0:").replace(":05.", ":5.")),
         ("a.srt", VTT.format("Mira Holt: The boat", "is late.", "Otto: Coffee &amp; cake?").replace("WEBVTT\n\n", "").replace(".", ",")
          .replace("late,", "late.")),
         ("a.txt", "[00:00:02] Mira Holt: The boat\n[00:00:05] Mira Holt: is late.\n[00:01:05] Otto: Coffee & cake?\n"),

@@ -117,8 +117,11 @@ def test_a_log_that_does_not_say_the_day_has_no_times() -> None:
 def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
     """Rooms mix encodings; a byte that is none is shown as U+FFFD, and no log is lost for it."""
     log = b"[10:36] <mira> caf\xe9 caf\xc3\xa9?\n[10:37] <otto> \x81\n[10:38] <otto> No.\n"
-    (chat,) = read_bytes(log, "boats.log")
-    assert [turn.text for turn in chat.turns] == ["café café?", "\ufffd", "No."]
+    for name in ("boats.log", "boats.log.txt", "boats.log.gz"):
+        (chat,) = read_bytes(log, name)
+        assert [turn.text for turn in chat.turns] == ["café café?", "\ufffd", "No."]
+    with pytest.raises(UnknownFormat, match="not UTF-8"):
+        read_bytes(log, "boats.txt")
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))

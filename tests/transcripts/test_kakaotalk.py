@@ -95,6 +95,17 @@ def test_reads_english_exports() -> None:
     ]
 
 
+def test_reads_an_english_export_of_2014() -> None:
+    """The clock precedes the date, also alone on the line of a day."""
+    chat = "KakaoTalk Chats with Ana\nDate Saved : 9:48AM, March 5, 2014\n\n\n9:46AM, March 5, 2014\n"
+    chat += "9:46AM, March 5, 2014, Ana : Late?\nAt 9:30 then\n12:07PM, March 5, 2014, Ben : No : never\n"
+    assert detect("chat.txt", chat.encode()) == "kakaotalk"
+    assert [(turn.speaker, turn.text, turn.said) for turn in read(chat).turns] == [
+        ("Ana", "Late?\nAt 9:30 then", datetime(2014, 3, 5, 9, 46)),
+        ("Ben", "No : never", datetime(2014, 3, 5, 12, 7)),
+    ]
+
+
 @pytest.mark.parametrize("stamp", ["2023. 3. 5. 오후 9:15", "2023. 3. 5. 21:15", "2023년 3월 5일 21:15"])
 def test_times_of_ios(stamp: str) -> None:
     """Dots between the numbers, and clocks of 24 hours; a notice has a colon behind its time."""

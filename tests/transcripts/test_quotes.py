@@ -249,7 +249,7 @@ def test_chats_that_other_programs_write_for_interchange_quote_too() -> None:
 OF_PEOPLE = frozenset(
     "whatsapp telegram telegram-html facebook facebook-html discord discord-package slack signal signal-jsonl imessage line"
     " kakaotalk google-chat teams sms-backup mail chatlab imessage-html x-archive matrix mattermost irc"
-    " viber qq wechat".split()
+    " viber qq wechat rocketchat".split()
 )
 
 

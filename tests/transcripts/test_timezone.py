@@ -27,7 +27,7 @@ TEXT = "I cannot sleep. My driving test is today at ten."
 SUMMER = datetime(2026, 7, 14, 22, 30, tzinfo=UTC)  # half past midnight in Berlin
 WINTER = datetime(2026, 1, 14, 23, 30, tzinfo=UTC)  # again
 IN_UTC_ALONE = {
-    "chatgpt", "grok", "mistral", "fireflies", "open-webui", "chatlab", "llama-ui", "ai-studio", "copilot-cli", "claude", "facebook",
+    "chatgpt", "grok", "mistral", "fireflies", "rocketchat", "open-webui", "chatlab", "llama-ui", "ai-studio", "copilot-cli", "claude", "facebook",
     "discord-package", "signal-jsonl", "gemini", "slack", "google-chat", "teams", "opencode", "gemini-cli", "agent-log",
     "vscode-copilot", "openai", "openai-jsonl", "sms-backup", "specstory", "sillytavern", "cline",
     "goose", "x-archive", "matrix", "mattermost", "discord",  # the last where it has Z

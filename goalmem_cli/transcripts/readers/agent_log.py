@@ -131,6 +131,8 @@ def _first(text: str, at: int, *forms: Callable[[str, int], re.Match[str] | None
 _CLAUDE_MESSAGES = frozenset({"user", "assistant"})
 _CLAUDE_NOT_SAID = ("isMeta", "isCompactSummary", "isApiErrorMessage")
 _CLAUDE_ASIDES = {"summary": "leafUuid", "file-history-snapshot": "snapshot"}
+_CLAUDE_STREAM = frozenset({"message", "subtype", "event"})
+"""What events have beside `session_id` if Claude Code prints them; other agents write `session_id` too."""
 _CODEX_EVENTS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _CODEX_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _CODEX_CALLS = {
@@ -171,7 +173,7 @@ class AgentLogReader(RecordReader):
 def _is_claude_event(event: Node) -> bool:
     """Say whether the event is one of Claude Code's."""
     kind = _kind_of(event)
-    has_session = event.has("sessionId") or event.has("session_id")
+    has_session = event.has("sessionId") or (event.has("session_id") and event.has_any(_CLAUDE_STREAM))
     is_said = kind in _CLAUDE_MESSAGES and event.child("message").has("role")
     is_beside = kind in _CLAUDE_ASIDES and event.has(_CLAUDE_ASIDES[kind])
     return bool(kind) and (has_session or is_said or is_beside)

@@ -14,27 +14,17 @@ _LONGEST_MEETING = 10**6
 """In seconds."""
 
 
-def in_order_of_time(chat: Node) -> Node:
-    """Return Le Chat's conversation with its messages sorted by time; those without a time stay where they are."""
-    messages = chat.child("messages").value
-    if not isinstance(messages, list):
-        return chat
-    times = [message.get("createdAt") for message in messages]
-    if not all(isinstance(time, str) for time in times):
-        return chat
-    ordered = [messages[place] for place in sorted(range(len(messages)), key=lambda place: str(times[place]))]
-    return replace(chat, value={"id": chat.child("id").value, "messages": ordered})
-
-
 def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
     """Keep the messages of a tree, or the single message, in `about`; say whether another tree begins."""
-    tree = line.child("message_tree_id").value
+    tree = line.child("message_tree_id").value or line.child("message_id").value
     is_first = line.has("prompt") or about.get("id") != tree
     if is_first:
         about.update({"id": tree, "messages": []})
     listed = about.setdefault("messages", [])
     if isinstance(listed, list):
-        listed.extend(_flat(line.child("prompt").value) if line.has("prompt") else [line.value])
+        root = line.child("prompt").value if line.has("prompt") else line.value
+        is_tree = line.has("prompt") or line.child("replies").value
+        listed.extend(_flat(root) if is_tree else [root])
     return is_first
 
 

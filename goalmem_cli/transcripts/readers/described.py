@@ -13,6 +13,7 @@ from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
+from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
@@ -33,7 +34,8 @@ class Described:
     words under which they are counted. `chosen` picks one version of an entry that has several. Conversations may lie
     under one of `wraps`. `entry` is a key that one message has at least. If `of_line` is set, each line is a part of a
     conversation, and if `is_of_parts`, each element of a list too; `is_line` recognises such a line. `made` arranges a
-    conversation before it is read. If `is_of_people`, messages may quote other people.
+    conversation before it is read. If not `is_sorted`, messages are sorted by time. If `is_of_people`, messages may
+    quote other people.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Described:
     is_line: Callable[[Node], bool] | None = None
     is_of_parts: bool = False
     made: Callable[[Node], Node] | None = None
+    is_sorted: bool = True
     is_of_people: bool = False
 
 
@@ -134,18 +137,22 @@ def _drafts_of(source: Source, layout: Described, node: Node) -> Iterator[Draft]
 
 
 def _entries(node: Node, layout: Described) -> dict[str, Node]:
-    """Return the messages by id, or by position if they have no ids."""
+    """Return the messages by id, or by position if not each has its own id."""
     listed = node.at(layout.messages)
     if isinstance(listed.value, dict):
         return {key: listed.child(key) for key in listed.value}
-    entries = enumerate(listed.elements())
-    return {str(entry.at(layout.own_id).value if layout.parent else number): entry for number, entry in entries}
+    entries = listed.elements()
+    if not layout.is_sorted:
+        entries = list(oldest_first(iter(entries), layout.time[0], lambda _: False))
+    ids = [entry.at(layout.own_id).value for entry in entries] if layout.parent else [None]
+    has_ids = None not in ids
+    return {str(ids[number]) if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
-    """Return the messages of the branch that was shown last; all messages if none names its parent."""
+    """Return the messages of the branch that was shown last; all messages if none names another as its parent."""
     parents = {key: entry.at(layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
-    if not any(parents.values()):
+    if parents.keys().isdisjoint(parents.values()):
         return list(entries.values())
     current = node.at(layout.current).optional_name() if layout.current else None
     newest = current if current in parents else last_leaf(parents)

@@ -1,8 +1,9 @@
 """Reads chats of KakaoTalk as its apps export them, in Korean or English, on phones and on Windows.
 
 A phone (Android and iOS, 8 to 25) writes the full time before each message,
-``2023년 3월 5일 오후 9:15, 이름 : 말``. Windows writes a line for each day, and ``[이름] [오후 9:15] 말``
-below it. The export of macOS is a table, which the reader `table` reads.
+``2023년 3월 5일 오후 9:15, 이름 : 말``; in English of 2014, ``9:15PM, March 5, 2014, Name : text``.
+Windows writes a line for each day, and ``[이름] [오후 9:15] 말`` below it. The export of macOS is a table,
+which the reader `table` reads.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FIRST_LINES = 10
 _LONGEST_STAMP = 60
-_TIMED = re.compile(r"(?=[^\W_])(?=.{4,50}?\d:\d\d)")
+_TIMED = re.compile(r"(?=[^\W_])(?=.{0,50}?\d:\d\d)")
 _RULED_DAY = re.compile(r"-{5,} ?(?P<day>[^-]*\d[^-]*?) ?-{5,}")
 _WEEKDAY = re.compile(r" ?[월화수목금토일]요일$|^\w+day, ")
 _DAY = re.compile(r"\d{4}년 \d{1,2}월 \d{1,2}일(?: [월화수목금토일]요일)?|\w{3,9}day, \w{3,9} \d{1,2}, \d{4}")

@@ -4,6 +4,7 @@
 ChatLab's interchange format 0.0.2 (JSON and JSONL). `llama-ui` is what llama.cpp's web page saves (JSONL, 2026).
 `ai-studio` is what Google AI Studio keeps in Google Drive (2024 to 2026). `oasst` is OpenAssistant's data (2023: trees
 and single messages). `fireflies` is a transcript as the API of Fireflies.ai gives it (GraphQL, 2024 and 2025).
+`rocketchat` is what Rocket.Chat's API (2019) and data export (exportRoomMessagesToFile.ts of 2022 to 2026) give.
 
 Four layouts were not tried on real files, so `ingest --formats` calls them "untested". `lm-studio` is the
 `*.conversation.json` of LM Studio 0.3 (after YorkieDev/lm-studio-conversation-converter of 2025). `copilot-cli` is the
@@ -14,12 +15,7 @@ Continue or Kiro. `mistral` is the `chat-*.json` of Le Chat's data export (after
 
 from __future__ import annotations
 
-from goalmem_cli.transcripts.readers.arranged import (
-    in_order_of_time,
-    line_of_oasst,
-    told_in_turns,
-    with_best_replies,
-)
+from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_best_replies
 from goalmem_cli.transcripts.readers.described import Described
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
@@ -100,6 +96,14 @@ def _line_of_mistral(line: Node, about: dict[str, object]) -> bool:
     return is_first
 
 
+def _line_of_rocketchat(line: Node, about: dict[str, object]) -> bool:
+    """Keep the message in `about`, its kind and files under the names that the server's API has for them."""
+    listed = about.setdefault("messages", [])
+    if isinstance(line.value, dict) and isinstance(listed, list):
+        listed.append({**line.value, "t": line.child("type").value, "file": line.child("attachments").value})
+    return False
+
+
 _INSTRUCTIONS = "instructions of the program left out"
 LAYOUTS = (
     Described(
@@ -154,12 +158,20 @@ LAYOUTS = (
     Described(
         "mistral", "messages with `chatId` and `contentChunks` (untested)", (("chatId",), ("createdAt",)),
         ("messages",), time=("createdAt",), parts="contentChunks", of_line=_line_of_mistral, is_of_parts=True,
-        is_line=lambda line: line.has("chatId") and line.has("contentChunks"), made=in_order_of_time,
+        is_line=lambda line: line.has("chatId") and line.has("contentChunks"), is_sorted=False,
     ),
     Described(
         "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
         ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
         parent=("parent_id",), current=("current",), of_line=line_of_oasst, is_of_parts=True, made=with_best_replies,
+        is_line=lambda line: line.has("message_tree_id") or (line.has("message_id") and line.has("replies")),
+    ),
+    Described(
+        "rocketchat", "`messages` with `rid` and `msg`, or lines of `msg`, `username` and `ts`", (("messages",),),
+        ("messages",), suffixes=(".json", ".jsonl"), own_id=("_id",), text=("msg",), time=("ts",), kind=("t",),
+        speaker=(("u", "name"), ("u", "username"), ("username",)), entry="rid", aside={"file": "media left out"},
+        of_line=_line_of_rocketchat, is_line=lambda line: all(map(line.has, ("msg", "username", "ts"))),
+        is_sorted=False, is_of_people=True,
     ),
     Described(
         "fireflies", "`sentences` with `speaker_name` and `start_time`", (("sentences",),), ("sentences",),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
-from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
 _SESSION = re.compile(r"session_([0-9]{1,9})")
 _SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
@@ -41,8 +42,10 @@ def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:
     """
     draft = Draft(sample.child("sample_id").optional_name(), place=sample.place)
     conversation = sample.required("conversation") if sample.has("conversation") else sample
-    for position, key in enumerate(numbered_sessions(conversation)):
-        _add_session(draft, conversation, key, position, skip)
+    for message in messages_of_sessions(conversation, partial(_message, draft), skip):
+        draft.add(message)
+    timeless = [key for key in numbered_sessions(conversation) if not conversation.child(f"{key}_date_time").value]
+    draft.count("sessions without a time", sum(bool(conversation.child(key).value) for key in timeless))
     times = [match[1] for key in conversation.keys() if (match := _SESSION_TIME.fullmatch(key))]  # noqa: SIM118
     draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))
     return draft
@@ -73,33 +76,25 @@ def text_with_caption(turn: Node, key: str) -> str:
     return f"{turn.child(key).optional_text()} [image: {caption}]".strip()
 
 
-def _add_session(draft: Draft, conversation: Node, key: str, position: int, skip: Skip) -> None:
-    """Add the turns of the session under `key` to the draft; unreadable turns are skipped."""
-    session = conversation.child(key)
-    if session.value is None:
-        return
-    said = conversation.child(f"{key}_date_time").stamp()
-    turns = session.elements()
-    if turns and said is None:
-        draft.count("sessions without a time")
-    for turn in turns:
-        try:
-            _add_turn(draft, turn, said, position)
-        except InputError as error:
-            skip(error)
+def messages_of_sessions(
+    conversation: Node,
+    read: Callable[[Node, Stamp | None, int], Message],
+    skip: Skip,
+    stamp: Callable[[str], Stamp | None] = stamp_from_text,
+) -> Iterator[Message]:
+    """Yield what `read` makes of each turn with its session's time and position; unreadable turns are skipped."""
+    for position, key in enumerate(numbered_sessions(conversation)):
+        session, said = conversation.child(key), conversation.child(f"{key}_date_time").stamp(stamp)
+        for turn in [] if session.value is None else session.elements():
+            try:
+                yield read(turn, said, position)
+            except InputError as error:
+                skip(error)
 
 
-def _add_turn(draft: Draft, turn: Node, said: Stamp | None, session: int) -> None:
-    """Add a turn with the time and number of its session."""
-    draft.add(
-        Message(
-            speaker=turn.required("speaker").filled_text(),
-            text=text_with_caption(turn, "text"),
-            said=said,
-            own_id=own_id_of(draft, turn.child("dia_id")),
-            session=session,
-        )
-    )
+def _message(draft: Draft, turn: Node, said: Stamp | None, session: int) -> Message:
+    speaker, text = turn.required("speaker").filled_text(), text_with_caption(turn, "text")
+    return Message(speaker, text, said, own_id_of(draft, turn.child("dia_id")), session=session)
 
 
 def own_id_of(draft: Draft, node: Node) -> str | None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.readers.drafted import RecordReader
-from goalmem_cli.transcripts.readers.locomo import numbered_sessions, own_id_of, text_with_caption
+from goalmem_cli.transcripts.readers.locomo import (
+    messages_of_sessions,
+    numbered_sessions,
+    own_id_of,
+    text_with_caption,
+)
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
@@ -38,19 +43,7 @@ def drafts_from_chat(chat: Node, skip: Skip = refuse) -> Iterator[Draft]:
         InputError: the chat does not have the layout; the place is the path to the value.
     """
     draft = Draft(chat.child("sample_id").optional_name(), place=chat.place)
-    return draft.fill(_messages(draft, chat, skip))
-
-
-def _messages(draft: Draft, chat: Node, skip: Skip) -> Iterator[Message]:
-    """Yield the turns of all sessions; unreadable ones are skipped."""
-    for position, key in enumerate(numbered_sessions(chat)):
-        session = chat.child(key)
-        session_time = chat.child(f"{key}_date_time").stamp(_stamp)
-        for turn in [] if session.value is None else session.elements():
-            try:
-                yield _message(draft, turn, session_time, position)
-            except InputError as error:
-                skip(error)
+    return draft.fill(messages_of_sessions(chat, partial(_message, draft), skip, _stamp))
 
 
 def _message(draft: Draft, turn: Node, session_time: Stamp | None, session: int) -> Message:

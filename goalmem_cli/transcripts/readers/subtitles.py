@@ -25,7 +25,9 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _CLOCK = r"(?:(?P<hour>\d{1,3}):)?(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d{1,3})?"
-_CUE = re.compile(rf"\s*{_CLOCK}\s+-->\s+[\d:.,]+.*")
+_CUE = re.compile(
+    r"\s*(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?:[.,]\d{1,3})?\s+-->\s+[\d:.,]+.*"
+)
 _LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
 _CHAT = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,120}}?)(?:\s+(?:[Tt]o|an|à|a)\s+[^:\n]{{1,120}}?)?\s*:\s*(?P<text>.*)"

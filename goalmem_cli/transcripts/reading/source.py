@@ -150,7 +150,7 @@ class Source:
 
     @property
     def _errors(self) -> str:
-        if self.suffix in _OF_ROOMS:
+        if self.suffix in _OF_ROOMS or Path(self.stem).suffix in _OF_ROOMS:
             return _MIXED
         return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
 

@@ -28,6 +28,7 @@ _STAMPS = tuple(
         _DATE + _BEHIND,
         rf"(?P<before>\D{{0,30}}){_CLOCK}(?P<after>\D{{1,30}}){_DATE}",
         *(date + _BEHIND for date in _NAMED),
+        *(rf"(?P<before>){_CLOCK}(?P<after>\D{{1,30}}?){date}" for date in _NAMED),
     )
 )
 _NUMERIC = _STAMPS[:2]
