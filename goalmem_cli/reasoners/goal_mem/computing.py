@@ -26,8 +26,8 @@ from goalmem_cli.logic.computing.records import Calculation, Part
 from goalmem_cli.logic.computing.rows import Given, joined, same_words
 from goalmem_cli.logic.computing.saying import say_amount
 from goalmem_cli.logic.normal import Pair, as_pair, content_stems
-from goalmem_cli.reasoners.goal_mem.agreement import last_said
 from goalmem_cli.reasoners.goal_mem.records import Plan
+from goalmem_cli.reasoners.goal_mem.replacing import last_said
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Fact, Grounded, Status, Trace
 
