@@ -1,6 +1,7 @@
 """One attempt at a plan: look into memory, let the prover propose, judge the claims, look for what is still open.
 
-An attempt has at most 1 + max_depth rounds. Its state holds only what the judge accepted."""
+An attempt has at most 1 + max_depth rounds. Its state holds only what the judge accepted.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import (
+from goalmem_cli.reasoners.goal_mem.plans import (
     ask_json,
     parse_plan,
     parse_reply_atom,

@@ -28,7 +28,7 @@ from goalmem_cli.model_replies import Reply, ask_whole, read_fields
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, say_question
+from goalmem_cli.reasoners.goal_mem.plans import parse_plan, say_question
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another

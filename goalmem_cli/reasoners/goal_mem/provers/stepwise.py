@@ -28,8 +28,7 @@ from goalmem_cli.logic.questions import (
 from goalmem_cli.model_replies import Reply, ask
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.computing import calculations
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan, parse_reply_atom
+from goalmem_cli.reasoners.goal_mem.plans import calculations, parse_plan, parse_reply_atom
 from goalmem_cli.reasoners.goal_mem.provers.readings import (
     GoalReading,
     StepReading,

@@ -20,7 +20,7 @@ from goalmem_cli.model_replies import Reply, ask, in_one_line
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import (
+from goalmem_cli.reasoners.goal_mem.plans import (
     answered_anew,
     ask_json,
     parse_plan,
