@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,16 +36,30 @@ def commands(text: str) -> list[str]:
     return [line for line in lines if line.strip() and "pip install" not in line]
 
 
+@pytest.fixture(scope="module")
+def samples_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the store of the samples is that the first page makes, for the others to copy."""
+    return tmp_path_factory.mktemp("samples") / "store"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["README", *NAMES])
-def test_every_example_runs(name: str, tmp_path: Path) -> None:
+def test_every_example_runs(name: str, tmp_path: Path, samples_store: Path) -> None:
     """In a shell, one after another, with the sample conversations in the store and the bundled model."""
     (tmp_path / "sample_convos").symlink_to(CHECKOUT / "sample_convos")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     shell = {**os.environ, **BOUNDS, "PATH": path, "GOALMEM_STORE": str(tmp_path / "store"), "COLUMNS": "80"}
     lines = commands(README if name == "README" else page(name).text)
     assert lines
-    for line in ["goalmem ingest sample_convos --quiet", *lines]:
+    if not samples_store.exists():
+        lines = [
+            f"goalmem ingest sample_convos --quiet --store {samples_store}",
+            f"cp -r {samples_store} store",
+            *lines,
+        ]
+    else:
+        shutil.copytree(samples_store, tmp_path / "store")
+    for line in lines:
         done = subprocess.run(["/bin/sh", "-c", line], cwd=tmp_path, env=shell, capture_output=True, text=True)
         assert done.returncode in ({0, 1, 4} if MAY_END_IN_UNKNOWN in line else {0}), (line, done.stderr)
         assert "error: " not in done.stderr or done.returncode == 4, (line, done.stderr)

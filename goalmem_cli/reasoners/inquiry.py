@@ -89,10 +89,14 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An answer (None if the facts give none) and the numbers of the facts that it cites."""
+    """An answer (None if the facts give none) and the numbers of the facts that it cites.
+
+    `likelihood` is the mean probability (0 to 1) of the reply's words, or None if it is not known.
+    """
 
     answer: str | None
     cited: tuple[str, ...] = ()
+    likelihood: float | None = None
 
 
 class Inquiry:

@@ -29,10 +29,10 @@ def books(steps: Sequence[str]) -> tuple[PromptBook, PromptBook, pytest.MarkDeco
     return full, compact, pytest.mark.parametrize("book", [full, compact], ids=["full", "compact"])
 
 
-def filled(path: Path, turns: Sequence[Turn]) -> Store:
+def filled(path: Path, turns: Sequence[Turn], announce: Callable[[str], None] = lambda _: None) -> Store:
     """Return a store with the turns of one conversation, of which nothing was derived yet."""
     name = turns[0].conversation
-    store = open_store(path, dimension=64)
+    store = open_store(path, announce, dimension=64)
     store.add(Conversation(name, "openai", tuple(turns), name))
     return store
 
@@ -86,6 +86,28 @@ class Sample(Generic[B]):
             fresh.forget(forgotten)
         self.indexed(fresh, told, book=book)
         assert contents_of(self.name, store) == contents_of(self.name, fresh)
+
+    def asked_together(self, path: Path, at_once: int) -> tuple[Store, Store]:
+        """Check that two conversations take as many calls as one, and return the stores of one and of both."""
+        alone, both = filled(path / "alone", self.said()), filled(path / "both", self.said())
+        both.add(Conversation("other", "openai", tuple(self.said(name="other")), "other"))
+        models = [ScriptedModel(self.says), ScriptedModel(self.says)]
+        for store, model in zip((alone, both), models, strict=True):
+            self.backbone(store, model, at_once=at_once).index(lambda _: None)
+        assert models[0].calls == models[1].calls
+        assert len(models[1].seen) == 2 * len(models[0].seen)
+        return alone, both
+
+    def goes_with_its_turns(self, path: Path) -> Store:
+        """Check that what forgotten turns told goes and is made again of what is left; return the store."""
+        store, early = filled(path, self.said()), Selection(before=self.said()[3].said)
+        self.indexed(store)
+        gone = {turn.id for turn in self.said()[:3]}
+        store.forget(early)
+        assert not any(gone & set(unit.turns) for unit in store.units_of(self.name))
+        self.indexed(store)
+        self.ends_as_new(store, path, forgotten=early)
+        return store
 
 
 def no_kit() -> Kit:

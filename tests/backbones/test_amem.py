@@ -29,7 +29,6 @@ from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
 from tests.conftest import examples
-from tests.store.samples import open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -157,8 +156,7 @@ def test_a_note_is_followed_by_those_it_is_linked_to(tmp_path: Path) -> None:
 def test_keywords_are_searched_in_place_of_the_question(tmp_path: Path, book: PromptBook) -> None:
     """Without a usable reply the question is, as is announced; without asking nobody is asked."""
     announced: list[str] = []
-    store = open_store(tmp_path, announced.append, dimension=64)
-    store.add(Conversation("chat", "openai", tuple(said()), "chat"))
+    store = filled(tmp_path, said(), announced.append)
     indexed(store, book=book)
     model = ScriptedModel(says)
     (hit,) = backbone(store, model, book=book).retrieve(Query("What is with it, you know, the well"), 1)

@@ -40,7 +40,6 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import UsageError
-from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
@@ -229,13 +228,7 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:
 
 def test_forgetting_leaves_what_others_tell(tmp_path: Path) -> None:
     """Entities, descriptions and reports of forgotten turns go, and are made again of what is left."""
-    store = filled(tmp_path, said())
-    indexed(store)
-    gone = {turn.id for turn in said()[:3]}
-    store.forget(Selection(before=said()[3].said))
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
+    SAMPLE.goes_with_its_turns(tmp_path)
 
 
 @pytest.mark.slow

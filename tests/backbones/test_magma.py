@@ -35,11 +35,11 @@ from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import UsageError
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Edge, Query
+from goalmem_cli.records import Edge, Query
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
-from tests.store.samples import chat, open_store
+from tests.store.samples import chat
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -185,8 +185,7 @@ def test_words_say_what_a_question_is_after(question: str, intent: Intent) -> No
 def test_the_model_may_say_what_a_question_is_after(tmp_path: Path, book: PromptBook) -> None:
     """Where its reply is unusable the words decide, as is announced."""
     announced: list[str] = []
-    store = open_store(tmp_path, announced.append, dimension=64)
-    store.add(Conversation("chat", "openai", tuple(said()), "chat"))
+    store = filled(tmp_path, said(), announced.append)
     indexed(store, book=book)
     told = MagmaSettings(router=Router.MODEL)
     hits = backbone(store, ScriptedModel(says), told, book).retrieve(Query("What made the boat sail?"), 2)

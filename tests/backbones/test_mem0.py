@@ -16,7 +16,6 @@ from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, STEPS,
 from goalmem_cli.backbones.mem0.backbone import Mem0
 from goalmem_cli.backbones.mem0.settings import Mem0Settings, Perspectives
 from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Completion, JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
@@ -389,13 +388,7 @@ def test_a_summary_that_cannot_be_read_leaves_the_one_before(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_conversations_are_decided_on_together(tmp_path: Path) -> None:
     """A pair waits for those before it in its own conversation, for no other; nothing passes between them."""
-    alone, both = filled(tmp_path / "alone", said()), filled(tmp_path / "both", said())
-    both.add(Conversation("other", "openai", tuple(said(name="other")), "other"))
-    models = [ScriptedModel(says), ScriptedModel(says)]
-    for store, model in zip((alone, both), models, strict=True):
-        Mem0(store, lambda model=model: Kit(model, FULL, 16, 4096)).index(lambda _: None)  # type: ignore[misc]
-    assert models[0].calls == models[1].calls
-    assert len(models[1].seen) == 2 * len(models[0].seen)
+    alone, both = SAMPLE.asked_together(tmp_path, 16)
     both.forget(Selection(conversations=("other",)))
     Mem0(both, no_kit).index(lambda _: None)
     assert contents(both) == contents(alone)

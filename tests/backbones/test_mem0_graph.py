@@ -22,7 +22,7 @@ from goalmem_cli.backbones.structured.decisions import DECISION, replay
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Query, Turn
+from goalmem_cli.records import Query, Turn
 from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
@@ -30,7 +30,6 @@ from tests.backbones import test_mem0
 from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
-from tests.store.samples import open_store
 
 FULL, COMPACT, both_profiles = books(STEPS)
 contents = partial(contents_of, NAME)
@@ -146,8 +145,7 @@ def test_triples_may_be_found_by_their_likeness(tmp_path: Path) -> None:
 def test_the_model_is_asked_what_a_question_names(tmp_path: Path, book: PromptBook) -> None:
     """Where its reply is unusable, entities like the question are taken, as is announced; or nobody is asked."""
     announced: list[str] = []
-    store = open_store(tmp_path, announced.append, dimension=64)
-    store.add(Conversation("chat", "openai", tuple(said()), "chat"))
+    store = filled(tmp_path, said(), announced.append)
     indexed(store, book=book)
     model = ScriptedModel(says)
     found = triples_for(backbone(store, model, book=book), Query("Tom drink Tom"))
@@ -187,14 +185,14 @@ def test_a_triple_that_is_told_again_is_there_once(tmp_path: Path) -> None:
 
 def test_only_relations_of_what_is_named_are_shown(tmp_path: Path) -> None:
     """Of entities like the names of the pair; so many a name, and so many in all."""
-    texts = [text for place in range(8) for text in (f"Tom likes{place} thing{place}", "um")]
-    for told, shown in ((WIDE, 7), (replace(WIDE, relations=3), 3), (replace(WIDE, conflicting=2), 2)):
+    texts = [text for place in range(5) for text in (f"Tom likes{place} thing{place}", "um")]
+    for told, shown in ((WIDE, 4), (replace(WIDE, relations=3), 3), (replace(WIDE, conflicting=2), 2)):
         store = filled(tmp_path / str(shown), said([*texts, "Zed home York", "um"]))
         model = ScriptedModel(says)
         backbone(store, model, told).index(lambda _: None)
         counts = [len(known_of(request)) for request in model.seen if request.step == CONFLICTS]
         assert max(counts) == shown
-        assert len(counts) == 7  # Zed and York are like nothing that is known
+        assert len(counts) == 4  # Zed and York are like nothing that is known
 
 
 def test_what_cannot_be_read_is_tried_again(tmp_path: Path) -> None:

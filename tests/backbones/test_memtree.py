@@ -19,7 +19,6 @@ from goalmem_cli.backbones.memtree import CHILD, LEAF, NAME, STEPS, SUMMARY, SUP
 from goalmem_cli.backbones.memtree.backbone import MemTree
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.memtree.tree import Tree
-from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
@@ -245,13 +244,7 @@ def test_a_forgotten_conversation_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_conversations_are_asked_about_together(tmp_path: Path) -> None:
     """A message waits for those before it in its own conversation, for no other: as many calls as one alone has."""
-    alone, both = filled(tmp_path / "alone", said()), filled(tmp_path / "both", said())
-    both.add(Conversation("other", "openai", tuple(said(name="other")), "other"))
-    models = [ScriptedModel(says), ScriptedModel(says)]
-    for store, model in zip((alone, both), models, strict=True):
-        MemTree(store, lambda model=model: Kit(model, FULL, 8, 4096)).index(lambda _: None)  # type: ignore[misc]
-    assert models[0].calls == models[1].calls
-    assert len(models[1].seen) == 2 * len(models[0].seen)
+    SAMPLE.asked_together(tmp_path, 8)
 
 
 @both_profiles

@@ -142,13 +142,7 @@ def test_interrupted_it_goes_on(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_forgetting_takes_every_summary_of_a_turn(tmp_path: Path) -> None:
     """What was summed up with it is summed up again; a forgotten conversation leaves no line behind."""
-    store = filled(tmp_path, said())
-    indexed(store)
-    gone = {turn.id for turn in said()[:3]}
-    store.forget(Selection(before=said()[3].said))
-    assert not any(gone & set(unit.turns) for unit in store.units_of(NAME))
-    indexed(store)
-    SAMPLE.ends_as_new(store, tmp_path, forgotten=Selection(before=said()[3].said))
+    store = SAMPLE.goes_with_its_turns(tmp_path)
     store.forget(Selection(conversations=("chat",)))
     assert indexed(store) == []
     assert (store.units_of(NAME), store.derived(NAME)) == ([], [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -16,16 +17,22 @@ FULL_ONLY = {"paper:remem"}
 """Which have full prompts alone, for large models."""
 
 
-SMALLER = "{raptor: {dimension: 3, reducer: pca}, graphiti: {cosine: 0.0}}"
-"""What makes trees and the like of as few turns as the samples have."""
+SMALLER = "{raptor: {dimension: 2, reducer: pca}, graphiti: {cosine: 0.0}}"
+"""What makes trees and the like of as few turns as the trip has."""
+MESSAGES = 6
+"""How much of the trip is read: what the model takes grows with it, and what may break does not."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER - FULL_ONLY))
-def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
     """Whatever the small model makes of it, nothing breaks: it is indexed once, found, and a question ends."""
-    monkeypatch.setenv("GOALMEM_BACKBONES", SMALLER)
-    assert goalmem("ingest", str(SAMPLES / "lisbon-trip.json"), "--quiet").code == 0
+    for variable, value in {"BACKBONES": SMALLER, "MAX_DEPTH": "0", "BUDGET": "4"}.items():
+        monkeypatch.setenv(f"GOALMEM_{variable}", value)
+    trip = json.loads((SAMPLES / "lisbon-trip.json").read_text("utf-8"))
+    short = tmp_path / "lisbon-trip.json"
+    short.write_text(json.dumps(trip | {"messages": trip["messages"][:MESSAGES]}), "utf-8")
+    assert goalmem("ingest", str(short), "--quiet").code == 0
     refused = goalmem("search", "tram", "--backbone", name)
     outlook = json.loads(goalmem("index", name, "--dry-run", "--json", "--threads", "1").out)
     built = goalmem("index", name, "--json", "--threads", "1")

@@ -701,14 +701,14 @@ def test_many_suggestions_are_cut_short(goalmem: Goalmem) -> None:
         goalmem,
         Allotment=OLD,
         Plot=NEW,
-        **{f"G{n}": f"01/04/2026, 09:10 - {'a' * (n + 1)}.{n // 15}b: x\n" for n in range(30)},
+        **{f"G{n}": f"01/04/2026, 09:10 - {'a' * (n + 1)}.{n // 15}b: x\n" for n in range(22)},
     )
-    stored(goalmem, **{f"H{n}": f"01/04/2026, 09:10 - {'A' * (n + 1)}.{n // 15}B: x\n" for n in range(30)})
+    stored(goalmem, **{f"H{n}": f"01/04/2026, 09:10 - {'A' * (n + 1)}.{n // 15}B: x\n" for n in range(22)})
     outcome = goalmem("people")
     lines = outcome.err.splitlines()
     assert len(lines) == 21 and "the same 2 turns" in lines[0]
-    assert lines[-1] == "and 11 more: `goalmem people --json` has all"
-    assert len(json.loads(goalmem("people", "--json").out)["suggestions"]) == 31
+    assert lines[-1] == "and 3 more: `goalmem people --json` has all"
+    assert len(json.loads(goalmem("people", "--json").out)["suggestions"]) == 23
 
 
 def suggested(goalmem: Goalmem) -> list[list[str]]:

@@ -12,7 +12,7 @@ from goalmem_cli.logic.forms import time_in
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.direct import Direct
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
-from goalmem_cli.reasoners.goal_mem.plan_texts import parse_plan
+from goalmem_cli.reasoners.goal_mem.plans import parse_plan
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.prompt_texts import AsAsked, asked_in
 from goalmem_cli.records import Question

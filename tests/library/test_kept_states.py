@@ -16,7 +16,7 @@ from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
-from goalmem_cli.reasoners.goal_mem.plan_texts import taken_up
+from goalmem_cli.reasoners.goal_mem.plans import taken_up
 from goalmem_cli.records import Hit, Question, Unit
 from goalmem_cli.store.goal_records import FORGOTTEN, GoalState, GoalStatus, KeptPlan, Outcome
 from goalmem_cli.store.traces import TraceFolder

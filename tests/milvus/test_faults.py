@@ -140,14 +140,16 @@ def test_fewer_rows_taken_than_given_is_an_error(server: Server, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_server_that_goes_during_a_join_leaves_two_or_one(server: Server, tmp_path: Path) -> None:
-    """After whichever write it does nothing more, no state in between is seen; joining again, where it is due, ends it."""
+    """After every second write it does nothing more: no state in between is seen, and joining again, where it is due,
+    ends it. `test_interrupted.py` stops an embedded memory at each.
+    """
     states: list[bool] = []
     is_over = False
     while not is_over:
         memory = opened(server.address, tmp_path, patience=0.3)
         memory.add_all(windows())
         shown = memory.joinable("one", "other")
-        left = len(states) + 1
+        left = 2 * len(states) + 1
 
         def going(name: str, method: Any, request: Any, context: Any) -> Any:
             nonlocal left
@@ -168,7 +170,7 @@ def test_a_server_that_goes_during_a_join_leaves_two_or_one(server: Server, tmp_
         assert memory.verify() == []
         memory.forget(Selection(conversations=("one", "any")))
     assert states == sorted(states)
-    assert states.count(True) > 2
+    assert states.count(True) > 1
 
 
 def without_the_last_row(reply: Any) -> None:

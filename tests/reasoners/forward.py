@@ -47,6 +47,8 @@ TURNS = chat(
     "Alice: We moved to Leeds on 3 May 2023.", "Ben: Momoco has a new waiter.",
 )  # fmt: skip
 
+SHELF = chat(*(f"Ann: {thing} number {number}" for thing in ("apple", "brick", "candle") for number in range(4)))
+
 TEXTS = [
     "Kyoto Latte", "Biscuit dog", "Toast", "Leeds", "3 May 2023", "12 euros", "unknown", "waiter", QUESTION, "F1", "?",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from goalmem_cli.ports import Completion, JsonShape, Request
 from goalmem_cli.reasoners.goal_mem import PLANNINGS, GoalMem, Limits, Planning, calls_of
 from goalmem_cli.reasoners.goal_mem.pool import MOST_QUERIES
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
-from goalmem_cli.reasoners.goal_mem.sorting import LIKELY, SUGGESTED
+from goalmem_cli.reasoners.goal_mem.state import LIKELY, SUGGESTED
 from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace

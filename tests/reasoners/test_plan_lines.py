@@ -6,7 +6,7 @@ import pytest
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.ports import GrammarShape
-from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.goal_mem.provers.stepwise import plan_choices, read_plan, write_plan
 from goalmem_cli.records import Question
 from tests.reasoners.scripting import COMPACT, MOMENT
 

@@ -15,6 +15,7 @@ from tests.reasoners.forward import (
     FULL,
     QUESTION,
     RUBBISH,
+    SHELF,
     adversarial,
     ask,
     both_profiles,
@@ -22,8 +23,6 @@ from tests.reasoners.forward import (
     stays_within,
 )
 from tests.reasoners.scripting import chat
-
-SHELF = chat(*(f"Ann: {thing} number {number}" for thing in ("apple", "brick", "candle") for number in range(4)))
 
 
 def retrieves(query: str, thought: str = "something is missing") -> Reply:

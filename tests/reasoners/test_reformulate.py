@@ -12,15 +12,13 @@ from goalmem_cli.trace import Status, Stop
 from tests.reasoners.forward import (
     QUESTION,
     RUBBISH,
+    SHELF,
     adversarial,
     ask,
     both_profiles,
     says,
     stays_within,
 )
-from tests.reasoners.scripting import chat
-
-SHELF = chat(*(f"Ann: {thing} number {number}" for thing in ("apple", "brick", "candle") for number in range(4)))
 
 
 def two(tools: Tools) -> Reformulate:

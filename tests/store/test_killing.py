@@ -272,6 +272,7 @@ def test_killed_while_saying_who_is_who(base: Path, tmp_path: Path) -> None:
 def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Path) -> None:
     """As long as a turn of theirs is left, so is the name; once none is, no file has it after the next command."""
     before, after_it, reached = contents(base), after("forget-person", base, tmp_path), set()
+    run_again: set[tuple[object, ...]] = set()
     for store in killed("forget-person", base, tmp_path / "out"):
         now = contents(store.path)
         assert now in (before, after_it)
@@ -281,9 +282,12 @@ def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Pa
             assert holding(store.path, ("Benjamin the Second",)) == []
         elif store.reported:
             assert [person.name for person in People.of_folder(store.path).persons] == ["Benjamin the Second"]
-        assert finished("forget-person", store.path) == after_it
-        assert holding(store.path, ("Benjamin the Second",)) == []
-        assert People.of_folder(store.path) == People()
+        like = (now == after_it, store.reported, *left_behind(store.path), *left_over(store.path))
+        if like not in run_again:  # as in `Checking`: one of the stores in a state goes on
+            run_again.add(like)
+            assert finished("forget-person", store.path) == after_it
+            assert holding(store.path, ("Benjamin the Second",)) == []
+            assert People.of_folder(store.path) == People()
     assert reached == {False, True}
 
 

@@ -64,7 +64,7 @@ def plan(parts: Sequence[Part], ledger: Iterable[Derived]) -> Plan:
 
 
 def batches(parts: Iterable[T], at_once: int, requests: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield items in order, in batches of at most `at_once` requests.
+    """Yield items in order, in batches of at most `at_once` requests (or tokens, or whatever `requests` counts).
 
     `requests` returns how many requests an item needs; an item that needs more than `at_once` comes alone.
     """

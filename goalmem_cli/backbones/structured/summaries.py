@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from goalmem_cli.backbones.structured.indexing import about_tokens
+from goalmem_cli.backbones.structured.indexing import about_tokens, batches
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import read_fields
 from goalmem_cli.ports import Request
@@ -60,18 +60,8 @@ def words_in(tokens: int) -> int:
 
 
 def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> Iterator[list[T]]:
-    """Yield the members in order, in groups of about `budget` tokens; a longer member comes alone."""
-    taken: list[T] = []
-    full = 0
-    for member in members:
-        size = about_tokens([text_of(member)])
-        if taken and full + size > budget:
-            yield taken
-            taken, full = [], 0
-        taken.append(member)
-        full += size
-    if taken:
-        yield taken
+    """Return the members in order, in groups of about `budget` tokens; a longer member comes alone."""
+    return batches(members, budget, lambda member: about_tokens([text_of(member)]))
 
 
 def read_summary(build: Callable[[str], Request], text: str) -> str:

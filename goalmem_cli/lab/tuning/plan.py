@@ -14,7 +14,7 @@ from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.scenes import Scene
 from goalmem_cli.logic import Atom, Variable, parse_atom
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
+from goalmem_cli.reasoners.goal_mem.provers.stepwise import plan_choices, read_plan, write_plan
 from goalmem_cli.reasoners.prompt_texts import asker_in
 from goalmem_cli.records import Question
 

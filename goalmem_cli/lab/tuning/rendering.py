@@ -17,8 +17,7 @@ from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.ports import Embedder, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.facts import token_cost
-from goalmem_cli.reasoners.goal_mem.provers.readings import CITED, reading_request
-from goalmem_cli.reasoners.goal_mem.provers.step_reading import step_question
+from goalmem_cli.reasoners.goal_mem.provers.readings import CITED, reading_request, step_question
 from goalmem_cli.reasoners.goal_mem.records import Limits
 from goalmem_cli.reasoners.inquiry import reading_choices
 from goalmem_cli.trace import Fact

@@ -24,7 +24,6 @@ class Numerals:
 
     words: Mapping[str, int]
     scales: Mapping[str, int]
-    is_linked: bool
 
     @classmethod
     def of(cls, words: Mapping[str, Any], folded: Callable[[str], str]) -> Numerals:
@@ -37,7 +36,7 @@ class Numerals:
             if 20 <= known[ten] < 100 and known[ten] % 10 == 0 and 0 < known[one] < most:
                 for join in words.get("joins", ()):
                     joined[join.format(ten=ten, one=one)] = known[ten] + known[one]
-        return cls(joined | known, scales, any(" " in join for join in words.get("joins", ())))
+        return cls(joined | known, scales)
 
 
 def kanji_number(written: str) -> Fraction | None:

@@ -1,8 +1,8 @@
 """GOAL-MEM: backward chaining over memory, with every binding checked (arXiv 2605.12213)."""
 
-from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.engine import GoalMem
 from goalmem_cli.reasoners.goal_mem.provers import OLD_NAMES, PLANNINGS, calls_of, chosen_planning, planner, steps_of
+from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, GoalMemSettings, Limits, Planning
 
 __all__ = [

@@ -12,15 +12,13 @@ from time import perf_counter
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.background import Background
-from goalmem_cli.reasoners.goal_mem.computing import calculations, concluded
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
-from goalmem_cli.reasoners.goal_mem.plan_texts import say_lost, taken_up
+from goalmem_cli.reasoners.goal_mem.plans import calculations, concluded, say_lost, taken_up
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
+from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
-from goalmem_cli.reasoners.goal_mem.sorting import as_likely
-from goalmem_cli.reasoners.goal_mem.state import ProofState
+from goalmem_cli.reasoners.goal_mem.state import ProofState, as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage

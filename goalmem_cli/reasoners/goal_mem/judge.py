@@ -1,16 +1,17 @@
 """Verifiable unification: the engine checks every grounding that a model proposes (GOAL-MEM section 4.2).
 
-Nothing here asks a model. This module checks each claim by itself; `agreement.py` checks claims against each other.
+Nothing here asks a model. Each claim is checked by itself, and then against the others: conflicts, supersession,
+strictness, and the substitution that they agree on. The order in which they were proposed has no influence.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from goalmem_cli.logic import Atom, Constant
+from goalmem_cli.logic import Atom, Constant, Substitution
 from goalmem_cli.logic.checks import (
     DATED,
     SELF_WORDS,
@@ -22,15 +23,16 @@ from goalmem_cli.logic.checks import (
     type_head,
 )
 from goalmem_cli.logic.dates import dates_in
+from goalmem_cli.logic.equality import Equality, compare, more_specific
 from goalmem_cli.logic.forms import standard_time
-from goalmem_cli.logic.normal import content_words, normalise, stem, words
+from goalmem_cli.logic.normal import as_pair, content_words, normalise, stem, words
 from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
-from goalmem_cli.reasoners.goal_mem.agreement import agree, are_same, as_proposed, supports, surest
+from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
-from goalmem_cli.reasoners.goal_mem.replacing import outdated, superseded_by
+from goalmem_cli.reasoners.goal_mem.replacing import is_later, last_said, outdated, superseded_by
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
-from goalmem_cli.trace import Contradicted, Grounded, Rejected, Verdict
+from goalmem_cli.trace import Attempt, Contradicted, Grounded, Rejected, Side, Verdict
 
 BRIDGED = "bridged: "
 """The beginning of the note on a grounding if no cited fact names a constant of its subgoal."""
@@ -221,3 +223,332 @@ def _grounded(claim: Claim, bench: Bench) -> Grounded:
     notes = (UNCHECKED, *certainty) if bench.is_unchecked else (*bridges, *superseded_by(claim, bench), *certainty)
     blank = Grounded(claim.subgoal, claim.facts, bindings, {}, notes, claim.grounding_certainty)
     return replace(blank, support=supports(blank, bench))
+
+
+_RANK = {Support.STATED: 0, Support.DERIVED: 1, Support.INFERRED: 2, Support.SUGGESTED: 3}
+CONFLICT = "conflict: "
+"""The beginning of the reason for refusing a claim that another one of the same reply speaks against."""
+_YES, _NO = f"{CONFLICT}other facts contradict it", f"{CONFLICT}other facts entail it"
+
+
+def agree(candidates: Sequence[Grounded], contradicted: Sequence[Contradicted], bench: Bench) -> Ruling:
+    """Return the candidates that agree, the others with the reason, and the resulting substitution."""
+    standing, refused, undecided = _against_known(candidates, bench)
+    torn = {item.subgoal for item in standing} & {item.subgoal for item in contradicted}
+    refused += [_refused(item, _YES) for item in standing if item.subgoal in torn]
+    refused += [Rejected(item.subgoal, item.facts, _NO) for item in contradicted if item.subgoal in torn]
+    standing = [item for item in standing if item.subgoal not in torn]
+    standing, out, pairs = _against_each_other(standing, bench)
+    refused += out
+    undecided += pairs
+    if bench.is_strict:
+        standing, out = _without_inferred(standing, bench)
+        refused += out
+    standing, out, substitution = _combined(standing, bench)
+    denied = tuple(item for item in contradicted if item.subgoal not in torn)
+    return Ruling(tuple(standing), (*refused, *out), denied, substitution, tuple(undecided))
+
+
+def surest(
+    candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
+) -> Ruling:
+    """Return the ruling over alternatives: take each, best rank first, that agrees with those taken before it.
+
+    A subgoal gets one grounding, or several if it has a starred variable. Alternatives that lose only because their
+    subgoal has a surer grounding are not listed as refused.
+    """
+    taken: list[Grounded] = []
+    refused: list[Rejected] = []
+    undecided: list[tuple[str, str]] = []
+    order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
+    for candidate in (candidates[place] for place in order):
+        if not bench.starred & candidate.bindings.keys() and candidate.subgoal in {item.subgoal for item in taken}:
+            continue
+        trial = agree([*taken, candidate], (), bench)
+        if len(trial.grounded) > len(taken):
+            taken.append(candidate)
+        else:
+            refused += [
+                item for item in trial.rejected if (item.subgoal, item.facts) == (candidate.subgoal, candidate.facts)
+            ]
+            undecided += trial.undecided
+    ruling = agree(taken, contradicted, bench)
+    return replace(ruling, rejected=(*refused, *ruling.rejected), undecided=tuple(undecided))
+
+
+def as_proposed(
+    candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
+) -> Ruling:
+    """Return the ruling without checks: each subgoal gets the grounding of the highest rank, or the first of several.
+
+    Starred variables collect all values, also those that only one subgoal gives. If values differ, the first known one
+    stays. A grounding wins over a contradiction.
+    """
+    taken: list[Grounded] = []
+    order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
+    for candidate in (candidates[place] for place in order):
+        is_list = bool(bench.starred & candidate.bindings.keys())
+        if is_list or candidate.subgoal not in {item.subgoal for item in taken}:
+            taken.append(candidate)
+    bindings = _plain_bindings(taken, bench)
+    best = _value_supports((*bench.earlier, *taken), bench)
+    standing = [_settled(item, bindings, best, bench) for item in taken]
+    for name in bench.starred:
+        items = [*bench.earlier, *standing]
+        said = dict.fromkeys(value for item in items for value in item.bindings.get(name, ()))
+        if values := _common(name, items, bench) or tuple(said):
+            bindings[name] = values
+    grounded = {item.subgoal for item in taken}
+    denied = tuple(item for item in contradicted if item.subgoal not in grounded)
+    return Ruling(tuple(standing), (), denied, Substitution(bindings, bench.starred & bindings.keys()))
+
+
+_Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
+
+
+def are_same(left: str, right: str, bench: Bench) -> bool:
+    """Say whether two constants count as the same: equal, aliases, or judged equal by the model."""
+    return _compare(left, right, bench) not in (Equality.UNDECIDED, Equality.DIFFERENT)
+
+
+def shares(values: Sequence[str], others: Sequence[str]) -> bool:
+    """Say whether one of the values equals one of the others, in any wording ($5 and 5 dollars)."""
+    return any(compare(value, other) is Equality.EQUAL for value in values for other in others)
+
+
+def sides_of(attempts: Sequence[Attempt]) -> tuple[Side, ...]:
+    """Return the values that the last attempt could not choose between, for a subgoal that stayed open, or none.
+
+    Each is refused because of another one of them. The same value in other words is one side, with the facts of both.
+    """
+    steps = attempts[-1].steps if attempts else ()
+    settled = {item.subgoal for step in steps for item in step.grounded}
+    for step in reversed(steps):
+        refused = [item for item in step.rejected if item.why.startswith(CONFLICT) and item.subgoal not in settled]
+        for subgoal in dict.fromkeys(item.subgoal for item in refused):
+            sides = _sides([item for item in refused if item.subgoal == subgoal])
+            if len(sides) > 1:
+                return sides
+    return ()
+
+
+def _sides(refused: Sequence[Rejected]) -> tuple[Side, ...]:
+    """Return the different values of claims on one subgoal; none that rests on facts of another side alone."""
+    cited = [f"by {', '.join(item.facts)}" for item in refused]
+    sides: list[Side] = []
+    for item in refused:
+        if item.why not in (_YES, _NO) and not item.why.endswith(tuple(cited)):
+            continue  # a claim on another subgoal refused it
+        value = _value_of(item)
+        same = next((each for each in sides if compare(each.value, value) in (Equality.EQUAL, Equality.ALIAS)), None)
+        if same is not None:
+            facts = tuple(dict.fromkeys((*same.facts, *item.facts)))
+            sides[sides.index(same)] = replace(same, facts=facts)
+        elif not any(set(item.facts) & set(each.facts) for each in sides):
+            sides.append(Side(value, item.facts))
+    return tuple(sides)
+
+
+def _value_of(item: Rejected) -> str:
+    """Return what a refused claim would have answered: its values, or yes or no if it has none."""
+    if not item.bindings:
+        return "no" if item.why == _NO else "yes"
+    return ", ".join(value for values in item.bindings.values() for value in values)
+
+
+def supports(item: Grounded, bench: Bench) -> dict[str, Support]:
+    """Return how the facts support each binding of a grounding. Of several values the weakest support counts."""
+    values = _value_supports([item], bench)
+    return {
+        name: max((values[name, normalise(value)] for value in entry), key=_RANK.__getitem__)
+        for name, entry in item.bindings.items()
+    }
+
+
+def _compare(left: str, right: str, bench: Bench) -> Equality:
+    verdict = compare(left, right)
+    return Equality.JUDGED if verdict is Equality.UNDECIDED and as_pair(left, right) in bench.same else verdict
+
+
+def _refused(item: Grounded, why: str) -> Rejected:
+    return Rejected(item.subgoal, item.facts, why, item.bindings)
+
+
+def _noted(item: Grounded, notes: Iterable[str]) -> Grounded:
+    return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
+
+
+def _against_known(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+    """Refuse candidates that differ from the substitution so far."""
+    standing: list[Grounded] = []
+    refused: list[Rejected] = []
+    undecided: list[tuple[str, str]] = []
+    for item in candidates:
+        why, notes = "", []
+        for name, values in item.bindings.items():
+            if name in bench.starred or name not in bench.substitution:
+                continue
+            known = bench.substitution.bindings[name][0]
+            verdict = _compare(known, values[0], bench)
+            if verdict is Equality.UNDECIDED:
+                undecided.append((known, values[0]))
+                why = f"it is not settled whether {values[0]} is {known}, which {name} is bound to"
+            elif verdict is Equality.DIFFERENT:
+                why = f"{name} is bound to {known} already, not {values[0]}"
+            elif verdict is not Equality.EQUAL:
+                notes.append(f"{known} and {values[0]}: {verdict.value}")
+        if why:
+            refused.append(_refused(item, why))
+        else:
+            standing.append(_noted(item, notes))
+    return standing, refused, undecided
+
+
+def _against_each_other(candidates: Sequence[Grounded], bench: Bench) -> _Verdicts:
+    """Refuse both of two candidates that conflict. If the question asks how things are now, the later one stands."""
+    whys: dict[int, str] = {}
+    notes: dict[int, list[str]] = {place: [] for place in range(len(candidates))}
+    undecided: list[tuple[str, str]] = []
+    for (i, left), (j, right) in combinations(enumerate(candidates), 2):
+        for name in sorted((left.bindings.keys() & right.bindings.keys()) - bench.starred):
+            mine, theirs = left.bindings[name][0], right.bindings[name][0]
+            verdict = _compare(mine, theirs, bench)
+            if verdict in (Equality.ALIAS, Equality.JUDGED):
+                notes[i].append(f"{mine} and {theirs}: {verdict.value}")
+                notes[j].append(f"{mine} and {theirs}: {verdict.value}")
+            if verdict not in (Equality.UNDECIDED, Equality.DIFFERENT):
+                continue
+            if verdict is Equality.UNDECIDED:
+                undecided.append((mine, theirs))
+            lost = _earlier_said(left, right, bench) if bench.is_current else None
+            if lost is None:
+                whys.setdefault(i, f"{CONFLICT}{name} would be {mine} here and {theirs} by {', '.join(right.facts)}")
+                whys.setdefault(j, f"{CONFLICT}{name} would be {theirs} here and {mine} by {', '.join(left.facts)}")
+                continue
+            winner, place, other = (right, j, i) if lost is left else (left, i, j)
+            whys[other] = f"superseded: {', '.join(winner.facts)} was said later and gives {winner.bindings[name][0]}"
+            notes[place].append(f"supersedes {lost.bindings[name][0]} of {', '.join(lost.facts)}")
+    standing = [_noted(item, notes[place]) for place, item in enumerate(candidates) if place not in whys]
+    refused = [_refused(item, whys[place]) for place, item in enumerate(candidates) if place in whys]
+    return standing, refused, undecided
+
+
+def _earlier_said(left: Grounded, right: Grounded, bench: Bench) -> Grounded | None:
+    """Return the grounding whose facts were said earlier, or None if the times do not show it."""
+    mine, theirs = last_said(left.facts, bench.facts), last_said(right.facts, bench.facts)
+    if mine is None or theirs is None:
+        return None
+    if is_later(theirs, mine):
+        return left
+    return right if is_later(mine, theirs) else None
+
+
+def _value_supports(items: Iterable[Grounded], bench: Bench) -> dict[tuple[str, str], Support]:
+    """Return the best support that any of the groundings gives each value, by variable and normal form."""
+    best: dict[tuple[str, str], Support] = {}
+    for item in items:
+        facts = [bench.facts[number] for number in item.facts]
+        for name, values in item.bindings.items():
+            known = [value for other, entry in item.bindings.items() if other != name for value in entry]
+            for value in values:
+                support, key = support_of(value, facts, known), (name, normalise(value))
+                best[key] = min(best.get(key, support), support, key=_RANK.__getitem__)
+    return best
+
+
+def _without_inferred(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected]]:
+    """Refuse groundings with values that no other states or derives. Starred variables lose only those values."""
+    standing, refused = list(candidates), list[Rejected]()
+    while True:
+        best = _value_supports((*bench.earlier, *standing), bench)
+        weak = {key for key, support in best.items() if support is Support.INFERRED}
+        trimmed = [(item, _trimmed(item, weak, bench)) for item in standing]
+        if all(item == left for item, left in trimmed):
+            return [replace(item, support=supports(item, bench)) for item in standing], refused
+        for item, left in trimmed:
+            lost = {
+                name: tuple(v for v in values if (name, normalise(v)) in weak) for name, values in item.bindings.items()
+            }
+            lost = {name: values for name, values in lost.items() if values}
+            if item != left:
+                said = "; ".join(f"{name} = {', '.join(values)}" for name, values in lost.items())
+                why = f"strict: {said} is inferred, neither stated nor derived"
+                refused.append(Rejected(item.subgoal, item.facts, why, lost))
+        standing = [left for _, left in trimmed if left is not None]
+
+
+def _trimmed(item: Grounded, weak: set[tuple[str, str]], bench: Bench) -> Grounded | None:
+    """Return the grounding without the weak values, or None if a variable would have no value left."""
+    bindings = {
+        name: tuple(value for value in values if (name, normalise(value)) not in weak)
+        for name, values in item.bindings.items()
+    }
+    is_whole = all(bindings[name] == values or name in bench.starred for name, values in item.bindings.items())
+    return replace(item, bindings=bindings) if is_whole and all(bindings.values()) else None
+
+
+def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected], Substitution]:
+    """Return the candidates with one value per plain variable, those refused, and the substitution.
+
+    Groundings of a starred variable are refused if its subgoals have no value in common.
+    """
+    bindings = _plain_bindings(candidates, bench)
+    best = _value_supports((*bench.earlier, *candidates), bench)
+    standing = [_settled(item, bindings, best, bench) for item in candidates]
+    refused: list[Rejected] = []
+    for name in sorted(bench.starred):
+        values = _common(name, (*bench.earlier, *standing), bench)
+        if not values and any(name in item.bindings for item in standing):
+            why = f"no value of {name} holds in every subgoal"
+            refused += [_refused(item, why) for item in standing if name in item.bindings]
+            standing = [item for item in standing if name not in item.bindings]
+            values = _common(name, (*bench.earlier, *standing), bench)
+        if values:
+            bindings[name] = values
+    return standing, refused, Substitution(bindings, bench.starred & bindings.keys())
+
+
+def _plain_bindings(candidates: Sequence[Grounded], bench: Bench) -> dict[str, tuple[str, ...]]:
+    """Return one value per plain variable: of aliases the better supported one, then the more specific."""
+    bindings = {name: values for name, values in bench.substitution.bindings.items() if name not in bench.starred}
+    best = _value_supports((*bench.earlier, *candidates), bench)
+    for item in candidates:
+        for name, (value, *_) in item.bindings.items():
+            if name in bench.starred:
+                continue
+            known = bindings.get(name, (value,))[0]
+            if compare(known, value) in (Equality.EQUAL, Equality.ALIAS):
+                ranks = [_RANK[best.get((name, normalise(phrase)), Support.INFERRED)] for phrase in (known, value)]
+                value = more_specific(known, value) if ranks[0] == ranks[1] else (known, value)[ranks[1] < ranks[0]]
+            else:
+                value = known
+            bindings[name] = (value,)
+    return bindings
+
+
+def _settled(
+    item: Grounded, bindings: dict[str, tuple[str, ...]], best: dict[tuple[str, str], Support], bench: Bench
+) -> Grounded:
+    """Return the grounding with the agreed values. A value taken over from another grounding has its support."""
+    agreed = {name: values if name in bench.starred else bindings[name] for name, values in item.bindings.items()}
+    support = {
+        name: item.support[name]
+        if normalise(values[0]) == normalise(item.bindings[name][0])
+        else best.get((name, normalise(values[0])), Support.INFERRED)
+        for name, values in agreed.items()
+    }
+    return replace(item, bindings=agreed, support=support)
+
+
+def _common(name: str, items: Sequence[Grounded], bench: Bench) -> tuple[str, ...]:
+    """Return the values of a starred variable that all grounded subgoals with it share, in order."""
+    by_subgoal: dict[int, list[str]] = {}
+    for item in sorted(items, key=lambda item: item.subgoal):
+        for value in item.bindings.get(name, ()):
+            known = by_subgoal.setdefault(item.subgoal, [])
+            if not any(compare(value, other) is Equality.EQUAL for other in known):
+                known.append(value)
+    first, *rest = by_subgoal.values() if by_subgoal else [[]]
+    return tuple(
+        value for value in first if all(any(are_same(value, other, bench) for other in entry) for entry in rest)
+    )

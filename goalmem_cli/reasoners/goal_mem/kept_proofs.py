@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from goalmem_cli.logic import Atom, Constant, NotationError, Substitution, Variable, parse_atom
 from goalmem_cli.logic.normal import content_stems
-from goalmem_cli.reasoners.goal_mem.queries import phrase_of
+from goalmem_cli.reasoners.goal_mem.loop import phrase_of
 from goalmem_cli.reasoners.goal_mem.records import Begun, Claim
 from goalmem_cli.records import Hit
 from goalmem_cli.trace import Attempt, Ending, Grounded, Status, Trace

@@ -5,13 +5,15 @@ An attempt has at most 1 + max_depth rounds. Its state holds only what the judge
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from goalmem_cli.logic import Atom, Substitution
+from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.queries import is_whole, open_queries
 from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, Refiner, Round, Status, Task, Wish
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
@@ -78,7 +80,7 @@ class AttemptRun:
         self._state = ProofState(
             terms.question, plan,
             is_strict=terms.is_strict, is_unchecked=not terms.limits.checks,
-            most_antecedents=task.proposer.manner.most_antecedents,
+            most_antecedents=task.proposer.most_antecedents,
         )  # fmt: skip
         terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))
         return self._state
@@ -175,7 +177,7 @@ class AttemptRun:
         return (
             bool(state.undecided)
             or self._is_first_outdated()
-            or (self._task.proposer.manner.rereads and not self._open_texts(state) <= self._last_asked)
+            or (self._task.proposer.most_antecedents is None and not self._open_texts(state) <= self._last_asked)
         )
 
     def _is_first_outdated(self) -> bool:
@@ -272,7 +274,7 @@ class AttemptRun:
 
         Provers that ask for the verdict in a separate call do so after the attempt, so this is False for them.
         """
-        if not state.plan.is_closed or self._task.proposer.manner.words_apart:
+        if not state.plan.is_closed or self._refiner is not None:
             return False
         weak = (Verdict.INCOMPLETE, Verdict.SUGGESTED)
         outdone = {(c.subgoal, c.facts) for c in proposed.claims if c.verdict in weak and state.has_settled(c.subgoal)}
@@ -346,3 +348,68 @@ class AttemptRun:
             )
             for number in state.open_numbers()
         )
+
+
+def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
+    """Return the queries for open subgoals, each with the number of its subgoal.
+
+    The model's own queries come first, since the question's words were searched already. Then come the statements with
+    their known values put in, and with provisional values too. An antecedent that counts like the plan's own subgoals
+    is searched by the model's query alone.
+    """
+    numbers = state.open_numbers()
+    needs = [wish.need for wish in wishes if wish.need is not None and wish.queries]
+    queries = {query: wish.subgoal for wish in wishes if wish.subgoal in numbers for query in wish.queries}
+    certain = {name: values for name, values in state.substitution.bindings.items() if name not in state.starred}
+    for bound in (certain, {**state.perhaps, **certain}):
+        told = {phrase_of(need, bound) for need in needs}
+        for number in numbers:
+            phrase, is_root = phrase_of(state.atoms[number], bound), state.serves(number) is None
+            if is_root or state.is_provisional or phrase not in told:
+                queries.setdefault(phrase, number)
+    return queries
+
+
+def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
+    """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
+    lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
+    counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
+    asked, told = words(question), [words(text) for text in facts]
+    return bool(counted) and all(
+        _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
+        for kind, count in counted
+    )
+
+
+_WHOLES = frozenset("all the my our his her their your these".split())
+"""A number after one of these words counts all there are ("the three"); without one it may count only some."""
+_PARTS = frozenset(
+    "more other others another besides except least only first last next also week month year today day".split()
+)
+_NEAR = 4
+
+
+def _counts(found: Sequence[str], count: int, kind: str, before: Collection[str] = ()) -> bool:
+    """Say whether the words state the number `count` for things of a kind, after one of the words `before` if given."""
+    kinds = content_stems(kind)
+    return count > 1 and any(
+        word == str(count)
+        and (not before or previous in before)
+        and kinds & set(map(stem, found[place + 1 : place + 3]))
+        and not _PARTS & set(found[max(0, place - _NEAR + 1) : place + _NEAR + 1])
+        for place, (previous, word) in enumerate(zip(("", *found), found, strict=False))
+    )
+
+
+_SORT_OF = re.compile(r"\b(?:type|kind|sort)s? of ", re.IGNORECASE)
+_BUT = re.compile(r" (?:besides|other than|apart from|except(?: for)?|excluding) [^,.;]*", re.IGNORECASE)
+
+
+def phrase_of(atom: Atom, bound: Mapping[str, tuple[str, ...]]) -> str:
+    """Return a statement as a query in everyday words.
+
+    Known values are put in, and variables become their types. "type of" and exceptions ("besides thrillers") are left
+    out.
+    """
+    phrase = Substitution(bound).apply(atom).phrase
+    return _BUT.sub("", _SORT_OF.sub("", phrase)).strip() or phrase

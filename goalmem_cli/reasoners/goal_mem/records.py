@@ -123,21 +123,17 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """An antecedent: a statement that must be known first (GOAL-MEM 4.3), and its relation to the subgoal."""
-
-    subgoal: Atom
-    relation: str
-
-
-@dataclass(frozen=True, slots=True)
 class Wish:
-    """A subgoal to retrieve for (open, or settled but incomplete): the reason, and queries that would find it."""
+    """A subgoal to retrieve for (open, or settled but incomplete): the reason, and queries that would find it.
+
+    `need`: an antecedent, a statement that must be known first (GOAL-MEM 4.3), with its `relation` to the subgoal.
+    """
 
     subgoal: int
     why: str
     queries: tuple[str, ...]
-    need: Need | None = None
+    need: Atom | None = None
+    relation: str = ""
 
 
 class Status(StrEnum):
@@ -247,26 +243,15 @@ class Round:
         return self.state
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How a proposer works.
-
-    `rereads`: a subgoal whose wording changed, because a value was put in, is asked about again over the same facts.
-    `most_antecedents`: antecedents are provisional, and at most this many (see `ProofState`). `words_apart`: the answer
-    or verdict is worded in a separate call.
-    """
-
-    rereads: bool = True
-    most_antecedents: int | None = None
-    words_apart: bool = False
-
-
 class Proposer(Protocol):
     """Asks a model to propose, in one call, which is retried once if the reply is unusable."""
 
     @property
-    def manner(self) -> Manner:
-        """How it works."""
+    def most_antecedents(self) -> int | None:
+        """If given, antecedents are provisional, at most this many, and one reply has all that its facts say.
+
+        Otherwise a subgoal whose wording changed, because a value was put in, is asked about again over the same facts.
+        """
         ...
 
     def propose(self, standing: Round) -> Reply[Proposed]:
@@ -276,7 +261,7 @@ class Proposer(Protocol):
 
 @runtime_checkable
 class Refiner(Protocol):
-    """A proposer that asks in a separate call what to retrieve next."""
+    """A proposer that asks in separate calls what to retrieve next, and for the answer or verdict."""
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
         """Return wishes for the unresolved subgoals, given by number with the reason. None means stop (4.3)."""

@@ -5,14 +5,15 @@ Only later statements replace earlier ones. A value that was given up never come
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from goalmem_cli.backbones.now.asked import Asked, asked_in
 from goalmem_cli.backbones.now.states import replied_to, states_in
+from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise, stem, words
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.reasoners.goal_mem.agreement import is_later, last_said
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim
 from goalmem_cli.trace import Contradicted, Fact, Grounded, Rejected
 
@@ -84,6 +85,20 @@ def replacement(
         if n in claim.bindings
     }
     return Replacement(lost, frozenset(values - changed), claim)
+
+
+def last_said(numbers: Iterable[str], facts: Mapping[str, Fact]) -> datetime | None:
+    """Return when the latest of the facts was said, or None if no known fact has a time."""
+    latest: datetime | None = None
+    for said in (facts[number].said for number in numbers if number in facts):
+        if said is not None and (latest is None or is_later(said, latest)):
+            latest = said
+    return latest
+
+
+def is_later(time: datetime, other: datetime) -> bool:
+    """Say whether the first time comes after the second."""
+    return Moment.from_datetime(time).is_later_than(Moment.from_datetime(other))
 
 
 def outdated(claim: Claim, bench: Bench) -> str:

@@ -10,8 +10,7 @@ from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.forms import standard_time
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, content_words, normalise, stem, words
 from goalmem_cli.logic.support import Support
-from goalmem_cli.reasoners.goal_mem.agreement import sides_of
-from goalmem_cli.reasoners.goal_mem.judge import BRIDGED
+from goalmem_cli.reasoners.goal_mem.judge import BRIDGED, sides_of
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.trace import Contradicted, Ending, Grounded, Status, Trace
 

@@ -12,7 +12,7 @@ from goalmem_cli.logic.normal import content_stems, words
 from goalmem_cli.logic.questions import speaks_of_asker
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.kept_proofs import decisive
-from goalmem_cli.reasoners.goal_mem.plan_texts import taken_up
+from goalmem_cli.reasoners.goal_mem.plans import taken_up
 from goalmem_cli.reasoners.goal_mem.records import Begun
 from goalmem_cli.reasoners.rules.forms import KNOWN_STEMS, LONGEST_THING, Asked, taken_apart, values_for
 from goalmem_cli.records import Question

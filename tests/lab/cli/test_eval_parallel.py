@@ -161,20 +161,20 @@ def test_a_judge_reads_as_many_answers_at_once_as_the_model_takes(goalmem: Goalm
 
 @pytest.mark.slow
 def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Three questions at a time have the answers of one by one; a batch may round differently where words are near ties.
+    """Two questions at a time have the answers of one by one; a batch may round differently where words are near ties.
 
     So the reasoners here are those whose replies are short and held to what is there; and answers have to be 60% certain,
-    so that the first question stays unanswered and the others are answered, however a processor rounds.
+    so that the first question stays unanswered and the other is answered, however a processor rounds.
     """
     only = tmp_path / "only.txt"
-    only.write_text("momoco-01:3\nmomoco-01:5\nmomoco-01:7\n")
+    only.write_text("momoco-01:3\nmomoco-01:5\n")
     words = ("eval", MOMOCO, "--reasoner", "direct,goal-mem", "--only", str(only), "--max-breadth", "1",
              "--max-depth", "0", "-k", "3", "--certainty", "60", "--json")  # fmt: skip
     for number in ("1", "3"):
         outcome = goalmem(*words, "--parallel", number, "--out", str(tmp_path / number))
         assert outcome.code == 0, outcome.err
     alone, together = (answers_of(tmp_path / number) for number in ("1", "3"))
-    assert len(alone) == 6
+    assert len(alone) == 4
     assert {status for status, _ in alone.values()} >= {"answered", "unknown"}
     assert together == alone
 
@@ -182,7 +182,7 @@ def test_the_bundled_model_answers_alike(goalmem: Goalmem, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     """A real interruption of the real command: exit 130, whole lines only, and the same command finishes the run."""
-    words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--reasoner", "direct", "--limit", "7",
+    words = [sys.executable, "-m", "goalmem_cli", "eval", MOMOCO, "--reasoner", "direct", "--limit", "5",
              "-k", "1", "--parallel", "3", "--quiet", "--json", "--out", str(tmp_path / "run")]  # fmt: skip
     results = tmp_path / "run" / "answered.jsonl"
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
@@ -193,10 +193,10 @@ def test_control_c_while_the_model_writes(tmp_path: Path) -> None:
     assert (command.returncode, said) == (130, b"")
     kept = results.read_bytes()
     assert kept.endswith(b"\n")
-    assert 1 <= kept.count(b"\n") < 7
+    assert 1 <= kept.count(b"\n") < 5
     again = subprocess.run(words, capture_output=True, check=True)
     assert results.read_bytes().startswith(kept)
-    assert json.loads(again.stdout)["runs"][0]["n"] == len(answers_of(tmp_path / "run")) == 7
+    assert json.loads(again.stdout)["runs"][0]["n"] == len(answers_of(tmp_path / "run")) == 5
 
 
 @pytest.mark.slow

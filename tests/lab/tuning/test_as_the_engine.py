@@ -16,7 +16,7 @@ from goalmem_cli.models.bundled import SMOLLM2
 from goalmem_cli.ports import Embedder, GrammarShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
-from goalmem_cli.reasoners.goal_mem.provers.step_reading import step_question
+from goalmem_cli.reasoners.goal_mem.provers.readings import step_question
 from goalmem_cli.records import Question
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel

@@ -17,8 +17,7 @@ from goalmem_cli.models.bundled import TRAINED
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.provers.plan_lines import plan_choices, read_plan, write_plan
-from goalmem_cli.reasoners.goal_mem.provers.stepwise import STEPS
+from goalmem_cli.reasoners.goal_mem.provers.stepwise import STEPS, plan_choices, read_plan, write_plan
 from goalmem_cli.records import Question
 from tests.lab.tuning.samples import asked_in
 

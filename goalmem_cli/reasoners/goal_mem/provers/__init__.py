@@ -6,8 +6,8 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
-from goalmem_cli.reasoners.goal_mem.background import STEP, Background
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
+from goalmem_cli.reasoners.goal_mem.provers.paper import STEP, Background
 from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
 from goalmem_cli.records import Question
 

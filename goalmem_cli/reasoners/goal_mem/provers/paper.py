@@ -1,21 +1,31 @@
 """GOAL-MEM's Algorithm 1: decompose, unify, refine and answer, each in its own call, with JSON replies.
 
 The model plans before it sees any fact, and each plan starts with no fact in view.
+
+Before it plans, each speaker's turns may be summarised. A summary is made once and kept in the memory, as a derived
+unit of `goal-mem`: it goes when a turn behind it is forgotten, and new turns extend the last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from goalmem_cli.backbones.mem0 import SUM_UP, SUMMARY
+from goalmem_cli.backbones.mem0.pair_reading import Summing
+from goalmem_cli.backbones.scope import scope_of, within_time
+from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.stretches import stretches_of
 from goalmem_cli.logic import Rule
 from goalmem_cli.logic.normal import as_pair, words
-from goalmem_cli.model_replies import Reply
+from goalmem_cli.memory_ports import StructuredMemory
+from goalmem_cli.memory_records import Derivation
+from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.background import Background
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import (
+from goalmem_cli.reasoners.goal_mem.plans import (
     ask_json,
     parse_plan,
     parse_reply_atom,
@@ -23,12 +33,11 @@ from goalmem_cli.reasoners.goal_mem.plan_texts import (
     say_proof,
     say_question,
 )
+from goalmem_cli.reasoners.goal_mem.records import NAME as GOAL_MEM
 from goalmem_cli.reasoners.goal_mem.records import (
     Begun,
     Claim,
     Ended,
-    Manner,
-    Need,
     Plan,
     Proof,
     Proposed,
@@ -38,11 +47,12 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Wish,
 )
 from goalmem_cli.reasoners.goal_mem.state import ProofState
-from goalmem_cli.records import Question, Usage
+from goalmem_cli.records import Question, Turn, Unit, Usage
 from goalmem_cli.trace import Attempt, Ending, Verdict
 
 if TYPE_CHECKING:
     from goalmem_cli.reasoners.goal_mem.engine import SearchRun
+
 
 NAME: Final = "paper"
 STEPS = ("decompose", "unify", "refine", "answer", "verdict")
@@ -58,7 +68,7 @@ class Paper:
     needs its retry (Appendix B).
     """
 
-    manner = Manner(words_apart=True)
+    most_antecedents = None
     spending = Spending()
 
     def __init__(self, model: LanguageModel, prompts: PromptBook, background: Background | None = None) -> None:
@@ -231,7 +241,8 @@ def _read_antecedents(reply: Any, labels: Mapping[str, int]) -> tuple[Wish, ...]
             labels[entry["of"]],
             "",
             (_led(entry["query"], entry["relation"]),),
-            Need(parse_reply_atom(entry["subgoal"]), entry["relation"]),
+            parse_reply_atom(entry["subgoal"]),
+            entry["relation"],
         )
         for entry in reply["antecedents"]
     )
@@ -241,3 +252,61 @@ def _led(query: str, relation: str) -> str:
     """Return the query with the word for its relation in front, unless it has it."""
     cue = _CUES.get(relation, "")
     return query if not cue or cue in words(query) else f"{cue} {query}"
+
+
+STEP = SUM_UP
+_LETTERS = 12_000
+"""About how many letters of one speaker's turns a request adds to that speaker's summary."""
+
+
+class Background:
+    """Summarises the speakers of a question's conversations, as far as that is not done yet."""
+
+    def __init__(self, open_store: Callable[[], StructuredMemory], model: LanguageModel, prompts: PromptBook) -> None:
+        self._open_store = open_store
+        self._kit = Kit(model, prompts, 1, 0)
+
+    def of(self, question: Question) -> tuple[list[str], Usage]:
+        """Return a line for each speaker whom the question may see, and what making the new ones took.
+
+        A speaker whose summary cannot be read from the model's reply keeps the summary of the turns before.
+
+        Raises:
+            ModelError: the model cannot be used at all.
+            StoreError: the memory cannot be used; `StoreUnable` if it cannot keep what is derived.
+        """
+        store = self._open_store()
+        of: dict[tuple[str, str], list[Turn]] = {}
+        for turn in filter(within_time(scope_of(question)), store.turns(question.conversations)):
+            if turn.speaker:
+                of.setdefault((turn.conversation, turn.speaker), []).append(turn)
+        units = {unit.id: unit for unit in store.units_of(GOAL_MEM, [SUMMARY], question.conversations)}
+        known = {line.name: units[line.units[0]] for line in store.derived(GOAL_MEM) if set(line.units) & units.keys()}
+        lines, usage = [], Usage()
+        for (_, speaker), turns in of.items():
+            summary, cost = self._summed(store, turns, known)
+            usage += cost
+            if summary is not None:
+                lines.append(f"{speaker}: {summary.text}")
+        return lines, usage
+
+    def _summed(
+        self, store: StructuredMemory, turns: Sequence[Turn], known: dict[str, Unit]
+    ) -> tuple[Unit | None, Usage]:
+        """Return the summary after the last stretch of a speaker's turns, and the cost of the stretches not known."""
+        last: Unit | None = None
+        covered: tuple[Turn, ...] = ()
+        usage = Usage()
+        for stretch in stretches_of(turns, _LETTERS):
+            step = Summing(stretch, last, covered, GOAL_MEM)
+            covered = step.turns
+            if step.part.name not in known:
+                build, read = partial(step.request, self._kit), partial(step.read, self._kit)
+                (reply,) = ask_each(self._kit.model, [build], [read])
+                usage += reply.usage
+                if reply.value is None:
+                    break
+                store.derive(GOAL_MEM, [Derivation(step.part, (reply.value,), usage=reply.usage)])
+                known[step.part.name] = reply.value
+            last = known[step.part.name]
+        return last, usage

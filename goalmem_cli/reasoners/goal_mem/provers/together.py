@@ -20,7 +20,7 @@ from goalmem_cli.model_replies import Reply, ask, in_one_line
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
-from goalmem_cli.reasoners.goal_mem.plan_texts import (
+from goalmem_cli.reasoners.goal_mem.plans import (
     answered_anew,
     ask_json,
     parse_plan,
@@ -29,7 +29,6 @@ from goalmem_cli.reasoners.goal_mem.plan_texts import (
     say_question,
     say_settled,
 )
-from goalmem_cli.reasoners.goal_mem.provers.goal_reading import Floor, plan_asked
 from goalmem_cli.reasoners.goal_mem.provers.mending import (
     LETTERS,
     PLAN_KEYS,
@@ -38,6 +37,7 @@ from goalmem_cli.reasoners.goal_mem.provers.mending import (
     mended_plan,
     read_statement,
 )
+from goalmem_cli.reasoners.goal_mem.provers.readings import Floor, plan_asked
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
     Begun,
@@ -45,8 +45,6 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Ended,
     Judgement,
     Limits,
-    Manner,
-    Need,
     Plan,
     Proof,
     Proposed,
@@ -69,8 +67,6 @@ PROVE, CHECK = "plan_and_prove", "check"
 STEPS = (PROVE, CHECK, READ)
 UNPLANNED = "it was read, not planned"
 NOT_PLANNED = "read, not planned: no proof could be read of what the model replied"
-MOST_ANTECEDENTS = 8
-"""The most antecedents of an attempt: with four subgoals, the labels go from S1 to S12."""
 
 Schema = Mapping[str, Any]
 
@@ -83,7 +79,7 @@ class Together:
     read, and a check of the answer.
     """
 
-    manner = Manner(rereads=False, most_antecedents=MOST_ANTECEDENTS)
+    most_antecedents = 8  # with four subgoals, the labels go from S1 to S12
     # later=1: of 127 training questions whose evidence is not among the first facts 98 are proved so, 81 with 1/2
     spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1)
 
@@ -359,5 +355,5 @@ def _wish(entry: Any, number: int, mended: MendedPlan | None) -> Wish:
     queries = tuple(dict.fromkeys(text for query in entry["queries"] if (text := " ".join(query.split()))))
     letters = mended.letters if mended is not None else {}
     told = [(read_statement(needed["text"], letters), needed["relation"]) for needed in entry["needs"]]
-    need = next((Need(statement, relation) for statement, relation in told if statement is not None), None)
-    return Wish(number, " ".join(entry["why"].split()), queries, need)
+    need, relation = next((each for each in told if each[0] is not None), (None, ""))
+    return Wish(number, " ".join(entry["why"].split()), queries, need, relation)
