@@ -20,6 +20,7 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import Voice, voice_of
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
+from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.recognising import (
     looked_for,
@@ -27,6 +28,7 @@ from goalmem_cli.store.recognising import (
     told_of,
     told_of_source,
     told_to_copies,
+    told_without_name,
     with_rooms_called,
 )
 from goalmem_cli.store.redaction import redacted
@@ -41,6 +43,9 @@ _MARK = re.compile(f"[0-9a-f]{{{_SHOWN}}}")
 MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
 """The most marks, and memories with marks, in an export or import, so that its line and reading stay fast."""
 _ALWAYS = "always"
+_NOBODY = People()
+_TEXTS_OF_ONE, _WORDS_OF_ONE = 2, 8
+"""The fewest texts and words that make two names one person's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +156,13 @@ class Tombstones:
         own, *carried = known.values()
         return replace(own, carried=_checked([one for one in carried if one.size]))
 
-    def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
-        """Return the marks with those of stored turns; `rooms` are conversation name -> `rooms_of_stored`."""
+    def with_turns(
+        self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]], people: People = _NOBODY
+    ) -> Tombstones:
+        """Return the marks with those of stored turns, under all names of their speakers in the notes `people`.
+
+        `rooms` are conversation name -> `rooms_of_stored`.
+        """
         told = [(turn, rooms[turn.conversation]) for turn in turns]
         until = {mark: copied for mark, copied in self.until.items() if mark in self.turns}
         unlimited = self.turns.keys() - until.keys()
@@ -164,7 +174,11 @@ class Tombstones:
                     until.pop(mark, None)
                 else:
                     until[mark] = max(copied, until.get(mark, copied))
-        return replace(self, turns=_more(self.turns, (self.of_turn(turn, there) for turn, there in told)), until=until)
+        groups = (
+            frozenset[str]().union(*(self.of_turn(each, there) for each in under_names(turn, people)))
+            for turn, there in told
+        )
+        return replace(self, turns=_more(self.turns, groups), until=until)
 
     def with_always(
         self,
@@ -204,6 +218,27 @@ class Tombstones:
             found |= self._always(turn, rooms)
         return frozenset(found)
 
+    def forgotten_under_another_name(self, turns: Sequence[Turn], known: Iterable[Turn]) -> dict[Turn, frozenset[str]]:
+        """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
+
+        A speaker is known by two texts or more with eight words or more, said at the same instants. `known` are the
+        forgotten turns that the transcript still has under the old name.
+        """
+        each = [one for one in (self, *self.carried) if one.turns]
+        if not each:
+            return {}
+
+        def marks_of(turn: Turn) -> frozenset[str]:
+            told = told_without_name(turn)
+            return frozenset[str]().union(*(one.turns.keys() & one.marks(told) for one in each))
+
+        old = frozenset[str]().union(*map(marks_of, known))
+        found: dict[str, dict[Turn, frozenset[str]]] = {}
+        for turn in turns:
+            if (marks := marks_of(turn)) and marks.isdisjoint(old):
+                found.setdefault(turn.speaker, {})[turn] = marks
+        return {turn: marks for theirs in found.values() if _are_telling(theirs) for turn, marks in theirs.items()}
+
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
         """Return these marks without those of copied turns that were copied before this turn was said."""
         said = None if turn.copied_from or not self.until else _instant(turn)
@@ -223,14 +258,16 @@ class Tombstones:
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
-        told = looked_for(turn, rooms)
+        told = [*looked_for(turn, rooms), *told_without_name(turn)]
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = redacted(turn.text)[0]
-        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
+        return self.marks(
+            [*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text), *told_without_name(turn)]
+        )
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -300,6 +337,18 @@ def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
         most = f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories"
         raise StoreError(f"the marks of what was forgotten are too many: {most}", "go on without these marks")
     return tuple(found)
+
+
+def under_names(turn: Turn, people: People) -> list[Turn]:
+    """Return the turn under each name of its speaker in the user's notes, first as it is."""
+    if not people.persons:
+        return [turn]
+    return [turn, *(replace(turn, speaker=name) for name in sorted(people.other_names(voice_of(turn))))]
+
+
+def _are_telling(turns: Iterable[Turn]) -> bool:
+    texts = {turn.text for turn in turns}
+    return len(texts) >= _TEXTS_OF_ONE and sum(len(text.split()) for text in texts) >= _WORDS_OF_ONE
 
 
 def _instant(turn: Turn) -> int | None:

@@ -299,6 +299,8 @@ def test_nothing_of_a_secret_is_stored(goalmem: Goalmem, tmp_path: Path) -> None
 
     assert "redacted: 1 aws key" in said
     assert KEY not in held
+    told = json.loads(goalmem("ingest", str(tmp_path / "talk.json"), "--redact", "--json").out)["files"][0]
+    assert told["redacted"] == {"aws key": 1}
     assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
     assert "nothing new" in stored(goalmem, tmp_path / "talk.json", "--redact")[0]
 
@@ -350,6 +352,27 @@ def test_reading_again_leaves_no_byte_in_an_embedded_milvus_either(
     assert not any(KEY.lower() in contents(folder).lower() for folder in folders)
     assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
     assert goalmem("stores", "verify", "-q").code == 0
+    close_embedded()
+
+
+@pytest.mark.parametrize("place", ["{}", "milvus:{}"])
+def test_what_is_replaced_keeps_its_zone(
+    goalmem: Goalmem, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day of "today" is the speaker's afterwards too; a zone that the user names is taken."""
+    monkeypatch.setenv("GOALMEM_STORE", place.format(tmp_path / "store"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    file = tmp_path / "talk.json"
+    told = json.dumps([SECRET, REPLY])
+    file.write_text(told.replace("+00:00", "Z"), "utf-8")
+    for flags, zone in (
+        (("--timezone", "Asia/Tokyo"), "Asia/Tokyo"),
+        (("--redact",), "Asia/Tokyo"),
+        (("--redact", "--timezone", "Europe/Berlin"), "Europe/Berlin"),
+    ):
+        assert goalmem("ingest", str(file), *flags).code == 0
+        assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["timezones"] == {zone: 2}
+    assert KEY not in goalmem("search", "bike shed").out
     close_embedded()
 
 
