@@ -217,15 +217,18 @@ class Sieve:
         if self._known is None or self._known.marks.is_empty:
             return {}
         from goalmem_cli.store.recognising import rooms_of
-        from goalmem_cli.store.tombstones import under_names
+        from goalmem_cli.store.tombstones import under_another_name, under_names
 
         marks, people, rooms = self._known.marks, self._known.people, rooms_of(conversation)
-        known: dict[Turn, frozenset[str]] = {}
+        known, others, old = dict[Turn, frozenset[str]](), dict[Turn, frozenset[str]](), frozenset[str]()
         for turn in conversation.turns:
             found = frozenset[str]().union(*(marks.forgotten(each, rooms) for each in under_names(turn, people)))
+            by_somebody = marks.said_by_somebody(turn)
             if found:
                 known[turn] = found
-        others = [turn for turn in conversation.turns if turn not in known]
-        known |= marks.forgotten_under_another_name(others, list(known))
+                old |= by_somebody
+            elif by_somebody:
+                others[turn] = by_somebody
+        known |= under_another_name(others, old)
         stored = self._known.stored(conversation, list(known))
         return {turn.id: found for turn, found in known.items() if turn not in stored}

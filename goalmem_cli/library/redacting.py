@@ -98,9 +98,7 @@ class Redactor:
             conversation = without_resting_on(kept, plain, self._gone)
         return conversation, blacked_out, left
 
-    def _under_stored_zones(
-        self, conversation: Conversation, turns: list[Turn], plain: Sequence[Turn]
-    ) -> list[Turn]:
+    def _under_stored_zones(self, conversation: Conversation, turns: list[Turn], plain: Sequence[Turn]) -> list[Turn]:
         """Return the turns, of which those that replace `plain` ones keep their zones, unless the user names one."""
         if self._known is None or not conversation.is_zone_assumed:
             return turns

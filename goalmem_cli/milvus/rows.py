@@ -161,7 +161,9 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 def _times(turns: Iterable[Turn]) -> list[str]:
     """Return the times of the turns by the speakers' clocks, earliest first."""
-    said = sorted((turn.local for turn in turns if turn.local is not None), key=lambda time: moment_columns(time)[0] or 0)
+    said = sorted(
+        (turn.local for turn in turns if turn.local is not None), key=lambda time: moment_columns(time)[0] or 0
+    )
     return [time.isoformat() for time in said]
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, time
+from functools import lru_cache
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
@@ -27,9 +28,15 @@ def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
 
     It may have been forgotten while its time was not read.
     """
-    text = redacted(turn.text)[0]
+    text = without_secrets(turn.text)
     undated = told_of(replace(turn, said=None), rooms, text)
     return [*told_of(turn, rooms, text), *undated, *_told_elsewhere(turn, rooms, text)]
+
+
+@lru_cache(maxsize=64)  # one turn is looked for in several ways
+def without_secrets(text: str) -> str:
+    """Return the text without its secrets, as turns are recognised by it."""
+    return redacted(text)[0]
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
@@ -47,7 +54,7 @@ def told_without_name(turn: Turn) -> list[tuple[str, ...]]:
     """Return the tuples that identify a turn whoever its speaker is: a contact may get another name."""
     if turn.said is None or turn.said.time() == time():  # a day alone is kept as its midnight
         return []
-    return [("said by somebody", _clock_of(turn.said), redacted(turn.text)[0])]
+    return [("said by somebody", _clock_of(turn.said), without_secrets(turn.text))]
 
 
 def _clock_of(said: datetime) -> str:
@@ -64,7 +71,7 @@ def told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[st
 
 def told_of_source(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     """Return those of `told_to_copies` that identify the original of a copied turn."""
-    text = redacted(turn.text)[0]
+    text = without_secrets(turn.text)
     return [("copy", source, turn.speaker, text) for source in sources_of(turn, rooms)]
 
 

@@ -30,8 +30,8 @@ from goalmem_cli.store.recognising import (
     told_to_copies,
     told_without_name,
     with_rooms_called,
+    without_secrets,
 )
-from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
 _OWN_ALONE, SCHEMA_VERSION = 1, 2
@@ -218,26 +218,12 @@ class Tombstones:
             found |= self._always(turn, rooms)
         return frozenset(found)
 
-    def forgotten_under_another_name(self, turns: Sequence[Turn], known: Iterable[Turn]) -> dict[Turn, frozenset[str]]:
-        """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
-
-        A speaker is known by two texts or more with eight words or more, said at the same instants. `known` are the
-        forgotten turns that the transcript still has under the old name.
-        """
-        each = [one for one in (self, *self.carried) if one.turns]
-        if not each:
-            return {}
-
-        def marks_of(turn: Turn) -> frozenset[str]:
-            told = told_without_name(turn)
-            return frozenset[str]().union(*(one.turns.keys() & one.marks(told) for one in each))
-
-        old = frozenset[str]().union(*map(marks_of, known))
-        found: dict[str, dict[Turn, frozenset[str]]] = {}
-        for turn in turns:
-            if (marks := marks_of(turn)) and marks.isdisjoint(old):
-                found.setdefault(turn.speaker, {})[turn] = marks
-        return {turn: marks for theirs in found.values() if _are_telling(theirs) for turn, marks in theirs.items()}
+    def said_by_somebody(self, turn: Turn) -> frozenset[str]:
+        """Return the marks of forgotten turns with this turn's instant and text, whoever the speaker was."""
+        if not any(one.turns for one in (self, *self.carried)):
+            return frozenset()
+        told = told_without_name(turn)
+        return frozenset[str]().union(*(one.turns.keys() & one.marks(told) for one in (self, *self.carried)))
 
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
         """Return these marks without those of copied turns that were copied before this turn was said."""
@@ -264,10 +250,8 @@ class Tombstones:
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
-        text = redacted(turn.text)[0]
-        return self.marks(
-            [*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text), *told_without_name(turn)]
-        )
+        text = without_secrets(turn.text)
+        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text), *told_without_name(turn)])
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -324,7 +308,7 @@ class Tombstones:
     def mark(self, *parts: str | None) -> str:
         """Return the mark of these parts: their hash with this key."""
         told = json.dumps([part if part is None else encodable(part) for part in parts])
-        return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
+        return hmac.digest(self.key, told.encode(), "sha256").hex()[:_SHOWN]
 
 
 def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
@@ -346,7 +330,20 @@ def under_names(turn: Turn, people: People) -> list[Turn]:
     return [turn, *(replace(turn, speaker=name) for name in sorted(people.other_names(voice_of(turn))))]
 
 
-def _are_telling(turns: Iterable[Turn]) -> bool:
+def under_another_name(said: Mapping[Turn, frozenset[str]], known: frozenset[str]) -> dict[Turn, frozenset[str]]:
+    """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
+
+    `said` are turns -> `said_by_somebody`, and `known` those marks of the turns that are there under the old name. A
+    speaker is known by two texts or more with eight words or more, said at the same instants.
+    """
+    found: dict[str, dict[Turn, frozenset[str]]] = {}
+    for turn, marks in said.items():
+        if marks.isdisjoint(known):
+            found.setdefault(turn.speaker, {})[turn] = marks
+    return {turn: marks for theirs in found.values() if _is_telling(theirs) for turn, marks in theirs.items()}
+
+
+def _is_telling(turns: Iterable[Turn]) -> bool:
     texts = {turn.text for turn in turns}
     return len(texts) >= _TEXTS_OF_ONE and sum(len(text.split()) for text in texts) >= _WORDS_OF_ONE
 

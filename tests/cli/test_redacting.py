@@ -427,6 +427,16 @@ def test_what_was_redacted_stays_so_when_it_is_read_plain(goalmem: Goalmem, tmp_
     assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["conversations"] == 1
 
 
+def test_what_was_redacted_stays_so_under_a_contact_s_new_name(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The same instant and text are enough, whatever the speaker is called in a later export."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    renamed = [{**SECRET, "name": "Nora B."}, REPLY]
+    (tmp_path / "later.json").write_text(json.dumps(renamed), "utf-8")
+    assert goalmem("ingest", str(tmp_path / "later.json")).code == 0
+    assert "Nora B." in goalmem("people").out
+    assert KEY not in bytes_of(tmp_path / "store")
+
+
 def test_another_conversation_loses_nothing(goalmem: Goalmem, tmp_path: Path) -> None:
     """Two files of one name may begin alike; only what is read again is taken out."""
     for folder, last in (("x", "One."), ("y", "Two.")):

@@ -95,9 +95,7 @@ class KeptHits:
             read = {unit.id: Hit(unit, 0.0) for unit in unit_rows.load_units_around(connection, missing, 0)}
             known = known | {id_: hit.unit for id_, hit in _named(connection, read, naming).items()}
         self._units = state, known if len(known) <= _KEPT_HITS else {}
-        return {
-            id_: hits[id_].unit if id_ in hits else known[id_] for id_ in units if id_ in hits or id_ in known
-        }
+        return {id_: hits[id_].unit if id_ in hits else known[id_] for id_ in units if id_ in hits or id_ in known}
 
     def _known(self, connection: Connection, naming: Naming) -> tuple[_State, dict[str, Hit], summaries.Pairs]:
         """Return the present state, its cached hits, and the speakers of their conversations."""
