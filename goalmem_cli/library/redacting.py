@@ -86,7 +86,7 @@ class Redactor:
             turns.append(told if is_chosen else turn)
             if kinds and is_chosen:
                 plain.append(turn)
-                self._marks |= self._known.marks.of_turn(turn, rooms) if self._known is not None else set()
+                self._marks |= self._known.marks.of_redacted(turn, rooms) if self._known is not None else set()
                 blacked_out += kinds
             elif conversation.format in LOGS:
                 left += kinds

@@ -55,6 +55,7 @@ class Tombstones:
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
     `carried` are the marks of other memories, each with its own key, which apply here too. `until` has the time of the
     copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
+    `somebody` has the marks without a speaker, with the number of a turn in `turns`.
     """
 
     key: bytes
@@ -63,6 +64,7 @@ class Tombstones:
     redacted: frozenset[str] = frozenset()
     carried: tuple[Tombstones, ...] = ()
     until: Mapping[str, int] = field(default_factory=dict)
+    somebody: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -174,11 +176,15 @@ class Tombstones:
                     until.pop(mark, None)
                 else:
                     until[mark] = max(copied, until.get(mark, copied))
-        groups = (
+        groups = [
             frozenset[str]().union(*(self.of_turn(each, there) for each in under_names(turn, people)))
             for turn, there in told
-        )
-        return replace(self, turns=_more(self.turns, groups), until=until)
+        ]
+        turns, somebody = _more(self.turns, groups), dict(self.somebody)
+        for (turn, _), group in zip(told, groups, strict=True):
+            for mark in self.marks(told_without_name(turn)):
+                somebody.setdefault(mark, turns[next(iter(group))])
+        return replace(self, turns=turns, until=until, somebody=somebody)
 
     def with_always(
         self,
@@ -203,9 +209,15 @@ class Tombstones:
     def without(self, marks: Iterable[str]) -> Tombstones:
         """Return the marks without these marks of forgotten turns and rules."""
         gone = set(marks)
-        left = [replace(one, turns=_fewer(one.turns, gone), always=_fewer(one.always, gone)) for one in self.carried]
-        carried = tuple(one for one in left if one.size)
-        return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone), carried=carried)
+        carried = tuple(left for one in self.carried if (left := one._without(gone)).size)
+        return replace(self._without(gone), carried=carried)
+
+    def _without(self, gone: set[str]) -> Tombstones:
+        restored = {number for mark, number in self.somebody.items() if mark in gone}
+        turns = _fewer(self.turns, gone | {mark for mark, number in self.turns.items() if number in restored})
+        left = set(turns.values())
+        somebody = {mark: number for mark, number in self.somebody.items() if number in left}
+        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody)
 
     def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks that say that a turn of a transcript is forgotten; empty if it is not."""
@@ -220,10 +232,9 @@ class Tombstones:
 
     def said_by_somebody(self, turn: Turn) -> frozenset[str]:
         """Return the marks of forgotten turns with this turn's instant and text, whoever the speaker was."""
-        if not any(one.turns for one in (self, *self.carried)):
-            return frozenset()
-        told = told_without_name(turn)
-        return frozenset[str]().union(*(one.turns.keys() & one.marks(told) for one in (self, *self.carried)))
+        each = [one for one in (self, *self.carried) if one.somebody]
+        told = told_without_name(turn) if each else []
+        return frozenset[str]().union(*(one.somebody.keys() & one.marks(told) for one in each))
 
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
         """Return these marks without those of copied turns that were copied before this turn was said."""
@@ -251,7 +262,11 @@ class Tombstones:
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
         text = without_secrets(turn.text)
-        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text), *told_without_name(turn)])
+        return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
+
+    def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
+        """Return the marks by which a turn is redacted again, whatever its speaker is called then."""
+        return self.of_turn(turn, rooms) | self.marks(told_without_name(turn))
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -265,13 +280,17 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
+        numbers = set(turns.values())
+        somebody = {mark: told for mark, told in dict(document.get("somebody", {})).items() if told in numbers}
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
             raise ValueError("no key, or no numbers")
-        if not all(isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_)):
+        if not all(
+            isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody)
+        ):
             raise ValueError("no marks")
-        return cls(key, turns, always, redacted_, until=until)
+        return cls(key, turns, always, redacted_, until=until, somebody=somebody)
 
     def document(self) -> dict[str, object]:
         """Return the marks as a JSON object without `carried`; `of_document` reads it."""
@@ -281,12 +300,13 @@ class Tombstones:
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
             **({"until": dict(self.until)} if self.until else {}),
+            **({"somebody": dict(self.somebody)} if self.somebody else {}),
         }
 
     @property
     def size(self) -> int:
         """The number of marks without `carried`."""
-        return len(self.turns) + len(self.always) + len(self.redacted)
+        return len(self.turns) + len(self.always) + len(self.redacted) + len(self.somebody)
 
     def joined(self, other: Tombstones) -> Tombstones:
         """Return the marks merged with others of the same key."""
@@ -299,7 +319,10 @@ class Tombstones:
             for mark, told in (*self.until.items(), *other.until.items())
             if mark not in both or (mark in self.until and mark in other.until)
         }
-        return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted, until=until)
+        now = {number: turns[mark] for mark, number in other.turns.items()}
+        somebody = {mark: now[number] for mark, number in other.somebody.items()} | self.somebody
+        redacted_ = self.redacted | other.redacted
+        return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
         """Return the mark of each tuple, made with this key."""

@@ -166,6 +166,23 @@ def test_one_text_of_one_instant_makes_no_two_names_one(goalmem: Goalmem, tmp_pa
     assert said(goalmem)[2:] == [one["content"] for one in longer]
 
 
+def test_the_same_words_of_one_instant_are_two_forgotten_turns(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """They are counted as two, and restoring one leaves the other forgotten; a copy elsewhere knows both as well."""
+    a, b = (str(tmp_path / f"{name}.json") for name in "ab")
+    stored(goalmem, Path(a), PIN)
+    stored(goalmem, Path(b), SAME_WORDS)
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    goalmem("forget", "--speaker", "Tom", "--yes")
+    assert goalmem("forget", "--list", "-q").out == "forgotten: 2 turns\n"
+    goalmem("stores", "export", "--with-forgotten", "--out", "marks.jsonl")
+    there = ("--store", place.format(tmp_path / "there"))
+    assert goalmem("ingest", "marks.jsonl", "--take-forgotten", *there).code == 0
+    assert goalmem("forget", "--list", *there).out == "forgotten: 2 turns\n"
+    goalmem("ingest", a, "--restore-forgotten")
+    assert "nothing new" in goalmem("ingest", b).out
+    assert said(goalmem) == [PIN["content"]]
+
+
 def test_the_instant_counts_and_not_how_it_is_written(goalmem: Goalmem, talk: Path) -> None:
     """Another export may have the same instant in another zone."""
     goalmem("forget", "--speaker", "Nora", "--yes")
