@@ -180,11 +180,11 @@ class Tombstones:
             frozenset[str]().union(*(self.of_turn(each, there) for each in under_names(turn, people)))
             for turn, there in told
         ]
-        turns, somebody = _more(self.turns, groups), dict(self.somebody)
+        numbered, somebody = _more(self.turns, groups), dict(self.somebody)
         for (turn, _), group in zip(told, groups, strict=True):
             for mark in self.marks(told_without_name(turn)):
-                somebody.setdefault(mark, turns[next(iter(group))])
-        return replace(self, turns=turns, until=until, somebody=somebody)
+                somebody.setdefault(mark, numbered[next(iter(group))])
+        return replace(self, turns=numbered, until=until, somebody=somebody)
 
     def with_always(
         self,
@@ -320,7 +320,7 @@ class Tombstones:
             if mark not in both or (mark in self.until and mark in other.until)
         }
         now = {number: turns[mark] for mark, number in other.turns.items()}
-        somebody = {mark: now[number] for mark, number in other.somebody.items()} | self.somebody
+        somebody = {mark: now[number] for mark, number in other.somebody.items()} | dict(self.somebody)
         redacted_ = self.redacted | other.redacted
         return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
 
