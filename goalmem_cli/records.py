@@ -47,6 +47,12 @@ OFFSET = "offset"
 TIMEZONE = "timezone"
 """Turn attribute: the assumed IANA zone of the sender if the transcript does not give one."""
 
+
+def zone_in(attributes: Mapping[str, object]) -> dict[str, object]:
+    """Return the attributes of an assumed zone, if there is one."""
+    return {name: attributes[name] for name in (OFFSET, TIMEZONE) if name in attributes and TIMEZONE in attributes}
+
+
 SPEAKER_ID = "speaker_id"
 """Turn attribute: the format's own id of the speaker, with the format: ``user1001@telegram``."""
 SPEAKER_NUMBER = "speaker_number"

@@ -155,7 +155,7 @@ class ListMemory:
         found = []
         for name in sorted({turn.conversation for turn in self.turns()}):
             turns = self.turns([name])
-            said = sorted(turn.said for turn in turns if turn.said is not None)
+            said = sorted(turn.local for turn in turns if turn.local is not None)
             speakers = tuple(
                 Speaker(speaker, None, count)
                 for speaker, count in Counter(turn.speaker for turn in turns).most_common()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -211,6 +211,18 @@ class TestMemory:
         assert (summary.first_said, summary.last_said) == (TURNS[0].said, TURNS[-1].said)
         stats = memory.stats()
         assert (stats.conversations, stats.sessions, stats.turns, stats.units) == (1, 2, 3, {"turn": 3})
+
+    def test_first_and_last_times_are_by_the_speakers_clocks(
+        self, build: Callable[[Path], AnyMemory], tmp_path: Path
+    ) -> None:
+        """What was said half past midnight is of that day, though UTC has the day before."""
+        memory = build(tmp_path)
+        night = datetime(2026, 3, 14, 22, 30, tzinfo=UTC)
+        memory.add_turns([replace(TURNS[0], said=night, attributes={"offset": 120})])
+        (summary,) = memory.conversations()
+        (speaker,) = summary.speakers
+        times = (summary.first_said, summary.last_said, speaker.first_said, speaker.last_said)
+        assert {time.isoformat() for time in times if time} == {"2026-03-15T00:30:00+02:00"}
 
     def test_ranking(self, build: Callable[[Path], AnyMemory], tmp_path: Path) -> None:
         """Each ranking gives units best first within the filters, and each unit's hit has its neighbours."""

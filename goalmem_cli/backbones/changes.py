@@ -25,6 +25,7 @@ _LESS = frozenset(map(stem, (
     "same why myself yourself"
 ).split()))  # fmt: skip
 """Words too common to show what a text is about."""
+_KEPT_TEXTS = 2048
 _SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
 _WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _MONTH = re.compile(
@@ -158,20 +159,21 @@ def may_tell_change(text: str) -> bool:
     return any(map(text.lower().__contains__, _ANY))
 
 
-@lru_cache(maxsize=1024)  # the queries of one question find the same turns
+@lru_cache(maxsize=_KEPT_TEXTS)  # the queries of one question find the same turns
 def changes_in(text: str) -> tuple[Change, ...]:
     """Return the changes that a text states, in their order."""
     told = (each for each in stated(text, may_tell_change) if not _NO_NEWS.search(each))
     return tuple(change for sentence in told for change in _changes(sentence))
 
 
-def stated(text: str, among: Callable[[str], bool] | None = None) -> list[str]:
+@lru_cache(maxsize=_KEPT_TEXTS)
+def stated(text: str, among: Callable[[str], bool] | None = None) -> tuple[str, ...]:
     """Return the sentences in which the speaker states a fact: no quotes, and nothing that somebody else says.
 
     `among` is a fast check of sentences; those that fail it are left out before the slower ones.
     """
     lines = [_OPENS.split(line, maxsplit=1)[0] for line in text.splitlines() if not line.lstrip().startswith(">")]
-    return [each for each in _real(_QUOTED.sub('""', "\n".join(lines)), among) if not _SAID.search(each)]
+    return tuple(each for each in _real(_QUOTED.sub('""', "\n".join(lines)), among) if not _SAID.search(each))
 
 
 def _real(text: str, among: Callable[[str], bool] | None = None) -> list[str]:

@@ -149,7 +149,7 @@ def _list(run: Invocation, *, is_json: bool) -> int:
     elif kept.is_empty:
         run.screen.note("nothing is marked as forgotten")
     else:
-        run.screen.report(f"forgotten: {in_words(turns, always)}")
+        run.screen.answer(f"forgotten: {in_words(turns, always)}")
     return NOTHING_FOUND if kept.is_empty else 0
 
 

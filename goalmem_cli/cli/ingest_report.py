@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from goalmem_cli.render.console import Screen
 
 SCHEMA_VERSION = 1
+_KEYS = ("path", "format", "conversations", "turns", "new_turns")
+_KEYS_IF_ANY = ("forgotten", "redacted", "secrets")
 FLAG_RESTORE, FLAG_TAKE = "--restore-forgotten", "--take-forgotten"
 _SHOWN = 3
 
@@ -125,7 +127,6 @@ def line_of(report: FileReport, *, is_dry: bool) -> str:
 
 def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> dict[str, object]:
     """Return the reports and errors as `--json` prints them."""
-    keys = ("path", "format", "conversations", "turns", "new_turns")
     reports = list(reports)
     lists = {
         "skipped": [row_of(error) for report in reports for error in report.skipped],
@@ -134,7 +135,8 @@ def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> 
     return {
         "schema_version": SCHEMA_VERSION,
         "files": [
-            {key: getattr(report, key) for key in (*keys, *(("forgotten",) if report.forgotten else ()))}
+            {key: getattr(report, key) for key in _KEYS}
+            | {key: told for key in _KEYS_IF_ANY if (told := getattr(report, key))}
             | ({"marked": {"turns": marked.turns, "always": marked.always}} if (marked := report.marked) else {})
             for report in reports
         ],

@@ -52,6 +52,7 @@ def forget(
 
 def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
     """Write the marks of the turns, and with `is_always` those of later turns."""
+    from goalmem_cli.store.people import People
     from goalmem_cli.store.recognising import rooms_called, rooms_of_stored
     from goalmem_cli.store.tombstones import Tombstones
 
@@ -65,7 +66,7 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_
         names = tuple(name for name in names if name not in others)
         voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
     with memory.keeping() as written:  # another process may import marks meanwhile
-        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms)
+        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, People.of_folder(memory.path))
         if is_always:
             marks = marks.with_always(chosen, names, sorted(voices))
         marks.keep(memory.path, written)
@@ -216,8 +217,18 @@ class Sieve:
         if self._known is None or self._known.marks.is_empty:
             return {}
         from goalmem_cli.store.recognising import rooms_of
+        from goalmem_cli.store.tombstones import under_another_name, under_names
 
-        marks, rooms = self._known.marks, rooms_of(conversation)
-        known = {turn: found for turn in conversation.turns if (found := marks.forgotten(turn, rooms))}
+        marks, people, rooms = self._known.marks, self._known.people, rooms_of(conversation)
+        known, others, old = dict[Turn, frozenset[str]](), dict[Turn, frozenset[str]](), frozenset[str]()
+        for turn in conversation.turns:
+            found = frozenset[str]().union(*(marks.forgotten(each, rooms) for each in under_names(turn, people)))
+            by_somebody = marks.said_by_somebody(turn)
+            if found:
+                known[turn] = found
+                old |= by_somebody
+            elif by_somebody:
+                others[turn] = by_somebody
+        known |= under_another_name(others, old)
         stored = self._known.stored(conversation, list(known))
         return {turn.id: found for turn, found in known.items() if turn not in stored}

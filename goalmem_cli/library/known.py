@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.records import Conversation, Turn, content_hash
+from goalmem_cli.records import Conversation, Turn, content_hash, zone_in
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
+    from goalmem_cli.store.people import People
     from goalmem_cli.store.tombstones import Tombstones
 
 
@@ -30,6 +32,13 @@ class KnownMemory:
         self._is_dry = is_dry
         self._carried: tuple[Tombstones, ...] = ()
         self.marks = Tombstones.of_folder(memory.path)
+
+    @cached_property
+    def people(self) -> People:
+        """The user's notes on people."""
+        from goalmem_cli.store.people import People
+
+        return People.of_folder(self._memory.path)
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -106,6 +115,15 @@ class KnownMemory:
         selection = Selection(tuple(names), content_keys=frozenset(turn.content_key for turn in turns))
         ids = self._memory.forgettable(selection).ids
         return [turn for turn in turns if any(content_hash(name, turn.content_key) in ids for name in names)]
+
+    def zones_of(self, conversation: Conversation, turns: Sequence[Turn]) -> dict[str, dict[str, object]]:
+        """Return the content keys of these turns of a transcript -> the zone that they are stored with, if any."""
+        keys = {turn.content_key for turn in turns if turn.said is not None and turn.said.tzinfo is UTC}
+        if not keys or not self._names:
+            return {}
+        names = sorted({*(self._called(conversation) or self._previewed(conversation))} & set(self._names.values()))
+        stored = [turn for turn in self._memory.turns(names) if turn.content_key in keys] if names else []
+        return {turn.content_key: zone for turn in stored if (zone := zone_in(turn.attributes))}
 
     def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> int:
         """Delete these turns of transcripts from the memory, and return how many were stored.

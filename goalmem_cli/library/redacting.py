@@ -87,16 +87,28 @@ class Redactor:
             turns.append(told if is_chosen else turn)
             if kinds and is_chosen:
                 plain.append(turn)
-                self._marks |= self._known.marks.of_turn(turn, rooms) if self._known is not None else set()
+                self._marks |= self._known.marks.of_redacted(turn, rooms) if self._known is not None else set()
                 blacked_out += kinds
             elif conversation.format in LOGS:
                 left += kinds
         if plain:
             self._plain.append((conversation, plain))
+            turns = self._under_stored_zones(conversation, turns, plain)
         if plain or self._gone:
             kept = replace(conversation, turns=tuple(turns))
             conversation = without_resting_on(kept, plain, self._gone)
         return conversation, blacked_out, left
+
+    def _under_stored_zones(self, conversation: Conversation, turns: list[Turn], plain: Sequence[Turn]) -> list[Turn]:
+        """Return the turns, of which those that replace `plain` ones keep their zones, unless the user names one."""
+        if self._known is None or not conversation.is_zone_assumed:
+            return turns
+        zones = self._known.zones_of(conversation, plain)
+        kept = {turn.ordinal: zones[turn.content_key] for turn in plain if turn.content_key in zones}
+        return [
+            replace(turn, attributes={**turn.attributes, **kept[turn.ordinal]}) if turn.ordinal in kept else turn
+            for turn in turns
+        ]
 
     def _is_known(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether the turn was redacted once and must be redacted again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.normal import PARTICLES, content_stems, stem, words
@@ -256,6 +257,7 @@ def _with_names(text: str) -> tuple[str | Constant, ...]:
     return tuple(part for part in (*parts, text[at:]) if part)
 
 
+@lru_cache(maxsize=2048)
 def only_asks(text: str) -> bool:
     """Say whether the text consists of questions only and says nothing about the asker."""
     return is_all_questions(text) and not speaks_of_asker(text)

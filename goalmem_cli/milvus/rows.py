@@ -160,11 +160,11 @@ def described(talk: Talk, turns: Sequence[Turn], answers: Sequence[Unit]) -> Tal
 
 
 def _times(turns: Iterable[Turn]) -> list[str]:
-    """Return the stored times of the turns that have one, earliest first by their clocks."""
+    """Return the times of the turns by the speakers' clocks, earliest first."""
     said = sorted(
-        (turn for turn in turns if turn.said is not None), key=lambda turn: moment_columns(turn.local)[0] or 0
+        (turn.local for turn in turns if turn.local is not None), key=lambda time: moment_columns(time)[0] or 0
     )
-    return [turn.said.isoformat() for turn in said if turn.said is not None]
+    return [time.isoformat() for time in said]
 
 
 def _spoken(voice: Voice, role: str | None, turns: Sequence[Turn]) -> Spoken:

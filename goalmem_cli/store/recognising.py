@@ -1,7 +1,8 @@
 """What identifies a turn and its conversation when a transcript is read again, as tuples and keys (rooms).
 
 A turn is recognised by its speaker, instant and text, or by its own id in its conversation. A turn without a time is
-recognised by its place, speaker and text in its conversation. A copied turn is recognised by the conversation that it
+recognised by its place, speaker and text in its conversation. Several turns of one speaker are recognised without the
+name, as a contact may have got another one. A copied turn is recognised by the conversation that it
 may come from, speaker and text. A conversation is recognised by its own id, else by its file, else by its name.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, time
+from functools import lru_cache
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
@@ -25,9 +28,15 @@ def looked_for(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
 
     It may have been forgotten while its time was not read.
     """
-    text = redacted(turn.text)[0]
+    text = without_secrets(turn.text)
     undated = told_of(replace(turn, said=None), rooms, text)
     return [*told_of(turn, rooms, text), *undated, *_told_elsewhere(turn, rooms, text)]
+
+
+@lru_cache(maxsize=64)  # one turn is looked for in several ways
+def without_secrets(text: str) -> str:
+    """Return the text without its secrets, as turns are recognised by it."""
+    return redacted(text)[0]
 
 
 def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
@@ -38,9 +47,19 @@ def told_of(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]
     told = [("id", room, turn.own_id) for room in rooms if turn.own_id is not None]
     if turn.said is None:
         return told + [("told", room, turn.own_id or str(turn.ordinal), turn.speaker, text) for room in rooms]
-    moment = Moment.from_datetime(turn.said)
-    clock = f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
-    return [*told, ("said", clock, turn.speaker, text)]
+    return [*told, ("said", _clock_of(turn.said), turn.speaker, text)]
+
+
+def told_without_name(turn: Turn) -> list[tuple[str, ...]]:
+    """Return the tuples that identify a turn whoever its speaker is: a contact may get another name."""
+    if turn.said is None or turn.said.time() == time():  # a day alone is kept as its midnight
+        return []
+    return [("said by somebody", _clock_of(turn.said), without_secrets(turn.text))]
+
+
+def _clock_of(said: datetime) -> str:
+    moment = Moment.from_datetime(said)
+    return f"clock {moment.clock}" if moment.instant is None else f"instant {moment.instant}"
 
 
 def told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[str, ...]]:
@@ -52,7 +71,7 @@ def told_to_copies(turn: Turn, rooms: Sequence[str], text: str) -> list[tuple[st
 
 def told_of_source(turn: Turn, rooms: Sequence[str]) -> list[tuple[str, ...]]:
     """Return those of `told_to_copies` that identify the original of a copied turn."""
-    text = redacted(turn.text)[0]
+    text = without_secrets(turn.text)
     return [("copy", source, turn.speaker, text) for source in sources_of(turn, rooms)]
 
 

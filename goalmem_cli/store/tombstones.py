@@ -20,6 +20,7 @@ from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import Voice, voice_of
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.store.files import Written, content_if_there, replace_file, unwatched
+from goalmem_cli.store.people import People
 from goalmem_cli.store.privacy import FORGOTTEN, make_private, remove_leftovers
 from goalmem_cli.store.recognising import (
     looked_for,
@@ -27,9 +28,10 @@ from goalmem_cli.store.recognising import (
     told_of,
     told_of_source,
     told_to_copies,
+    told_without_name,
     with_rooms_called,
+    without_secrets,
 )
-from goalmem_cli.store.redaction import redacted
 from goalmem_cli.store.units import units_from_turns
 
 _OWN_ALONE, SCHEMA_VERSION = 1, 2
@@ -41,6 +43,9 @@ _MARK = re.compile(f"[0-9a-f]{{{_SHOWN}}}")
 MOST_MARKS, MOST_MEMORIES = 1_000_000, 100
 """The most marks, and memories with marks, in an export or import, so that its line and reading stay fast."""
 _ALWAYS = "always"
+_NOBODY = People()
+_TEXTS_OF_ONE, _WORDS_OF_ONE = 2, 8
+"""The fewest texts and words that make two names one person's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Tombstones:
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
     `carried` are the marks of other memories, each with its own key, which apply here too. `until` has the time of the
     copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
+    `somebody` has the marks without a speaker, with the number of a turn in `turns`.
     """
 
     key: bytes
@@ -58,6 +64,7 @@ class Tombstones:
     redacted: frozenset[str] = frozenset()
     carried: tuple[Tombstones, ...] = ()
     until: Mapping[str, int] = field(default_factory=dict)
+    somebody: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -151,8 +158,13 @@ class Tombstones:
         own, *carried = known.values()
         return replace(own, carried=_checked([one for one in carried if one.size]))
 
-    def with_turns(self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]]) -> Tombstones:
-        """Return the marks with those of stored turns; `rooms` are conversation name -> `rooms_of_stored`."""
+    def with_turns(
+        self, turns: Iterable[Turn], rooms: Mapping[str, Sequence[str]], people: People = _NOBODY
+    ) -> Tombstones:
+        """Return the marks with those of stored turns, under all names of their speakers in the notes `people`.
+
+        `rooms` are conversation name -> `rooms_of_stored`.
+        """
         told = [(turn, rooms[turn.conversation]) for turn in turns]
         until = {mark: copied for mark, copied in self.until.items() if mark in self.turns}
         unlimited = self.turns.keys() - until.keys()
@@ -164,7 +176,15 @@ class Tombstones:
                     until.pop(mark, None)
                 else:
                     until[mark] = max(copied, until.get(mark, copied))
-        return replace(self, turns=_more(self.turns, (self.of_turn(turn, there) for turn, there in told)), until=until)
+        groups = [
+            frozenset[str]().union(*(self.of_turn(each, there) for each in under_names(turn, people)))
+            for turn, there in told
+        ]
+        numbered, somebody = _more(self.turns, groups), dict(self.somebody)
+        for (turn, _), group in zip(told, groups, strict=True):
+            for mark in self.marks(told_without_name(turn)):
+                somebody.setdefault(mark, numbered[next(iter(group))])
+        return replace(self, turns=numbered, until=until, somebody=somebody)
 
     def with_always(
         self,
@@ -189,9 +209,15 @@ class Tombstones:
     def without(self, marks: Iterable[str]) -> Tombstones:
         """Return the marks without these marks of forgotten turns and rules."""
         gone = set(marks)
-        left = [replace(one, turns=_fewer(one.turns, gone), always=_fewer(one.always, gone)) for one in self.carried]
-        carried = tuple(one for one in left if one.size)
-        return replace(self, turns=_fewer(self.turns, gone), always=_fewer(self.always, gone), carried=carried)
+        carried = tuple(left for one in self.carried if (left := one._without(gone)).size)
+        return replace(self._without(gone), carried=carried)
+
+    def _without(self, gone: set[str]) -> Tombstones:
+        restored = {number for mark, number in self.somebody.items() if mark in gone}
+        turns = _fewer(self.turns, gone | {mark for mark, number in self.turns.items() if number in restored})
+        left = set(turns.values())
+        somebody = {mark: number for mark, number in self.somebody.items() if number in left}
+        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody)
 
     def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks that say that a turn of a transcript is forgotten; empty if it is not."""
@@ -203,6 +229,12 @@ class Tombstones:
         if any(one.always for one in each):
             found |= self._always(turn, rooms)
         return frozenset(found)
+
+    def said_by_somebody(self, turn: Turn) -> frozenset[str]:
+        """Return the marks of forgotten turns with this turn's instant and text, whoever the speaker was."""
+        each = [one for one in (self, *self.carried) if one.somebody]
+        told = told_without_name(turn) if each else []
+        return frozenset[str]().union(*(one.somebody.keys() & one.marks(told) for one in each))
 
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
         """Return these marks without those of copied turns that were copied before this turn was said."""
@@ -223,14 +255,18 @@ class Tombstones:
 
     def is_redacted(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether a turn of a transcript was redacted once and must be redacted again."""
-        told = looked_for(turn, rooms)
+        told = [*looked_for(turn, rooms), *told_without_name(turn)]
         each = (one for one in (self, *self.carried) if one.redacted)
         return any(not one.redacted.isdisjoint(one.marks(told)) for one in each)
 
     def of_turn(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
         """Return the marks of a turn in a conversation with these rooms, made with this memory's key."""
-        text = redacted(turn.text)[0]
+        text = without_secrets(turn.text)
         return self.marks([*told_of(turn, rooms, text), *told_to_copies(turn, rooms, text)])
+
+    def of_redacted(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
+        """Return the marks by which a turn is redacted again, whatever its speaker is called then."""
+        return self.of_turn(turn, rooms) | self.marks(told_without_name(turn))
 
     @classmethod
     def of_document(cls, document: Any) -> Tombstones:
@@ -244,13 +280,17 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
+        numbers = set(turns.values())
+        somebody = {mark: told for mark, told in dict(document.get("somebody", {})).items() if told in numbers}
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
             raise ValueError("no key, or no numbers")
-        if not all(isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_)):
+        if not all(
+            isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody)
+        ):
             raise ValueError("no marks")
-        return cls(key, turns, always, redacted_, until=until)
+        return cls(key, turns, always, redacted_, until=until, somebody=somebody)
 
     def document(self) -> dict[str, object]:
         """Return the marks as a JSON object without `carried`; `of_document` reads it."""
@@ -260,12 +300,13 @@ class Tombstones:
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
             **({"until": dict(self.until)} if self.until else {}),
+            **({"somebody": dict(self.somebody)} if self.somebody else {}),
         }
 
     @property
     def size(self) -> int:
         """The number of marks without `carried`."""
-        return len(self.turns) + len(self.always) + len(self.redacted)
+        return len(self.turns) + len(self.always) + len(self.redacted) + len(self.somebody)
 
     def joined(self, other: Tombstones) -> Tombstones:
         """Return the marks merged with others of the same key."""
@@ -278,7 +319,10 @@ class Tombstones:
             for mark, told in (*self.until.items(), *other.until.items())
             if mark not in both or (mark in self.until and mark in other.until)
         }
-        return replace(self, turns=turns, always=always, redacted=self.redacted | other.redacted, until=until)
+        now = {number: turns[mark] for mark, number in other.turns.items()}
+        somebody = {mark: now[number] for mark, number in other.somebody.items()} | dict(self.somebody)
+        redacted_ = self.redacted | other.redacted
+        return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
 
     def marks(self, told: Iterable[Sequence[str | None]]) -> frozenset[str]:
         """Return the mark of each tuple, made with this key."""
@@ -287,7 +331,7 @@ class Tombstones:
     def mark(self, *parts: str | None) -> str:
         """Return the mark of these parts: their hash with this key."""
         told = json.dumps([part if part is None else encodable(part) for part in parts])
-        return hmac.new(self.key, told.encode(), "sha256").hexdigest()[:_SHOWN]
+        return hmac.digest(self.key, told.encode(), "sha256").hex()[:_SHOWN]
 
 
 def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
@@ -300,6 +344,31 @@ def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
         most = f"more than {MOST_MARKS}, or those of more than {MOST_MEMORIES} memories"
         raise StoreError(f"the marks of what was forgotten are too many: {most}", "go on without these marks")
     return tuple(found)
+
+
+def under_names(turn: Turn, people: People) -> list[Turn]:
+    """Return the turn under each name of its speaker in the user's notes, first as it is."""
+    if not people.persons:
+        return [turn]
+    return [turn, *(replace(turn, speaker=name) for name in sorted(people.other_names(voice_of(turn))))]
+
+
+def under_another_name(said: Mapping[Turn, frozenset[str]], known: frozenset[str]) -> dict[Turn, frozenset[str]]:
+    """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
+
+    `said` are turns -> `said_by_somebody`, and `known` those marks of the turns that are there under the old name. A
+    speaker is known by two texts or more with eight words or more, said at the same instants.
+    """
+    found: dict[str, dict[Turn, frozenset[str]]] = {}
+    for turn, marks in said.items():
+        if marks.isdisjoint(known):
+            found.setdefault(turn.speaker, {})[turn] = marks
+    return {turn: marks for theirs in found.values() if _is_telling(theirs) for turn, marks in theirs.items()}
+
+
+def _is_telling(turns: Iterable[Turn]) -> bool:
+    texts = {turn.text for turn in turns}
+    return len(texts) >= _TEXTS_OF_ONE and sum(len(text.split()) for text in texts) >= _WORDS_OF_ONE
 
 
 def _instant(turn: Turn) -> int | None:

@@ -112,6 +112,77 @@ def test_somebody_elses_same_words_are_stored(goalmem: Goalmem, talk: Path) -> N
     assert said(goalmem) == [SAME_WORDS["content"], PIN["content"], REPLY["content"]]
 
 
+UNDER_TWO_NAMES = (
+    ("Ana", "2026-03-21T09:00:00+00:00", "The padlock of the tool box is 2207."),
+    ("Mo", "2026-03-21T09:02:00+00:00", "Thanks, written down."),
+    ("Ana", "2026-03-21T09:05:00+00:00", "I plant the leeks on Sunday."),
+    ("Ana", "2026-03-22T10:00:00+00:00", "They are in."),
+)
+
+
+def chat_of(file: Path, name: str, count: int) -> str:
+    """Write the first messages, in which the contact Ana is saved under this name, and return the file's name."""
+    told = [
+        {"role": "user", "name": who.replace("Ana", name), "timestamp": time, "content": text}
+        for who, time, text in UNDER_TWO_NAMES[:count]
+    ]
+    file.write_text(json.dumps(told), "utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("command", [(), ("merge", "+44 7700 900321", "Ravi"), ("name", "+44 7700 900321", "Ravi")])
+def test_a_contact_who_got_another_name_stays_forgotten(
+    goalmem: Goalmem, tmp_path: Path, place: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what was said at the same instants, or by the user's notes; `--restore-forgotten` knows it too."""
+    monkeypatch.setenv("GOALMEM_STORE", place.format(tmp_path / "one"))
+    before, after = chat_of(tmp_path / "a.json", "+44 7700 900321", 3), chat_of(tmp_path / "b.json", "Ravi", 4)
+    goalmem("ingest", before, *([after, "--apart"] if command[:1] == ("merge",) else []))
+    if command:
+        assert goalmem("people", *command).code == 0
+        until = ("--before", "2026-03-21T09:03:00+00:00")
+        assert goalmem("forget", "--speaker", "Ravi", *until, "--yes").code == 0
+    else:
+        assert goalmem("forget", "--speaker", "+44 7700 900321", "--yes").code == 0
+    outcome = goalmem("ingest", before, after)
+    assert "that was forgotten" in outcome.err or "2 turns that were forgotten" in outcome.err
+    assert not [text for text in said(goalmem) if "2207" in text]
+    assert "They are in." in said(goalmem)
+    goalmem("ingest", after, "--restore-forgotten")
+    assert [text for text in said(goalmem) if "2207" in text]
+
+
+def test_one_text_of_one_instant_makes_no_two_names_one(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Nor do two whose first speaker is still there, nor short ones: all greet each other at midnight."""
+    begun = [{**PIN, "content": "Happy new year!"}, {**LATER, "content": "Good night!"}]
+    goalmem("ingest", str(stored(goalmem, tmp_path / "a.json", *begun)))
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    stored(goalmem, tmp_path / "b.json", *({**one, "name": "Tom"} for one in begun))
+    assert said(goalmem) == ["Happy new year!", "Good night!"]
+    longer = [{**one, "content": f"{one['content']} I wish you all the best."} for one in begun]
+    stored(goalmem, tmp_path / "c.json", *longer)
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    stored(goalmem, tmp_path / "d.json", *({**one, "name": name} for one in longer for name in ("Nora", "Tom")))
+    assert said(goalmem)[2:] == [one["content"] for one in longer]
+
+
+def test_the_same_words_of_one_instant_are_two_forgotten_turns(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
+    """They are counted as two, and restoring one leaves the other forgotten; a copy elsewhere knows both as well."""
+    a, b = (str(tmp_path / f"{name}.json") for name in "ab")
+    stored(goalmem, Path(a), PIN)
+    stored(goalmem, Path(b), SAME_WORDS)
+    goalmem("forget", "--speaker", "Nora", "--yes")
+    goalmem("forget", "--speaker", "Tom", "--yes")
+    assert goalmem("forget", "--list", "-q").out == "forgotten: 2 turns\n"
+    goalmem("stores", "export", "--with-forgotten", "--out", "marks.jsonl")
+    there = ("--store", place.format(tmp_path / "there"))
+    assert goalmem("ingest", "marks.jsonl", "--take-forgotten", *there).code == 0
+    assert goalmem("forget", "--list", *there).out == "forgotten: 2 turns\n"
+    goalmem("ingest", a, "--restore-forgotten")
+    assert "nothing new" in goalmem("ingest", b).out
+    assert said(goalmem) == [PIN["content"]]
+
+
 def test_the_instant_counts_and_not_how_it_is_written(goalmem: Goalmem, talk: Path) -> None:
     """Another export may have the same instant in another zone."""
     goalmem("forget", "--speaker", "Nora", "--yes")

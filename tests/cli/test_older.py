@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.store.database.migrations import MIGRATIONS
+from goalmem_cli.trace import SCHEMA_VERSION
 from tests.cli.test_ask import QUESTION, proving
 from tests.invoking import Goalmem
 from tests.store.older import OLDER, Older
@@ -23,6 +25,12 @@ def older(request: pytest.FixtureRequest) -> Older:
 def left(older: Older, goalmem: Goalmem, tmp_path: Path) -> Path:
     """The folder with what the version left; its store is the command's."""
     return older.unpacked(tmp_path)
+
+
+def test_traces_of_every_version_are_kept() -> None:
+    """Of each one before this one's."""
+    assert {older.traces for older in OLDER} == set(range(1, SCHEMA_VERSION))
+    assert {older.steps for older in OLDER} == set(range(1, len(MIGRATIONS)))
 
 
 @pytest.mark.slow

@@ -299,6 +299,8 @@ def test_nothing_of_a_secret_is_stored(goalmem: Goalmem, tmp_path: Path) -> None
 
     assert "redacted: 1 aws key" in said
     assert KEY not in held
+    told = json.loads(goalmem("ingest", str(tmp_path / "talk.json"), "--redact", "--json").out)["files"][0]
+    assert told["redacted"] == {"aws key": 1}
     assert "The key is [redacted: aws key], for the bike shed." in goalmem("search", "bike shed", "-k", "1").out
     assert "nothing new" in stored(goalmem, tmp_path / "talk.json", "--redact")[0]
 
@@ -353,6 +355,27 @@ def test_reading_again_leaves_no_byte_in_an_embedded_milvus_either(
     close_embedded()
 
 
+@pytest.mark.parametrize("place", ["{}", "milvus:{}"])
+def test_what_is_replaced_keeps_its_zone(
+    goalmem: Goalmem, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day of "today" is the speaker's afterwards too; a zone that the user names is taken."""
+    monkeypatch.setenv("GOALMEM_STORE", place.format(tmp_path / "store"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    file = tmp_path / "talk.json"
+    told = json.dumps([SECRET, REPLY])
+    file.write_text(told.replace("+00:00", "Z"), "utf-8")
+    for flags, zone in (
+        (("--timezone", "Asia/Tokyo"), "Asia/Tokyo"),
+        (("--redact",), "Asia/Tokyo"),
+        (("--redact", "--timezone", "Europe/Berlin"), "Europe/Berlin"),
+    ):
+        assert goalmem("ingest", str(file), *flags).code == 0
+        assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["timezones"] == {zone: 2}
+    assert KEY not in goalmem("search", "bike shed").out
+    close_embedded()
+
+
 def test_a_dry_run_takes_nothing_out(goalmem: Goalmem, tmp_path: Path) -> None:
     """It only says what would be."""
     stored(goalmem, tmp_path / "talk.json")
@@ -402,6 +425,16 @@ def test_what_was_redacted_stays_so_when_it_is_read_plain(goalmem: Goalmem, tmp_
     assert "redacted: 1 aws key" in said
     assert KEY not in held
     assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["conversations"] == 1
+
+
+def test_what_was_redacted_stays_so_under_a_contact_s_new_name(goalmem: Goalmem, tmp_path: Path) -> None:
+    """The same instant and text are enough, whatever the speaker is called in a later export."""
+    stored(goalmem, tmp_path / "talk.json", "--redact")
+    renamed = [{**SECRET, "name": "Nora B."}, REPLY]
+    (tmp_path / "later.json").write_text(json.dumps(renamed), "utf-8")
+    assert goalmem("ingest", str(tmp_path / "later.json")).code == 0
+    assert "Nora B." in goalmem("people").out
+    assert KEY not in bytes_of(tmp_path / "store")
 
 
 def test_another_conversation_loses_nothing(goalmem: Goalmem, tmp_path: Path) -> None:

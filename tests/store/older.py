@@ -54,6 +54,8 @@ OLDER = (
     Older("version-7", 7, 2, "60e9f0e"),
     Older("version-8-traces-3", 8, 3, "71777fb"),
     Older("version-8", 8, 4, "5b54eb9"),
+    Older("version-9-traces-5", 9, 5, "fda2bca9"),
+    Older("version-9-traces-6", 9, 6, "352ae5fa"),
     Older("version-9", 9, 7, "2a9f0ee"),
     Older("version-10", 10, 8, "91ac0faf"),
 )

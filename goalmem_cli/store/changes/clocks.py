@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from goalmem_cli.logic.moments import Moment
-from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn
+from goalmem_cli.records import OFFSET, TIMEZONE, Conversation, Turn, zone_in
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection
 
@@ -61,10 +61,7 @@ def _under_stored_zone(turn: Turn, attributes: str | None) -> Turn:
 def _under_zone(turn: Turn, stored: Mapping[str, object]) -> Turn:
     """Return the turn with the stored clock, unless it has one that its transcript gave."""
     is_told = _has_offset(turn) or (OFFSET in turn.attributes and TIMEZONE not in turn.attributes)
-    if is_told or TIMEZONE not in stored:
-        return turn
-    kept = {name: value for name, value in stored.items() if name in (OFFSET, TIMEZONE)}
-    return replace(turn, attributes={**turn.attributes, **kept})
+    return turn if is_told else replace(turn, attributes={**turn.attributes, **zone_in(stored)})
 
 
 def _as_stored(turn: Turn, stored: Mapping[Told, Sequence[datetime]]) -> Turn:

@@ -75,6 +75,7 @@ class KeptHits:
 
     def __init__(self) -> None:
         self._kept: tuple[_State, dict[str, Hit], summaries.Pairs] = (("", 0, ""), {}, {})
+        self._units: tuple[_State, dict[str, Unit]] = (("", 0, ""), {})
         self._tools: tuple[tuple[str, int], tuple[str, ...]] = (("", 0), ())
 
     def hits(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Hit]:
@@ -88,11 +89,13 @@ class KeptHits:
 
     def units(self, connection: Connection, units: Sequence[str], naming: Naming) -> dict[str, Unit]:
         """Return unit id -> unit as in `hits`, without reading neighbours; units that are not cached are read."""
-        _, known, _ = self._known(connection, naming)
-        if missing := [id_ for id_ in units if id_ not in known]:
+        state, hits, _ = self._known(connection, naming)
+        known = self._units[1] if self._units[0] == state else {}
+        if missing := [id_ for id_ in units if id_ not in hits and id_ not in known]:
             read = {unit.id: Hit(unit, 0.0) for unit in unit_rows.load_units_around(connection, missing, 0)}
-            known = known | _named(connection, read, naming)
-        return {id_: known[id_].unit for id_ in units if id_ in known}
+            known = known | {id_: hit.unit for id_, hit in _named(connection, read, naming).items()}
+        self._units = state, known if len(known) <= _KEPT_HITS else {}
+        return {id_: hits[id_].unit if id_ in hits else known[id_] for id_ in units if id_ in hits or id_ in known}
 
     def _known(self, connection: Connection, naming: Naming) -> tuple[_State, dict[str, Hit], summaries.Pairs]:
         """Return the present state, its cached hits, and the speakers of their conversations."""

@@ -11,11 +11,14 @@ from goalmem_cli.memory_records import FLAT, ConversationSummary, Speaker, Stats
 from goalmem_cli.records import OFFSET, SPEAKER_NUMBER, TIMEZONE, Hit, Unit
 from goalmem_cli.store.database import tables, unit_rows
 from goalmem_cli.store.database.access import Connection
+from goalmem_cli.store.database.columns import time_from_moment
 from goalmem_cli.store.files import reporting
 from goalmem_cli.store.units import NEIGHBOURS, retrievable
 
 _NUMBER = f"json_extract_string(attributes, '$.{SPEAKER_NUMBER}')"
 _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
+_SPAN = "min(clock), arg_min_null(instant, clock), max(clock), arg_max_null(instant, clock)"
+"""The columns of the first and last time, by the speakers' clocks."""
 
 Pairs: TypeAlias = dict[str, tuple[str, str]]
 """Conversation -> its two speakers; blank ones if it has not just two."""
@@ -67,17 +70,17 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         WHERE contains(attributes, '{SPEAKER_NUMBER}') AND number IS NOT NULL ORDER BY ALL"""
     ):
         numbers.setdefault((speaker, id_), []).append(number)
-    for name, speaker, role, id_, turns, first, last in connection.rows(
-        f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), arg_min(said, clock),
-        arg_max(said, clock) FROM turns GROUP BY conversation, speaker, role, voice_id
+    for name, speaker, role, id_, turns, *span in connection.rows(
+        f"""SELECT conversation, speaker, role, {tables.SQL_SPEAKER_ID} AS voice_id, count(*), {_SPAN}
+        FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
         speakers.setdefault(name, []).append(
-            Speaker(speaker, role, turns, id_, _time(first), _time(last), tuple(numbers.get((speaker, id_), ())))
+            Speaker(speaker, role, turns, id_, *_times(*span), tuple(numbers.get((speaker, id_), ())))
         )
     rows = connection.rows(
-        """SELECT name, format, count(turns.id), count(DISTINCT session), arg_min(said, clock), arg_max(said, clock),
-        conversations.own_id, file, coalesce(language, ''), coalesce(is_language_told, false)
+        f"""SELECT name, format, conversations.own_id, file, coalesce(language, ''), coalesce(is_language_told, false),
+        count(turns.id), count(DISTINCT session), {_SPAN}
         FROM conversations LEFT JOIN turns ON conversation = name
         GROUP BY name, format, conversations.own_id, file, language, is_language_told ORDER BY name"""
     )
@@ -88,14 +91,13 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
             turns,
             sessions,
             tuple(speakers.get(name, ())),
-            _time(first),
-            _time(last),
+            *_times(*span),
             own_id,
             file,
             language,
             is_told,
         )
-        for name, form, turns, sessions, first, last, own_id, file, language, is_told in rows
+        for name, form, own_id, file, language, is_told, turns, sessions, *span in rows
     ]
 
 
@@ -127,5 +129,7 @@ def load_stats(connection: Connection, path: Path) -> Stats:
     )  # fmt: skip
 
 
-def _time(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+def _times(*span: int | None) -> tuple[datetime | None, datetime | None]:
+    """Return the first and last time of the columns `_SPAN`."""
+    first_clock, first_instant, last_clock, last_instant = span
+    return time_from_moment(first_clock, first_instant), time_from_moment(last_clock, last_instant)
