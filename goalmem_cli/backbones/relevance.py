@@ -1,17 +1,19 @@
-"""Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
+"""Rerank hits by how likely each is evidence for a query: a logistic regression over twelve features.
 
-Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus
-(`python -m goalmem_cli.lab.tuning rank CORPUS`). The last two, for talks with assistants, were chosen by hand.
+Rankings by similarity alone put questions, greetings and short remarks first. `relevance.json` has the weights, which
+were fitted by ``python -m goalmem_cli.lab.tuning rank relevance.json CORPUS MINIS``.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -24,10 +26,8 @@ from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
 from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
 from goalmem_cli.records import Hit
 
-WEIGHTS: Mapping[str, float] = {
-    "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -1.5, "wish": 1.5,
-}  # fmt: skip
+_FITTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+WEIGHTS: Mapping[str, float] = _FITTED["weights"]
 """Weights by feature, in the order of the columns of `features`:
 
 - rank: the logarithm of the hit's rank before.
@@ -42,8 +42,11 @@ WEIGHTS: Mapping[str, float] = {
 - other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
   assistant, or for the user's turns if the query asks for the assistant's words.
 - wish: the user says how things are always to be done.
+- side: in a talk with an assistant, the side says it whose words the query asks for.
 """
-BIAS = -5.741
+BIAS: float = _FITTED["bias"]
+WITH_ASSISTANTS = ("other_side", "wish", "side")
+"""The features that are 0 in chats between people."""
 PERSONAL = ("names", "speaker")
 """The features that favour turns by or about a person whom the query names."""
 
@@ -70,7 +73,7 @@ _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
 _ASSISTANTS = re.compile(
-    rf"\b(?:did|had|have) you\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
+    rf"\b(?:did|had|have) (?:you|u)\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
 )
@@ -139,7 +142,7 @@ def _rows(looked: _Looked) -> dict[_Place, _Row]:
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the matrix of features, shape (hits, 11). The hits themselves show how rare a word is.
+    """Return the matrix of features, shape (hits, 12). The hits themselves show how rare a word is.
 
     Sums use `fsum`: the order of a set differs between processes, and plain sums would differ in the last bit.
     """
@@ -177,6 +180,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             share(_asked_before(hit) - words),
             role == other == USER or (role == other and long_answer),
             role == USER and bool(_WISH.search(text)),
+            role in (USER, ASSISTANT) and role != other,
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
 
