@@ -1,4 +1,4 @@
-"""Rerank hits by how likely each is evidence for a query: a logistic regression over twelve features.
+"""Rerank hits by how likely each is evidence for a query: a logistic regression over thirteen features.
 
 Rankings by similarity alone put questions, greetings and short remarks first. `relevance.json` has the weights, which
 were fitted by ``python -m goalmem_cli.lab.tuning rank relevance.json CORPUS MINIS``.
@@ -42,10 +42,11 @@ WEIGHTS: Mapping[str, float] = _FITTED["weights"]
 - other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
   assistant, or for the user's turns if the query asks for the assistant's words.
 - wish: the user says how things are always to be done.
+- help: so does the user, and the query asks for help and not for what happened.
 - side: in a talk with an assistant, the side says it whose words the query asks for.
 """
 BIAS: float = _FITTED["bias"]
-WITH_ASSISTANTS = ("other_side", "wish", "side")
+WITH_ASSISTANTS = ("other_side", "wish", "help", "side")
 """The features that are 0 in chats between people."""
 PERSONAL = ("names", "speaker")
 """The features that favour turns by or about a person whom the query names."""
@@ -79,9 +80,18 @@ _ASSISTANTS = re.compile(
 )
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
-    r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
+    r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b"
+    r"|\bplease,? (?:always|never|only|no|keep|stop|do not|don['’]?t)\b|\b(?:always|only|no \w+),? please(?= *(?:[.,;:!)]|$))"
+    r"|(?:^|[.!?,;:] |\bplease )(?:do not|don['’]?t|never|stop) (?:suggest|recommend|advis|giv(?:e|ing) me|show)",
     re.IGNORECASE,
 )
+_HELP = re.compile(
+    r"^(?:please,? )?(?:(?:can|could|would|will) (?:you|u)|write|give|show|make|suggest|recommend|describe|list|explain"
+    r"|draft|create|help)\b|\b(?:should|could|can) (?:I|we)\b|^how (?:do|can|would|should) (?:I|we|you)\b"
+    r"|^what (?:can|could|should|would)\b",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(r"\b(?:did|was|were|had|have (?:I|we)|(?:I|we)['’]ve|remind)\b", re.IGNORECASE)
 
 
 def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -142,7 +152,7 @@ def _rows(looked: _Looked) -> dict[_Place, _Row]:
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the matrix of features, shape (hits, 12). The hits themselves show how rare a word is.
+    """Return the matrix of features, shape (hits, 13). The hits themselves show how rare a word is.
 
     Sums use `fsum`: the order of a set differs between processes, and plain sums would differ in the last bit.
     """
@@ -155,6 +165,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     other = USER if _ASSISTANTS.search(query) else ASSISTANT
+    asks_help = bool(_HELP.search(query)) and not _TOLD.search(query)
     rows = []
 
     whole = math.fsum(rarity.values()) or 1
@@ -179,7 +190,8 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             asks_number and bool(_DIGIT.search(text)),
             share(_asked_before(hit) - words),
             role == other == USER or (role == other and long_answer),
-            role == USER and bool(_WISH.search(text)),
+            wish := role == USER and bool(_WISH.search(text)),
+            wish and asks_help,
             role in (USER, ASSISTANT) and role != other,
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)

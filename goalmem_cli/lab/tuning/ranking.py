@@ -23,7 +23,7 @@ from goalmem_cli.logic.roles import ASSISTANT, role_of
 from goalmem_cli.ports import Embedder
 
 DEEP = 20
-"""The number of hits of a query that are fitted on."""
+"""The number of hits of a query that are fitted on in chats between people; in talks with assistants all are."""
 STRENGTH = 0.3
 """The inverse of the regularisation strength (scikit-learn's C)."""
 DIGITS = 3
@@ -70,19 +70,26 @@ def retrievals(talks: Sequence[Talk], embedder: Embedder, *, with_plans: bool = 
 def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
     """Return the weight of each feature and the bias.
 
-    What chats between people have is fitted on these alone. Then the features of `WITH_ASSISTANTS` are fitted on talks
-    with assistants, with the other weights held. So long answers do not change how chats between people are ranked.
+    The features that chats between people have are fitted on these alone, so long answers do not change their ranking.
     """
-    late = [name in WITH_ASSISTANTS for name in WEIGHTS]
-    early = ~np.array(late)
-    people, others = ([each for each in retrieved if each.with_assistant == side] for side in (False, True))
+    late = _late()
+    matrix, right = _stacked([each for each in retrieved if not each.with_assistant], DEEP)
     weights = np.zeros(len(WEIGHTS))
-    matrix, right = _first(people)
-    weights[early], bias = regressed(matrix[:, early], right)
-    matrix, right = _first(others)
-    weights[late] = _regressed_beside(matrix[:, late], right, matrix @ weights + bias)
+    weights[~late], bias = regressed(matrix[:, ~late], right)
+    weights[late] = fit_assistants(retrieved, weights, bias)
     named = {name: round(float(weight), DIGITS) for name, weight in zip(WEIGHTS, weights, strict=True)}
     return named, round(bias, DIGITS)
+
+
+def fit_assistants(retrieved: Sequence[Retrieval], weights: NDArray[np.float64], bias: float) -> NDArray[np.float64]:
+    """Return the weights of `WITH_ASSISTANTS`, fitted on talks with assistants; the other weights are held."""
+    late = _late()
+    matrix, right = _stacked([each for each in retrieved if each.with_assistant], POOL)
+    return _regressed_beside(matrix[:, late], right, matrix[:, ~late] @ weights[~late] + bias)
+
+
+def _late() -> NDArray[np.bool_]:
+    return np.array([name in WITH_ASSISTANTS for name in WEIGHTS])
 
 
 def write(weights: dict[str, float], bias: float, path: Path) -> None:
@@ -90,11 +97,11 @@ def write(weights: dict[str, float], bias: float, path: Path) -> None:
     path.write_text(json.dumps({"weights": weights, "bias": bias}, indent=2) + "\n", "utf-8")
 
 
-def _first(retrieved: Sequence[Retrieval]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the features of the hits that are fitted on, and whether each is evidence."""
+def _stacked(retrieved: Sequence[Retrieval], deep: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the features of the first `deep` hits of each query, and whether each is evidence."""
     return (
-        np.vstack([each.matrix[:DEEP] for each in retrieved]),
-        np.concatenate([each.proofs[:DEEP] for each in retrieved]),
+        np.vstack([each.matrix[:deep] for each in retrieved]),
+        np.concatenate([each.proofs[:deep] for each in retrieved]),
     )
 
 
