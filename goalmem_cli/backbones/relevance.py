@@ -81,7 +81,8 @@ _ASSISTANTS = re.compile(
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
     r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b"
-    r"|\bplease,? (?:always|never|only|no|keep|stop|do not|don['’]?t)\b|\b(?:always|only|no \w+),? please(?= *(?:[.,;:!)]|$))"
+    r"|\bplease,? (?:always|never|only|no|keep|stop|do not|don['’]?t)\b"
+    r"|\b(?:always|only|no \w+),? please(?= *(?:[.,;:!)]|$))"
     r"|(?:^|[.!?,;:] |\bplease )(?:do not|don['’]?t|never|stop) (?:suggest|recommend|advis|giv(?:e|ing) me|show)",
     re.IGNORECASE,
 )
