@@ -1,19 +1,17 @@
-"""Rerank hits by how likely each is evidence for a query: a logistic regression over thirteen features.
+"""Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
 
-Rankings by similarity alone put questions, greetings and short remarks first. `relevance.json` has the weights, which
-were fitted by ``python -m goalmem_cli.lab.tuning rank relevance.json CORPUS MINIS``.
+Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus
+(`python -m goalmem_cli.lab.tuning rank CORPUS`). The last two, for talks with assistants, were chosen by hand.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -26,8 +24,10 @@ from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
 from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
 from goalmem_cli.records import Hit
 
-_FITTED = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-WEIGHTS: Mapping[str, float] = _FITTED["weights"]
+WEIGHTS: Mapping[str, float] = {
+    "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
+    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -1.5, "wish": 1.5,
+}  # fmt: skip
 """Weights by feature, in the order of the columns of `features`:
 
 - rank: the logarithm of the hit's rank before.
@@ -42,12 +42,8 @@ WEIGHTS: Mapping[str, float] = _FITTED["weights"]
 - other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
   assistant, or for the user's turns if the query asks for the assistant's words.
 - wish: the user says how things are always to be done.
-- help: so does the user, and the query asks for help and not for what happened.
-- side: in a talk with an assistant, the side says it whose words the query asks for.
 """
-BIAS: float = _FITTED["bias"]
-WITH_ASSISTANTS = ("other_side", "wish", "help", "side")
-"""The features that are 0 in chats between people."""
+BIAS = -5.741
 PERSONAL = ("names", "speaker")
 """The features that favour turns by or about a person whom the query names."""
 
@@ -55,7 +51,7 @@ FUSED = "fused"
 """The key of the rank before reranking in a hit's ranks."""
 POOL = 90
 """At least this many hits are reranked. The first sixty then hold more evidence than those of the fused order, both in
-chats between people (LoCoMo: 0.908 before, 0.921 after) and in talks with assistants. The first ten hold as much."""
+chats between people (LoCoMo: 0.910 before, 0.922 after) and in talks with assistants. The first ten hold as much."""
 
 _LONG_ANSWER = 300
 """In letters. A shorter answer of an assistant is ranked like a person's turn: it is evidence as often (the minis)."""
@@ -74,25 +70,15 @@ _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
 _ASSISTANTS = re.compile(
-    rf"\b(?:did|had|have) (?:you|u)\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
+    rf"\b(?:did|had|have) you\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
 )
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
-    r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b"
-    r"|\bplease,? (?:always|never|only|no|keep|stop|do not|don['’]?t)\b"
-    r"|\b(?:always|only|no \w+),? please(?= *(?:[.,;:!)]|$))"
-    r"|(?:^|[.!?,;:] |\bplease )(?:do not|don['’]?t|never|stop) (?:suggest|recommend|advis|giv(?:e|ing) me|show)",
+    r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
     re.IGNORECASE,
 )
-_HELP = re.compile(
-    r"^(?:please,? )?(?:(?:can|could|would|will) (?:you|u)|write|give|show|make|suggest|recommend|describe|list|explain"
-    r"|draft|create|help)\b|\b(?:should|could|can) (?:I|we)\b|^how (?:do|can|would|should) (?:I|we|you)\b"
-    r"|^what (?:can|could|should|would)\b",
-    re.IGNORECASE,
-)
-_TOLD = re.compile(r"\b(?:did|was|were|had|have (?:I|we)|(?:I|we)['’]ve|remind)\b", re.IGNORECASE)
 
 
 def rerank(query: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -153,7 +139,7 @@ def _rows(looked: _Looked) -> dict[_Place, _Row]:
 
 
 def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """Return the matrix of features, shape (hits, 13). The hits themselves show how rare a word is.
+    """Return the matrix of features, shape (hits, 11). The hits themselves show how rare a word is.
 
     Sums use `fsum`: the order of a set differs between processes, and plain sums would differ in the last bit.
     """
@@ -166,7 +152,6 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
     other = USER if _ASSISTANTS.search(query) else ASSISTANT
-    asks_help = bool(_HELP.search(query)) and not _TOLD.search(query)
     rows = []
 
     whole = math.fsum(rarity.values()) or 1
@@ -191,9 +176,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
             asks_number and bool(_DIGIT.search(text)),
             share(_asked_before(hit) - words),
             role == other == USER or (role == other and long_answer),
-            wish := role == USER and bool(_WISH.search(text)),
-            wish and asks_help,
-            role in (USER, ASSISTANT) and role != other,
+            role == USER and bool(_WISH.search(text)),
         ))  # fmt: skip
     return np.array(rows, dtype=np.float64)
 

@@ -136,40 +136,6 @@ def test_standing_wishes_are_likelier_evidence() -> None:
     assert column("wish", "x", *map(hit, wishes), told(wishes[0], "assistant")) == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        ("Please never suggest a recipe with pork.", True),
-        ("In charts please only use two colours.", True),
-        ("Metric units only, please.", True),
-        ("no emojis please", True),
-        ("dont suggest gyms to me", True),
-        ("Stop giving me MLA citations.", True),
-        ("I never give homework.", False),
-        ("He told me to please the crowd.", False),
-        ("I don't recommend that hotel.", False),
-        ("They always please their guests.", False),
-        ("Do you only sell oak?", False),
-    ],
-)
-def test_a_wish_bears_on_what_is_asked_for_help_with(text: str, is_one: bool) -> None:
-    """It bears on requests, and not on questions for what happened; what an assistant says is no wish of the user."""
-    turns = (told(text, "user"), told(text, "assistant"))
-
-    for query in ("Can you write a menu?", "Suggest a bag.", "How should I bake it?", "What could we drink?"):
-        assert column("help", query, *turns) == [is_one, 0]
-    for query in ("Can you remind me when I moved?", "What should I have said, did you say?", "Who is my dentist?"):
-        assert column("help", query, *turns) == [0, 0]
-
-
-def test_the_side_whose_words_are_asked_for_is_marked() -> None:
-    """Short or long, in talks with an assistant; between people there are no such sides."""
-    turns = (told("Oak.", "user"), told("Oak.", "Ana", "Assistant"), told("Oak.", "assistant"), hit("Oak.", "Ben"))
-
-    assert column("side", "Which wood do I use?", *turns) == [1, 1, 0, 0]
-    assert column("side", "Which wood did u suggest?", *turns) == [0, 0, 1, 0]
-
-
 def test_times_count_only_where_one_is_asked_for() -> None:
     """A turn that names a time is likelier evidence for "when" than for "who"."""
     told, plain = hit("Last Friday I ran."), hit("I ran.")

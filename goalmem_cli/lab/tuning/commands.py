@@ -64,8 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     _varied(make)
     make.set_defaults(run=_prepare)
     courses.add_commands(commands)
-    order = commands.add_parser("rank", help="fit and write the weights by which retrieved turns are reranked")
-    order.add_argument("out", type=Path, help="the file to write, such as goalmem_cli/backbones/relevance.json")
+    order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
     order.add_argument("minis", type=Path, help="the folder of the minis, with train and held-out in it")
     order.set_defaults(run=_rank)
@@ -160,14 +159,13 @@ def _rank(options: argparse.Namespace) -> None:
     train, held_out = (read_corpus(options.minis / part) for part in ("train", "held-out"))
     short = [each for each in retrieved(train, with_plans=False) if each.with_assistant]
     weights, bias = ranking.fit([*retrieved(corpus), *short, *retrieved(sixty)])
-    ranking.write(weights, bias, options.out)
     say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
     held = {
         "corpus": list(retrieved(unseen)),
         "minis": list(retrieved(held_out, with_plans=False)),
         "sixty talks": list(retrieved(aside)),
     }
-    orders = {"as retrieved": ranking.as_retrieved(), "before": WEIGHTS.values(), "fitted": weights.values()}
+    orders = {"as retrieved": ranking.as_retrieved(), "shipped": WEIGHTS.values(), "fitted": weights.values()}
     for name, found in held.items():
         for side in ("people", ASSISTANT):
             queries = [each for each in found if each.with_assistant == (side == ASSISTANT)]

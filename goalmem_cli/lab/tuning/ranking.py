@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -14,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, WITH_ASSISTANTS, features
+from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.lab.tuning.renaming import rename
@@ -26,6 +24,8 @@ DEEP = 20
 """The number of hits of a query that are fitted on in chats between people; in talks with assistants all are."""
 STRENGTH = 0.3
 """The inverse of the regularisation strength (scikit-learn's C)."""
+WITH_ASSISTANTS = ("other_side", "wish")
+"""The features that are 0 in chats between people."""
 DIGITS = 3
 """The decimals of a weight."""
 
@@ -90,11 +90,6 @@ def fit_assistants(retrieved: Sequence[Retrieval], weights: NDArray[np.float64],
 
 def _late() -> NDArray[np.bool_]:
     return np.array([name in WITH_ASSISTANTS for name in WEIGHTS])
-
-
-def write(weights: dict[str, float], bias: float, path: Path) -> None:
-    """Write the weights as `backbones.relevance` reads them."""
-    path.write_text(json.dumps({"weights": weights, "bias": bias}, indent=2) + "\n", "utf-8")
 
 
 def _stacked(retrieved: Sequence[Retrieval], deep: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
