@@ -50,7 +50,7 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
     assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
-    assert "goalmem_cli/lab/tuning/talks.json" not in names
+    assert not names & {f"goalmem_cli/lab/tuning/{name}.json" for name in ("talks", "assistants")}
     talks = (CHECKOUT / "goalmem_cli/lab/bench/languages").glob("*.json")
     assert names >= {str(path.relative_to(CHECKOUT)) for path in talks}
 

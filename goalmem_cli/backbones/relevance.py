@@ -1,7 +1,8 @@
 """Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
 
-Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus
-(`python -m goalmem_cli.lab.tuning rank CORPUS`). The last two, for talks with assistants, were chosen by hand.
+Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus by
+an earlier form of `python -m goalmem_cli.lab.tuning rank CORPUS MINIS`. The last two, for talks with
+assistants, were chosen by hand.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from goalmem_cli.errors import GoalmemError, UsageError
 from goalmem_cli.lab.tuning import courses, prepared
 from goalmem_cli.lab.tuning.batches import Example, Tokens, tokenise
 from goalmem_cli.lab.tuning.courses import BASE, say
+from goalmem_cli.logic.roles import ASSISTANT
 from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.weights.gguf import file_digest
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.tuning.corpus import Talk
     from goalmem_cli.lab.tuning.rendering import Variety
 
-DEPTHS = (1, 3, 5, 10)
+DEPTHS = (10, 20, 60)
 LARGE, EVERY = 65_536, 50
 """The size in tokens from which a vocabulary is large; then one reply in `EVERY` is checked against its grammar."""
 
@@ -65,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     courses.add_commands(commands)
     order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
+    order.add_argument("minis", type=Path, help="the folder of the minis, with train and held-out in it")
     order.set_defaults(run=_rank)
     chat = commands.add_parser("small-talk", help="fit which turns are never evidence, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
@@ -156,19 +159,30 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _rank(options: argparse.Namespace) -> None:
     """Fit the weights of retrieved turns, print them, and print the recall on held-out conversations."""
+    from goalmem_cli.backbones.relevance import WEIGHTS
     from goalmem_cli.lab.tuning import ranking
-    from goalmem_cli.lab.tuning.corpus import read_corpus, split
+    from goalmem_cli.lab.tuning.corpus import ASSISTANTS, read_corpus, split
     from goalmem_cli.wiring import load_embedder
 
-    talks, held = split(read_corpus(options.corpus))
-    embedder = load_embedder("static")
-    weights, bias = ranking.fit(list(ranking.retrievals(talks, embedder)))
+    retrieved = partial(ranking.retrievals, embedder=load_embedder("static"))
+    (corpus, unseen), (sixty, aside) = (split(read_corpus(each)) for each in (options.corpus, ASSISTANTS))
+    train, held_out = (read_corpus(options.minis / part) for part in ("train", "held-out"))
+    short = [each for each in retrieved(train, with_plans=False) if each.with_assistant]
+    weights, bias = ranking.fit([*retrieved(corpus), *short, *retrieved(sixty)])
     say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
-    unseen = list(ranking.retrievals(held, embedder))
-    for name, order in (("as retrieved", ranking.as_retrieved()), ("reranked", list(weights.values()))):
-        found = ranking.recall(unseen, order, DEPTHS)
-        shares = ", ".join(f"{share:.3f} at {depth}" for depth, share in zip(DEPTHS, found, strict=True))
-        say(f"evidence found for {len(unseen)} held-out queries, {name}: {shares}")
+    held = {
+        "corpus": list(retrieved(unseen)),
+        "minis": list(retrieved(held_out, with_plans=False)),
+        "sixty talks": list(retrieved(aside)),
+    }
+    orders = {"as retrieved": ranking.as_retrieved(), "shipped": WEIGHTS.values(), "fitted": weights.values()}
+    for name, found in held.items():
+        for side in ("people", ASSISTANT):
+            queries = [each for each in found if each.with_assistant == (side == ASSISTANT)]
+            for order, values in orders.items() if queries else ():
+                shares = zip(DEPTHS, ranking.recall(queries, list(values), DEPTHS), strict=True)
+                told = ", ".join(f"{share:.3f} at {depth}" for depth, share in shares)
+                say(f"{name}, {side}, {len(queries)} held-out queries, {order}: {told}")
 
 
 def _small_talk(options: argparse.Namespace) -> None:

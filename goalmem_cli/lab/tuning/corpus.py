@@ -13,6 +13,10 @@ from goalmem_cli.records import Conversation
 DOMAINS = ("assistant", "family", "friends", "messaging", "planning", "work")
 HELD_OUT = (*(f"{domain}-{number}" for domain in DOMAINS for number in (12, 13)), "assistant-01", "work-02")
 """The conversations that are never trained on: two of each domain, and those in `sample_convos`."""
+ASSISTANTS = Path(__file__).with_name("assistants.json")
+"""Sixty talks with an assistant, five of each of twelve people. A person's talks are a domain, and share a memory."""
+ASIDE = ("p03", "p06", "p09", "p12")
+"""The people among them whose talks are held out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,10 @@ def read_corpus(folder: Path) -> list[Talk]:
 
 def split(talks: Sequence[Talk]) -> tuple[list[Talk], list[Talk]]:
     """Return the training conversations and the held-out ones."""
-    return [talk for talk in talks if talk.name not in HELD_OUT], [talk for talk in talks if talk.name in HELD_OUT]
+    parts: tuple[list[Talk], list[Talk]] = ([], [])
+    for talk in talks:
+        parts[talk.name in HELD_OUT or talk.domain in ASIDE].append(talk)
+    return parts
 
 
 def by_domain(talks: Sequence[Talk]) -> dict[str, list[Talk]]:

@@ -178,6 +178,9 @@ def test_a_gold_plan_comes_with_its_question(tmp_path: Path) -> None:
     )
     assert (case.domain, case.conversation, repairs) == ("old-friends", "old-friends-07", {})
 
+    (case,), _ = read(written(tmp_path, PLANNED, sample_id="old-friends-07", domain="club"))
+    assert case.domain == "club"  # a sample may name it
+
 
 @pytest.mark.parametrize(
     ("text", "asker"), [("Whom did I meet?", "A"), ("Is my friend tall?", "A"), ("Whom did A meet?", None)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.tuning import prepared
 from goalmem_cli.lab.tuning.batches import Tokens
 from goalmem_cli.lab.tuning.commands import main
-from goalmem_cli.lab.tuning.corpus import DOMAINS, HELD_OUT, Talk, by_domain, read_corpus, split
+from goalmem_cli.lab.tuning.corpus import ASIDE, ASSISTANTS, DOMAINS, HELD_OUT, Talk, by_domain, read_corpus, split
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.trace import Fact
 from tests.conftest import CHECKOUT
@@ -51,6 +52,32 @@ def test_answers_of_the_conversations_to_read_from_follow_from_their_evidence() 
 
     assert len(talks) == 795 and told > 700
     assert len({talk.domain for talk in talks}) == 8
+
+
+def test_the_talks_with_an_assistant_are_whole() -> None:
+    """Sixty of twelve people: the evidence is there and on the right side, answers are long, all kinds are asked for."""
+    talks = read_corpus(ASSISTANTS)
+    trained, held = split(talks)
+    assert (len(talks), len(trained), len(held)) == (60, 40, 20)
+    assert {talk.domain for talk in held} == set(ASIDE)
+    assert {len(members) for members in by_domain(talks).values()} == {5}
+    long = 0
+    for talk in talks:
+        turns = {turn.label: turn for turn in talk.conversation.turns}
+        assert talk.speakers == ("user", "assistant") and 14 <= len(turns) <= 40, talk.name
+        assert len({turn.session for turn in turns.values()}) > 1 and all(turn.said for turn in turns.values())
+        assert 5 <= len(talk.cases) <= 8
+        long += sum(len(turn.text.split()) >= 80 for turn in turns.values() if turn.speaker == "assistant")
+        for case in talk.cases:
+            told = {turns[label].speaker for label in case.evidence}
+            assert told == {"assistant"} if case.kind == "told" else "user" in told, case.id
+    assert long > 600
+    for part in (trained, held):
+        kinds = {case.kind for talk in part for case in talk.cases}
+        assert kinds == {"info", "now", "conflict", "time", "order", "told", "wish"}
+    raw = json.loads(ASSISTANTS.read_text("utf-8"))
+    cited = sum(len(question["evidence"]) for talk in raw for question in talk["qa"])
+    assert cited == sum(len(case.evidence) for talk in talks for case in talk.cases)  # unknown ids would be left out
 
 
 def test_each_domain_has_conversations_held_out(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ _NUMBER = re.compile(r"-[0-9]+$")
 def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
     """Yield the questions of the file's samples and count repairs; a sample may have none.
 
-    A sample with gold plans belongs to the domain with which its id begins: ``friends`` for ``friends-07``. The plans
-    tell who asks questions in the first person.
+    A sample names its domain. Else one with gold plans belongs to the domain with which its id begins: ``friends`` for
+    ``friends-07``. The plans tell who asks questions in the first person.
 
     Raises:
         InputError: the file cannot be read or is not in LoCoMo's layout; the place is the path to the value.
@@ -61,7 +61,7 @@ def read_cases(source: Source, repairs: Counter[str]) -> Iterator[Case]:
             repairs[Repair.NO_MESSAGES] += len(questions)
             continue
         has_plans = any(question.has("goal") for question in questions)
-        domain = _NUMBER.sub("", name) if has_plans else ""
+        domain = _word(sample.child("domain")) or (_NUMBER.sub("", name) if has_plans else "")
         talk = sample.child("conversation") if sample.has("conversation") else sample
         speakers = [talk.child(key).optional_text() or "" for key in _SPEAKERS] if has_plans else []
         for number, question in enumerate(questions, 1):
