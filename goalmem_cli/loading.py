@@ -205,7 +205,11 @@ def weights_that_run(spec: ModelSpec, announce: Callable[[str], None], adapter: 
 def _llama_model(
     path: Path, name: str, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
 ) -> LlamaModel:
-    """Load a model file in this process, with a cache of prompts."""
+    """Load a model file in this process. Prompts are cached unless `model_cache` is 0.
+
+    Raises:
+        ModelError: it cannot be loaded; `ModelUnreadable` if the file is broken.
+    """
     from goalmem_cli.models.bundled import TRAINED
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.state_cache import MEGABYTE, StateCache, model_cache

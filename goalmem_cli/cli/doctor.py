@@ -113,7 +113,7 @@ def _findings(run: Invocation, *, is_full: bool) -> Iterator[Finding]:
 
 
 def _looked(name: str, look: Callable[[], Finding]) -> Finding:
-    """Return a check's finding; an error becomes a finding with its exit code."""
+    """Return a check's finding; a GoalmemError or ImportError becomes a finding with an exit code."""
     try:
         return look()
     except GoalmemError as error:

@@ -48,7 +48,10 @@ def refuse_unread(loaded: LoadedModel, question: Question, stored: Iterable[Conv
 
 
 def _unread(loaded: LoadedModel, language: str, what: str) -> ModelError:
-    """Return the error for a model that does not read the language, with models that do."""
+    """Return the error for a model that does not read the language, with models that do.
+
+    `what` is a clause that says what is in the language.
+    """
     from goalmem_cli.models.bundled import BUNDLED
 
     reads = sorted(map(name_of, loaded.languages or ()))

@@ -74,7 +74,13 @@ def unit_of(text: str) -> str:
 
 
 def from_day(scene: Scene, count: tuple[float, float], unit: str, sign: int) -> list[Period]:
-    """Return what "`count` units after the time of speaking" can mean; before it if `sign` is -1."""
+    """Return what "`count` units after the time of speaking" can mean; before it if `sign` is -1.
+
+    Hours, weekdays and seasons use only the least count.
+
+    Raises:
+        ValueError, OverflowError: hours, weekdays or seasons lead outside the calendar.
+    """
     low, high = count
     if unit in HOURS:
         gone = timedelta(**{f"{unit}s": low})

@@ -241,7 +241,11 @@ def _sweep(kept: Kept, plans: Sequence[_Plan]) -> None:
 
 
 def _vectors(kept: Kept, entries: Sequence[UnitEntry]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the vectors of each entry's text and context."""
+    """Embed each entry's text and context, and return a pair of vectors for each entry.
+
+    Raises:
+        ModelError: the embedder fails, or a vector is unusable.
+    """
     found: list[tuple[np.ndarray, np.ndarray]] = []
     for start in range(0, len(entries), _EMBEDDED_AT_ONCE):
         batch = entries[start : start + _EMBEDDED_AT_ONCE]

@@ -256,7 +256,10 @@ def _alone(fact: Fact) -> Fact:
 
 
 def _near(trace: Trace) -> Iterator[Fact]:
-    """Yield the facts that settle a subgoal, speak against it or are nearest to it."""
+    """Yield the facts that settle a subgoal, speak against it or are nearest to it.
+
+    Each comes once, in the trace's order, without neighbouring turns and later changes.
+    """
     steps = [step for attempt in trace.attempts for step in attempt.steps]
     named = {number for step in steps for each in step.denied for number in each.facts}
     named |= {number for step in steps for each in step.rejected for number in each.facts}

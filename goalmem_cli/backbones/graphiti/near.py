@@ -68,7 +68,10 @@ class Growing:
         return [self.units[int(each.unit)] for each in fused[:most]]
 
     def _by_words(self, text: str, among: Collection[int]) -> list[int]:
-        """Return the places of the facts in `among` that share words with the text, best first by BM25."""
+        """Return the places of the facts in `among` that share words with the text, best first by BM25.
+
+        Returns none for a text of more than `MOST_WORDS` words.
+        """
         asked = words(text)
         if len(asked) > MOST_WORDS or not self.units:
             return []

@@ -164,7 +164,10 @@ def _phrase_weights(network: Network, linked: Mapping[int, float], passages: Row
 
 
 def _links(network: Network, is_fact: Flags, settings: HippoRAGSettings) -> tuple[Rows, Rows, Shares]:
-    """Return the links among phrases: relations weigh their number of facts, synonyms (which replace them) the cosine.
+    """Return the links among the phrases of the facts that `is_fact` selects.
+
+    A relation weighs its number of facts; a synonym, which replaces it, its cosine. With `doubled`, a relation counts
+    twice, and a synonym once for each end that looks for synonyms.
 
     Returns the rows of both ends and the weights, each with shape (links,).
     """

@@ -151,7 +151,11 @@ _Read = tuple[str, frozenset[str], bool, str]
 
 
 def _clause(tokens: Sequence[str], at: int, verbs: Mapping[str, frozenset[str] | None], asked: Asked) -> _Read | None:
-    """Return (holder, value, whether it ended, the words after it) of a clause that begins with its subject."""
+    """Return (holder, stems of the value, whether it ended, the text after it) of the clause whose subject is at `at`.
+
+    The holder is "" for the speaker. Returns None if there is no such clause, or if it is denied without having ended.
+    `verbs`: as `_verbs` returns them.
+    """
     subject = _subject(tokens, at, verbs)
     if subject is None:
         return None

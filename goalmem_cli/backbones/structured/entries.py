@@ -81,7 +81,11 @@ def _of_line(line: str, stretch: Stretch, forms: Sequence[Form]) -> StructuredEn
 
 
 def _entry(form: Form, labels: Sequence[str], fields: Mapping[str, str], stretch: Stretch) -> StructuredEntry:
-    """Return an entry with its turns; raises ReplyUnusable if a needed field is blank."""
+    """Return an entry with the turns that the labels name.
+
+    Raises:
+        ReplyUnusable: a needed field is blank, there is no label, or one names no line.
+    """
     told = {name: in_one_line(value) for name, value in fields.items()}
     if blank := [name for name in form.needed if not told.get(name)]:
         raise ReplyUnusable(f"the {blank[0]} of a {form.kind} is blank")

@@ -91,6 +91,8 @@ def derive_all(
 ) -> list[PartDone]:
     """Derive from the groups of pending parts in order; store and report each group before the next.
 
+    First deletes the stale parts of the plan. Returns what was done, in order.
+
     Raises:
         ModelError: the model could not be used at all.
         StoreError: the store could not be used, or turns were forgotten meanwhile.

@@ -139,7 +139,9 @@ def goals(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Print which changes kept goals catch, and what that costs.
+    """Print how many changes kept goals catch, at how many calls.
+
+    Counts the changes that goals of each kind catch, and the model calls that it takes.
 
     People tell where they live and work, what they drive and like, and who lives with them, with changes, corrections,
     ends and repeats, among chatter; some turns are forgotten. Replies are those that a model should give, unless

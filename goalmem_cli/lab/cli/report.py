@@ -177,7 +177,7 @@ def _beside(
 
 
 def _tested(tests: Sequence[Pairing], named: str) -> SplitTable:
-    """Return the table of paired tests."""
+    """Return the table of the paired tests against `named`, with one row for each test."""
     from goalmem_cli.lab.render.cells import Figures, difference, label
     from goalmem_cli.lab.render.report import SplitTable
 

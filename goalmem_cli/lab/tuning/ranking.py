@@ -101,7 +101,10 @@ def _stacked(retrieved: Sequence[Retrieval], deep: int) -> tuple[NDArray[np.floa
 
 
 def regressed(matrix: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[list[float], float]:
-    """Return the weight of each column and the bias of a logistic regression over standardised columns."""
+    """Fit a logistic regression on the standardised columns.
+
+    Returns the weights and the bias for the columns as given.
+    """
     model = make_pipeline(StandardScaler(), LogisticRegression(C=STRENGTH, max_iter=2000)).fit(matrix, right)
     scale, regression = model[0], model[1]
     weights = regression.coef_[0] / scale.scale_

@@ -256,6 +256,7 @@ def _case(case: Case, say: Callable[[str], str], seek: Callable[[str], str]) -> 
         return replace(old, text=say(old.text), bindings=bindings, query=seek(old.query))
 
     def plan_of(old: GoldPlan) -> GoldPlan:
+        """Return the plan with `say` applied to its texts, and `step` to its steps."""
         return replace(
             old,
             goal=say(old.goal),

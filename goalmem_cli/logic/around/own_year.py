@@ -94,7 +94,10 @@ def in_own_year(found: Sequence[Expression], scene: Scene) -> list[Expression]:
 
 
 def _dated(each: Expression, found: Sequence[Expression], scene: Scene) -> Expression:
-    """Return the expression in the year that the text names near it; if that is unclear, as uncertain."""
+    """Return the expression; its period in the year that its sentence or the text before names is the first reading.
+
+    If the year only may date it, the expression is marked as not clear; if none does, it is returned unchanged.
+    """
     if each.is_plain:
         return each
     yearly = _YEARLY.fullmatch(scene.folded, each.start, each.end)

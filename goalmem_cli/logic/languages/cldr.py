@@ -12,7 +12,11 @@ _WIDTHS = ("wide", "abbreviated", "short")
 
 
 def words_of(language: str) -> Mapping[str, Any]:
-    """Return CLDR's tables for a language (``de``, ``zh_Hant``)."""
+    """Return CLDR's tables for a language (``de``, ``zh_Hant``).
+
+    Raises:
+        FileNotFoundError: CLDR lacks the language.
+    """
     from babel import localedata
 
     raw: Any = localedata.load(language)  # declared with other keys than LocaleDataDict takes

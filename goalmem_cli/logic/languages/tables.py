@@ -99,7 +99,10 @@ def english_words() -> frozenset[str]:
 
 @cache
 def triggers() -> Mapping[str, frozenset[str]]:
-    """Return word -> languages: a text with a foreign time expression has one of these words, which English lacks."""
+    """Return word -> languages whose time expressions have it.
+
+    Common English words, and languages that are written without spaces, are left out.
+    """
     found: dict[str, set[str]] = {}
     for code in CODES:
         if not table()[code].get("is_spaceless"):

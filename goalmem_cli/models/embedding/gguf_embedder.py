@@ -107,7 +107,11 @@ class GgufEmbedder:
         return [*tokens[: self.context - 1], tokens[-1]] if has_end else tokens[: self.context]
 
     def _evaluated(self, tokens: list[int]) -> Vectors:
-        """Return the vector of the tokens, scaled to unit length if its length is finite and not 0; NaN is kept."""
+        """Return the vector of the tokens, scaled to unit length if its length is finite and not 0; NaN is kept.
+
+        Raises:
+            ModelError: llama.cpp cannot embed them.
+        """
         native = self._native
         memory = native.llama_get_memory(self._native_context)
         if memory:

@@ -96,7 +96,10 @@ class _Brief:
         self.says_nothing = False
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Return one completion per request, in order."""
+        """Return one completion per request, in order, and note whether a reply says nothing.
+
+        A reply has at most `MOST_TOKENS` tokens.
+        """
         brief = [replace(each, max_tokens=min(each.max_tokens, MOST_TOKENS)) for each in requests]
         replies = self._model.complete(brief)
         self.says_nothing |= any(not each.is_complete and "{" not in each.text for each in replies)

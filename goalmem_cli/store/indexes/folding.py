@@ -57,7 +57,8 @@ _FOLDING = _Folding()
 def fold(text: str) -> str:
     """Return the text without typing differences: compatibility forms, case, accents, vowel points, tones.
 
-    Arabic letters that are used interchangeably become one letter. Digits of every script become 0 to 9.
+    Arabic letters that are used interchangeably become one letter. Digits of every script become 0 to 9. ASCII text is
+    returned unchanged, capitals included.
     """
     if text.isascii():
         return text

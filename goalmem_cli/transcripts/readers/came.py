@@ -44,7 +44,8 @@ def drafts_from_turns(source: Source) -> Iterator[Draft]:
     """Yield the trajectory's draft whenever it is full, and at the end.
 
     Raises:
-        InputError: a line is not JSON or does not have the layout; the place is the line and the path in it.
+        InputError: a line is not JSON or does not have the layout, and may not be skipped; the place is the line and
+            the path in it.
     """
     path = Path(source.file)
     draft = Draft(title=path.resolve().parent.name if path.name == TURNS else None)

@@ -139,9 +139,10 @@ def _fence_or_line(line: str) -> str:
 
 
 def _returns_in_a_section(numbered: Iterable[tuple[int, str]], headings: dict[int, Line]) -> bool:
-    """Return whether in a section somebody speaks again and another speaks after the first time.
+    """Return whether, within one section, somebody speaks twice and another after their first time.
 
-    In diaries and forms, each section has each name once. A title alone makes no sections.
+    Both "A B A" and "A A B" are so. In diaries and forms, each section has each name once. Without headings, or with
+    a title alone, all lines are one section.
     """
     sections: list[list[str]] = [[]]
     for number, line in numbered:

@@ -312,10 +312,10 @@ class Names:
 
 
 def names_of_drafts(source: Source, drafts: Sequence[Draft]) -> list[str]:
-    """Return the name of each of a file's drafts.
+    """Return the names of a file's drafts, in order; a skipped draft, whose name is taken, is left out.
 
     Raises:
-        InputError: two drafts have the same name.
+        InputError: two drafts have the same name, and none may be skipped.
     """
     names = Names(source, may_repeat=False)
     names.is_one_of_several = len(drafts) > 1

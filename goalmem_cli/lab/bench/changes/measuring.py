@@ -215,7 +215,10 @@ class DecidingModel:
         return {"facts": facts}
 
     def _contradict(self, request: Request) -> object:
-        """Return the earlier values of the same fact as contradicted; this step gets no statements that are known."""
+        """Return which numbered earlier statements each new one contradicts: those with another value of the same fact.
+
+        The share `wrong` is decided wrongly. This step gets no new statements that are known already.
+        """
         known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
         acts = []
         for label, text in _NEW.findall(request.tail):

@@ -85,6 +85,10 @@ class Memory:
         stored = 0
 
         def named() -> Iterable[Conversation]:
+            """Yield the wanted conversations, each named by its own id if it has one.
+
+            Count and report their turns, and note their times.
+            """
             nonlocal stored
             for conversation in self._dataset.conversations(wanted):
                 name = conversation.own_id or conversation.name
