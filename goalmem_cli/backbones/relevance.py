@@ -27,7 +27,7 @@ from goalmem_cli.records import Hit
 
 WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -1.5, "wish": 1.5,
+    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -2.5, "wish": 1.5,
 }  # fmt: skip
 """Weights by feature, in the order of the columns of `features`:
 
