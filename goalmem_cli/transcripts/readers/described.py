@@ -100,17 +100,19 @@ class DescribedReader(DraftReader):
         )
 
     def _is_mere_line(self, node: Node) -> bool:
+        """Say whether the line is a part of a conversation, and no conversation by itself."""
         is_line = self._layout.is_line
         return is_line is not None and is_line(node) and not self._is_meant(node)
 
     def _conversations(self, source: Source) -> Iterator[Node]:
         """Yield the conversations of the source: its records, or those that its lines make up."""
         layout = self._layout
-        glimpse = Glimpse.from_source(source)
-        is_in_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
-        if layout.of_line is not None and (is_in_lines or layout.is_of_parts):
-            yield from _gathered(source, json_lines(source) if is_in_lines else records(source), layout.of_line)
-            return
+        if layout.of_line is not None:
+            glimpse = Glimpse.from_source(source)
+            is_in_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
+            if is_in_lines or layout.is_of_parts:
+                yield from _gathered(source, json_lines(source) if is_in_lines else records(source), layout.of_line)
+                return
         for record in records(source):
             yield from _wrapped(record, layout)
 
