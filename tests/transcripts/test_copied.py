@@ -6,12 +6,9 @@ from datetime import datetime
 from time import perf_counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.test_fuzz import check
 
 TELEGRAM = """\
 Ana Reis, [13.05.2024 10:00]
@@ -29,46 +26,6 @@ Ben Ott, [14.05.2024 09:00]
 [Forwarded from Cy]
 I am vegan since March.
 """
-SLACK = """\
-Thread
-harbour
-
-
-Ana Reis
-:sailboat:  Feb 25th at 10:39 AM
-Hey_
-@ben
- - is the mast glued? (edited)_
-:+1::wave:
-2
-3 replies
-Last reply 16 days agoView thread
-
-
-Ben Ott
-  Yesterday at 3:13 PM
-Yes.
-3:14
-The glue at 5:00 was dry:
-:sailboat: sails again
-
-
-Cy
-  3:15 PM
-was added to harbour by Ben Ott
-.
-
-
-Cy
-  3:16 PM
-:sailboat:
-1
-
-
-Cy
-  3:17 PM
-joined the race and left
-""".replace("_", " ")
 BAR = "=" * 62
 DISCORD = f"""\
 {BAR}
@@ -172,12 +129,6 @@ def test_media_is_left_out(media: str) -> None:
     assert (len(said), notes) == (3, ("messages of media alone left out: 1",))
 
 
-def test_a_talk_of_slack_inside_a_message_is_quoted() -> None:
-    """Telegram's lines come first."""
-    said, _ = texts_of(f"{TELEGRAM}\nAna Reis, [14.05.2024 09:01]\n\nBen\n  3:13 PM\nLate?\n\nBen\n  3:14 PM\nNo.\n")
-    assert (len(said), said[-1]) == (4, "Ben\n  3:13 PM\nLate?\n\nBen\n  3:14 PM\nNo.")
-
-
 def test_a_head_inside_a_message_is_quoted() -> None:
     """A message begins first, below a blank line, or below a message without text."""
     pasted = "Carl, [12.05.2024 09:00]\nAre you there?"
@@ -217,40 +168,3 @@ def test_other_texts_are_none(text: str) -> None:
     """Citations, one such line, logs, notes on versions, and one message with another pasted in."""
     with pytest.raises(InputError):
         detect("a.txt", text.encode())
-
-
-def test_copied_from_slack() -> None:
-    """A time alone begins another message of the same person; mentions go on, reactions and replies are left out."""
-    (chat,) = read_bytes(SLACK.encode(), "chat.txt")
-
-    assert detect("chat.txt", SLACK.encode()) == chat.format == "copied-messages"
-    assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
-        ("Ana Reis", "Hey @ben - is the mast glued?", None),
-        ("Ben Ott", "Yes.", None),
-        ("Ben Ott", "The glue at 5:00 was dry:\n:sailboat: sails again", None),
-        ("Cy", "joined the race and left", None),
-    ]
-    assert set(chat.notes) == {
-        "lines outside any message left out: 2", "notices left out: 1", "messages of media alone left out: 1",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Breakfast\n  8:00 AM\nEggs and tea\n\nLunch\n  12:00 PM\nSoup\n",
-        "Ana\n3:13 PM\nHello\n\nBen\n3:14 PM\nHello\n\nAna\n3:15 PM\nBye\n",
-        "Ana\n  3:13 PM\nHello\n",
-        f"Minutes: of May\n\n{SLACK}",
-    ],
-)
-def test_a_name_above_a_time_alone_is_no_talk_of_slack(text: str) -> None:
-    """A plan of a day names nobody twice, other programs write the time at the line's beginning, one is no talk."""
-    with pytest.raises(InputError):
-        detect("plan.txt", text.encode())
-
-
-@given(st.lists(st.sampled_from(SLACK.split("\n")), max_size=30))
-def test_any_lines_of_slack_are_read_or_refused(lines: list[str]) -> None:
-    """In any order, the lines give turns or an error with its place."""
-    check("\n".join(lines).encode(), "chat.txt", "copied-messages")

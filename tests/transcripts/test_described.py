@@ -223,6 +223,52 @@ def test_rocketchat_in_lines() -> None:
     assert chat.notes == ("media and notices left out: 1", "media left out: 1")
 
 
+def test_captions_of_rocketchat() -> None:
+    """A file's caption is what is said; a quote and an empty list are no media; one line alone is a room."""
+    about = {"_id": "1", "rid": "r", "u": {"username": "Mira"}, "username": "Mira", "ts": "2026-02-01T10:00:05.000Z"}
+    quote, fog = {"message_link": "x", "text": "Late?"}, {"title": "fog.png", "description": "Fog at noon"}
+    said = [
+        {**about, "msg": "Yes.", "attachments": [quote]},
+        {**about, "_id": "2", "msg": "", "attachments": [fog]},
+        {**about, "_id": "3", "msg": "So?", "attachments": []},
+    ]
+    for text in (json.dumps({"messages": said}), lines(*said)):
+        chat = read(text, "a.json")
+        assert [turn.text for turn in chat.turns] == ["Yes.", "Fog at noon", "So?"]
+        assert chat.notes == ("media left out: 1",)
+    assert [turn.text for turn in read(lines(said[0]), "a.json").turns] == ["Yes."]
+
+
+@pytest.mark.parametrize(
+    ("line", "format_"),
+    [
+        ({"messages": [{"role": "user", "content": "Late?", "rid": "r"}]}, "openai"),
+        ({"message_id": "1", "role": "user", "content": "Late?", "replies": []}, "openai-jsonl"),
+        ({"message_id": 1, "replies": 3, "views": 10, "text": "Late?", "sender": "mira"}, ""),
+        ({"level": "info", "ts": 1769940000.12, "msg": "started", "username": "mira"}, ""),
+        ({"level": "info", "ts": "2026-02-01T10:00:05Z", "msg": "started", "username": "mira"}, ""),
+    ],
+)
+def test_records_of_others_with_such_keys(line: dict[str, object], format_: str) -> None:
+    """Neither ids of runs and numbers of replies nor the logs of programs make a room or a tree."""
+    text = json.dumps(line) if format_ == "openai" else lines(line, line)
+    if format_:
+        assert detect("a.json" if format_ == "openai" else "a.jsonl", text.encode()) == format_
+    else:
+        with pytest.raises(UnknownFormat):
+            detect("a.jsonl", text.encode())
+
+
+def test_a_branch_whose_beginning_is_missing() -> None:
+    """The version that was shown is read; blank ids tell no messages apart."""
+    said = [{"id": key, "role": "user", "content": key, "parentId": "zz"} for key in "ab"]
+    history: dict[str, object] = {"messages": said, "currentId": "b"}
+    chat = read(json.dumps({"chat": {"history": history}}), "a.json")
+    assert ([turn.text for turn in chat.turns], chat.notes) == (["b"], ("messages on other branches left out: 1",))
+    history["messages"] = [{**one, "id": ""} for one in said]
+    assert [turn.text for turn in read(json.dumps({"chat": {"history": history}}), "a.json").turns] == ["a", "b"]
+
+
 @pytest.mark.parametrize("name", ["open-webui", "oasst"])
 def test_no_message_is_lost_if_not_each_has_its_own_id(name: str) -> None:
     """Messages that cannot be told apart by their ids are all read, in the file's order."""

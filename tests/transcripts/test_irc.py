@@ -122,6 +122,8 @@ def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
         assert [turn.text for turn in chat.turns] == ["café café?", "\ufffd", "No."]
     with pytest.raises(UnknownFormat, match="not UTF-8"):
         read_bytes(log, "boats.txt")
+    with pytest.raises(UnknownFormat, match="not UTF-8"):
+        read_bytes(log, "boats.log.json")
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))

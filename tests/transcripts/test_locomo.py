@@ -71,7 +71,8 @@ def test_several_samples_are_numbered() -> None:
 
 def test_missing_time_stays_unknown() -> None:
     """A session without a time gives turns without one, in order, and is counted."""
-    (conversation,) = read({"session_1": [{"speaker": "A", "text": "one"}, {"speaker": "B", "text": "two"}]})
+    said = [{"speaker": "A", "text": "one"}, {"speaker": "B", "text": "two"}]
+    (conversation,) = read({"session_1": said, "session_1_date_time": "  "})
 
     assert [(turn.text, turn.said, turn.own_id) for turn in conversation.turns] == [
         ("one", None, None),

@@ -185,6 +185,13 @@ def test_later_lines_that_only_look_like_a_message_are_text() -> None:
     assert conversation.notes == (f"lines that look nearly like a message, not read as one ({first}): 2",)
 
 
+def test_a_clock_before_a_date_in_words_is_text() -> None:
+    """What somebody wrote down of a journey begins no message."""
+    conversation = read("27/03/2014, 9:00 - Ana: Plan\n10:30, 27 March 2014 - Gate 5: bring passport")
+
+    assert [turn.text for turn in conversation.turns] == ["Plan\n10:30, 27 March 2014 - Gate 5: bring passport"]
+
+
 def test_lines_before_the_first_message_are_counted() -> None:
     """A file that was cut in the middle of a message is read from the next one on."""
     assert read("the end of something\n31/12/2023, 21:15 - Ana: x").notes == ("lines outside any message left out: 1",)

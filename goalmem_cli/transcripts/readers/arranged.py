@@ -50,6 +50,22 @@ def with_best_replies(tree: Node) -> Node:
     return replace(tree, value={"id": tree.child("id").value, "messages": messages, "current": current})
 
 
+def with_captions(room: Node) -> Node:
+    """Return Rocket.Chat's room with the captions of files as texts, and under `file` what is attached and no quote."""
+    messages = room.child("messages").value
+    if not isinstance(messages, list):
+        return room
+    captioned: list[object] = []
+    for message in messages:
+        listed = message.get("attachments") if isinstance(message, dict) else None
+        attached = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        files = [one for one in attached if any(one.values()) and not one.get("message_link")]
+        text = "\n\n".join(said for one in files if isinstance(said := one.get("description"), str))
+        beside = {"msg": message.get("msg") or text, "file": message.get("file") or files or None} if attached else {}
+        captioned.append({**message, **beside} if beside else message)
+    return replace(room, value={**{key: room.child(key).value for key in ("id", "title")}, "messages": captioned})
+
+
 def told_in_turns(meeting: Node) -> Node:
     """Return the meeting with consecutive sentences of one speaker joined, and the time at which each turn begins."""
     stamp = meeting.child("date").stamp()

@@ -1,8 +1,7 @@
 """Reads messages that stand in text below a line with a name and a time.
 
 Telegram Desktop gives such text when messages are copied: `Name, [01.05.2024 10:00]`. DiscordChatExporter (2.9 to 2.46)
-writes it as plain text: `[5/1/2024 10:00 AM] name`, below a head with `Guild:` and `Channel:`. In what is copied from
-Slack, the time is on the line below the name.
+writes it as plain text: `[5/1/2024 10:00 AM] name`, below a head with `Guild:` and `Channel:`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from goalmem_cli.transcripts.readers.copied_slack import SlackHeads, is_of_slack, said_in_slack
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Written, dating_of, settled
@@ -45,20 +43,20 @@ class CopiedReader(DraftReader):
 
     name = "copied-messages"
     suffixes = (".txt", ".md")
-    sign = (
-        "`Name, [01.05.2024 10:00]` or a name and a time above the text, or `[5/1/2024 10:00 AM] name` below `Guild:`"
-    )
+    sign = "`Name, [01.05.2024 10:00]` above the text, or `[5/1/2024 10:00 AM] name` below `Guild:`"
     is_of_people = True
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether the text begins with DiscordChatExporter's head, or has two messages as the others write."""
-        head = glimpse.head
-        return _GUILD.match(head) is not None or _is_of_telegram(head) or is_of_slack(head)
+        """Return whether the text begins with DiscordChatExporter's head, or a message and another as Telegram has."""
+        if _GUILD.match(glimpse.head):
+            return True
+        found = _Heads(_TELEGRAM)
+        lines = [(found.of(line) is not None, line) for line in glimpse.head.split("\n")]
+        heads = [is_head for is_head, line in lines if line.strip()]
+        return sum(heads) >= _FEWEST and heads[0]
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         guild = _GUILD.match(source.head)
-        if guild is None and not _is_of_telegram(source.head) and is_of_slack(source.head):
-            return _drafts_of_slack(source)
         form = _TELEGRAM if guild is None else _DISCORD
         draft = Draft(title=None if guild is None else guild["channel"].rpartition(" / ")[2])
         first, second = _Heads(form), _Heads(form)  # the file is read twice
@@ -74,19 +72,6 @@ class CopiedReader(DraftReader):
         openings = openings_with_text(source, opening_of)
         said = _said_in_telegram(draft, openings) if guild is None else _said_in_discord(draft, openings)
         return draft.fill(messages_from_openings(draft, said))
-
-
-def _is_of_telegram(head: str) -> bool:
-    found = _Heads(_TELEGRAM)
-    lines = [(found.of(line) is not None, line) for line in head.split("\n")]
-    heads = [is_head for is_head, line in lines if line.strip()]
-    return sum(heads) >= _FEWEST and heads[0]
-
-
-def _drafts_of_slack(source: Source) -> Iterator[Draft]:
-    draft, heads = Draft(), SlackHeads(line for _, line in source.lines())
-    openings = openings_with_text(source, heads.opening_of, draft.count_stray)
-    return draft.fill(messages_from_openings(draft, said_in_slack(draft, openings)))
 
 
 class _Heads:

@@ -32,7 +32,7 @@ class Described:
     `aside` maps keys, whose values are no text, to the words under which they are counted. An entry with true under
     `thought` is left out. `parts` are the texts if `text` is blank. `unsaid` maps speakers that are left out to the
     words under which they are counted. `chosen` picks one version of an entry that has several. Conversations may lie
-    under one of `wraps`. `entry` is a key that one message has at least. If `of_line` is set, each line is a part of a
+    under one of `wraps`. `entry` are keys that one message has at least. If `of_line` is set, each line is a part of a
     conversation, and if `is_of_parts`, each element of a list too; `is_line` recognises such a line. `made` arranges a
     conversation before it is read. If not `is_sorted`, messages are sorted by time. If `is_of_people`, messages may
     quote other people.
@@ -60,7 +60,7 @@ class Described:
     parts: str = ""
     unsaid: Mapping[str, str] = field(default_factory=dict)
     chosen: Callable[[Draft, Node], Node] | None = None
-    entry: str = ""
+    entry: Keys = ()
     of_line: Callable[[Node, dict[str, object]], bool] | None = None
     is_line: Callable[[Node], bool] | None = None
     is_of_parts: bool = False
@@ -91,21 +91,28 @@ class DescribedReader(DraftReader):
         return source.readable(self._conversations(source), partial(_drafts_of, source, self._layout))
 
     def _is_meant(self, node: Node) -> bool:
-        """Say whether the record has the layout's marks, and a message with its `entry` key if it names one."""
+        """Say whether the record has the layout's marks, and a message with its `entry` keys if it names some."""
         layout = self._layout
         if not all(node.at(keys).value is not None for keys in layout.marks):
             return False
         return not layout.entry or any(
-            entry.at(layout.inner).has(layout.entry) for entry in _entries(node, layout).values()
+            all(map(entry.at(layout.inner).has, layout.entry)) for entry in _entries(node, layout).values()
         )
+
+    def _is_mere_line(self, node: Node) -> bool:
+        """Say whether the line is a part of a conversation, and no conversation by itself."""
+        is_line = self._layout.is_line
+        return is_line is not None and is_line(node) and not self._is_meant(node)
 
     def _conversations(self, source: Source) -> Iterator[Node]:
         """Yield the conversations of the source: its records, or those that its lines make up."""
         layout = self._layout
-        is_in_lines = layout.of_line is not None and len(Glimpse.from_source(source).lines) > 1
-        if layout.of_line is not None and (is_in_lines or layout.is_of_parts):
-            yield from _gathered(source, json_lines(source) if is_in_lines else records(source), layout.of_line)
-            return
+        if layout.of_line is not None:
+            glimpse = Glimpse.from_source(source)
+            is_in_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
+            if is_in_lines or layout.is_of_parts:
+                yield from _gathered(source, json_lines(source) if is_in_lines else records(source), layout.of_line)
+                return
         for record in records(source):
             yield from _wrapped(record, layout)
 
@@ -144,17 +151,18 @@ def _entries(node: Node, layout: Described) -> dict[str, Node]:
     entries = listed.elements()
     if not layout.is_sorted:
         entries = list(oldest_first(iter(entries), layout.time[0], lambda _: False))
-    ids = [entry.at(layout.own_id).value for entry in entries] if layout.parent else [None]
-    has_ids = None not in ids
-    return {str(ids[number]) if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
+    values = [entry.at(layout.own_id).value for entry in entries] if layout.parent else [None]
+    ids = ["" if value is None else str(value) for value in values]
+    has_ids = all(id_.strip() for id_ in ids)
+    return {ids[number] if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
 
 
 def _shown(draft: Draft, layout: Described, node: Node, entries: Mapping[str, Node]) -> list[Node]:
-    """Return the messages of the branch that was shown last; all messages if none names another as its parent."""
+    """Return the messages of the branch that was shown last; all if neither parents nor `current` tell it."""
     parents = {key: entry.at(layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
-    if parents.keys().isdisjoint(parents.values()):
-        return list(entries.values())
     current = node.at(layout.current).optional_name() if layout.current else None
+    if not any(parents.values()) or (current not in parents and parents.keys().isdisjoint(parents.values())):
+        return list(entries.values())
     newest = current if current in parents else last_leaf(parents)
     branch = branch_to(newest, parents).ids if newest is not None else ()
     shown = set(branch)

@@ -15,7 +15,7 @@ Continue or Kiro. `mistral` is the `chat-*.json` of Le Chat's data export (after
 
 from __future__ import annotations
 
-from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_best_replies
+from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_best_replies, with_captions
 from goalmem_cli.transcripts.readers.described import Described
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
@@ -97,18 +97,34 @@ def _line_of_mistral(line: Node, about: dict[str, object]) -> bool:
 
 
 def _line_of_rocketchat(line: Node, about: dict[str, object]) -> bool:
-    """Keep the message in `about`, its kind and files under the names that the server's API has for them."""
+    """Keep the message in `about`, its kind under the name that the server's API has for it."""
     listed = about.setdefault("messages", [])
     if isinstance(line.value, dict) and isinstance(listed, list):
-        listed.append({**line.value, "t": line.child("type").value, "file": line.child("attachments").value})
+        listed.append({**line.value, "t": line.child("type").value})
     return False
+
+
+def _is_of_rocketchat(line: Node) -> bool:
+    """Say whether the line is a message; programs log with `msg` and `ts` too, but with a `level`."""
+    said = line.child("ts")
+    is_timed = isinstance(said.value, str) or said.has("$date")
+    return is_timed and line.has("msg") and line.has("username") and not line.has("level")
+
+
+def _is_of_oasst(line: Node) -> bool:
+    """Say whether the line is of a tree: it names it, or is its first message, with all replies in it."""
+    if line.has("message_tree_id"):
+        return True
+    is_first = line.has("message_id") and line.child("parent_id").value is None
+    is_said = all(isinstance(line.child(key).value, str) for key in ("text", "role"))
+    return is_first and is_said and isinstance(line.child("replies").value, list)
 
 
 _INSTRUCTIONS = "instructions of the program left out"
 LAYOUTS = (
     Described(
         "deepseek", "`mapping` of messages with `fragments`", (("mapping",),), ("mapping",), inner=("message",),
-        own_id=("id",), time=("inserted_at",), parent=("parent",), fragments="fragments", entry="fragments",
+        own_id=("id",), time=("inserted_at",), parent=("parent",), fragments="fragments", entry=("fragments",),
     ),
     Described(
         "grok", "`conversations` of a `conversation` and its `responses`", (("conversation",), ("responses",)),
@@ -142,7 +158,7 @@ LAYOUTS = (
     ),
     Described(
         "lm-studio", "`messages` with `versions` and `currentlySelected` (untested)", (("createdAt",), ("messages",)),
-        ("messages",), title=("name",), chosen=_version_shown, entry="versions", unsaid={"system": _INSTRUCTIONS},
+        ("messages",), title=("name",), chosen=_version_shown, entry=("versions",), unsaid={"system": _INSTRUCTIONS},
     ),
     Described(
         "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
@@ -164,18 +180,18 @@ LAYOUTS = (
         "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
         ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
         parent=("parent_id",), current=("current",), of_line=line_of_oasst, is_of_parts=True, made=with_best_replies,
-        is_line=lambda line: line.has("message_tree_id") or (line.has("message_id") and line.has("replies")),
+        is_line=_is_of_oasst,
     ),
     Described(
         "rocketchat", "`messages` with `rid` and `msg`, or lines of `msg`, `username` and `ts`", (("messages",),),
         ("messages",), suffixes=(".json", ".jsonl"), own_id=("_id",), text=("msg",), time=("ts",), kind=("t",),
-        speaker=(("u", "name"), ("u", "username"), ("username",)), entry="rid", aside={"file": "media left out"},
-        of_line=_line_of_rocketchat, is_line=lambda line: all(map(line.has, ("msg", "username", "ts"))),
-        is_sorted=False, is_of_people=True,
+        speaker=(("u", "name"), ("u", "username"), ("username",)), entry=("rid", "msg"), made=with_captions,
+        of_line=_line_of_rocketchat, is_line=_is_of_rocketchat, is_sorted=False, aside={"file": "media left out"},
+        is_of_people=True,
     ),
     Described(
         "fireflies", "`sentences` with `speaker_name` and `start_time`", (("sentences",),), ("sentences",),
-        wraps=(("data", "transcripts"), ("data", "transcript"), ("rawResponse",)), entry="start_time",
+        wraps=(("data", "transcripts"), ("data", "transcript"), ("rawResponse",)), entry=("start_time",),
         speaker=(("speaker_name",),), text=("text",), made=told_in_turns,
     ),
 )  # fmt: skip

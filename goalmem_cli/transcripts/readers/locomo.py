@@ -44,7 +44,7 @@ def draft_from_sample(sample: Node, skip: Skip = refuse) -> Draft:
     conversation = sample.required("conversation") if sample.has("conversation") else sample
     for message in messages_of_sessions(conversation, partial(_message, draft), skip):
         draft.add(message)
-    timeless = [key for key in numbered_sessions(conversation) if not conversation.child(f"{key}_date_time").value]
+    timeless = [key for key in numbered_sessions(conversation) if not conversation.child(f"{key}_date_time").stamp()]
     draft.count("sessions without a time", sum(bool(conversation.child(key).value) for key in timeless))
     times = [match[1] for key in conversation.keys() if (match := _SESSION_TIME.fullmatch(key))]  # noqa: SIM118
     draft.count("times of sessions that are not there", sum(not conversation.has(session) for session in times))

@@ -150,7 +150,8 @@ class Source:
 
     @property
     def _errors(self) -> str:
-        if self.suffix in _OF_ROOMS or Path(self.stem).suffix in _OF_ROOMS:
+        suffix = Path(self.stem).suffix if self.suffix == ".txt" else self.suffix
+        if suffix in _OF_ROOMS:
             return _MIXED
         return "surrogateescape" if self.suffix in _OF_BYTES else "strict"
 

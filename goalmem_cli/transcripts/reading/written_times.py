@@ -28,9 +28,9 @@ _STAMPS = tuple(
         _DATE + _BEHIND,
         rf"(?P<before>\D{{0,30}}){_CLOCK}(?P<after>\D{{1,30}}){_DATE}",
         *(date + _BEHIND for date in _NAMED),
-        *(rf"(?P<before>){_CLOCK}(?P<after>\D{{1,30}}?){date}" for date in _NAMED),
     )
 )
+_CLOCK_FIRST = (*_STAMPS, re.compile(rf"(?P<before>){_CLOCK}(?P<after>\D{{1,30}}?){_NAMED[0]}"))
 _NUMERIC = _STAMPS[:2]
 _BLANKS = frozenset({"", " ", ", "})
 _COMMAS = re.compile("[,،]")
@@ -41,12 +41,13 @@ _NOON, _HOURS = 12, 24
 
 
 @lru_cache(maxsize=4096)
-def written_from_text(text: str) -> Written | None:
-    """Return the date and time that the whole text states, or None."""
+def written_from_text(text: str, is_clock_first: bool = False) -> Written | None:
+    """Return the date and time that the whole text states, or None; "9:46AM, March 5, 2014" if `is_clock_first`."""
+    forms = _CLOCK_FIRST if is_clock_first else _STAMPS
     if not text.isascii():
         text = _EAST_ASIAN.sub(r"\1/\2/\3", text.translate(_NO_MARKS))
     text = " ".join(text.split())
-    match = _STAMPS[0].fullmatch(text) or next((match for form in _STAMPS if (match := form.fullmatch(text))), None)
+    match = _STAMPS[0].fullmatch(text) or next((match for form in forms if (match := form.fullmatch(text))), None)
     if match is None:
         return None
     half = _half(match["before"], match["after"], int(match["hour"]))
