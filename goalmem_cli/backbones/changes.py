@@ -32,12 +32,13 @@ _MONTH = re.compile(
     r"(?:\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
     r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b"
     r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?"
-    r"|\b(?:on|to|for) the (\d{1,2})(?:st|nd|rd|th)\b(?!-| (?!(?:at|and|but|now|instead|so|then|of)\b)\w)",
+    r"|\b(?:on|to|for|\w+day,?) the (\d{1,2})(?:st|nd|rd|th)\b"
+    r"(?!-| (?!(?:at|in|and|but|now|instead|so|then|of|because|since|with)\b)\w)",
     re.IGNORECASE,
 )
 _HOUR = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _CLOCK = re.compile(
-    rf"\b((?:half|quarter) (?:past|to) {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b",
+    rf"\b(half past {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b",
     re.IGNORECASE,
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}

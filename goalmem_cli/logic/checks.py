@@ -199,10 +199,16 @@ _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "asker"})
 
 
+_YOURS = re.compile(r"\byours?\b", re.IGNORECASE)
+_CALLED = re.compile(r"(?:^|[.!?]\s+)[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w")
+"""Somebody who is addressed by name: "Ana, your solo is on Friday"."""
+
+
 def told_as_you(fact: Remembered, text: str | None = None) -> str:
     """Return whom the fact, or the given part of its text, calls "you"; "" if nobody.
 
-    It is the other person in a two-person chat, and among more people the one who spoke right before.
+    It is the other person in a two-person chat. Among more people it is who spoke right before, if the text has "your"
+    and addresses nobody by name.
     """
     part = fact.text if text is None else text
     if fact.to or fact.forwarded_by or fact.quoted_by:
@@ -211,9 +217,10 @@ def told_as_you(fact: Remembered, text: str | None = None) -> str:
 
 
 def answered_by(speaker: str, text: str, before: Sequence[tuple[str, str]]) -> str:
-    """Return the speaker right before whom a text among several people calls "you", or ""."""
+    """Return the speaker right before, if a text among several people is about something of theirs; else ""."""
     last = before[-1][0] if before else ""
-    return last if last != speaker and says_you(text) else ""
+    is_theirs = _YOURS.search(text) or ((told := words_of(text)) is not None and told.has(text, "you"))
+    return last if last != speaker and is_theirs and not _CALLED.search(text) else ""
 
 
 def says_you(text: str) -> bool:

@@ -25,7 +25,11 @@ _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my",
 # An ASCII mark counts at the end of a word only (not in addresses); marks of other scripts count anywhere.
 _QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
 _ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
-_WEEKDAY = re.compile(r"\b(?:which|what) (?:week ?day|day of the week)\b", re.IGNORECASE)
+_WEEKDAY = re.compile(
+    r"^(?!.*\b(?:when|date|month|year)\b).*\b(?:which|what) (?:week ?day|day of the week)"
+    r"(?= (?:is|was|are|were|did|does|do|has|have|will|would|can)\b|\W*$)",
+    re.IGNORECASE,
+)
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _SEVERAL = re.compile(

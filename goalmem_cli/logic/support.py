@@ -31,7 +31,12 @@ class Support(StrEnum):
 
 
 _STANDING_IN = THIRD_PERSONS | {"it"}
-_FACTORS = {"half": 0.5, "double": 2.0, "twice": 2.0, "triple": 3.0}
+_FACTORS = (
+    (re.compile(r"\bhalf(?:[ -]price| of (?:it|that)| that| as much)?(?=\s*(?:[.,;!)]|$))", re.IGNORECASE), 0.5),
+    (re.compile(r"\b(?:twice|double) (?:that|as much|the price)\b", re.IGNORECASE), 2.0),
+    (re.compile(r"\b(?:triple|three times) (?:that|as much|the price)\b", re.IGNORECASE), 3.0),
+)
+"""How a text tells that something else costs or takes a multiple."""
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}
 
 
@@ -53,7 +58,12 @@ def support_of(value: str, facts: Sequence[Remembered], known: Iterable[str] = (
 
 
 def _is_stated(value: str, facts: Sequence[Remembered]) -> bool:
-    said = {stem(word) for fact in facts for word in words(f"{fact.speaker} {fact.text} {told_as_you(fact)}")}
+    hearers = [told_as_you(fact) if fact.to else "" for fact in facts]
+    said = {
+        stem(word)
+        for fact, hearer in zip(facts, hearers, strict=True)
+        for word in words(f"{fact.speaker} {fact.text} {hearer}")
+    }
     wanted = telling_stems(value)
     return bool(wanted) and wanted <= said
 
@@ -99,14 +109,22 @@ def _is_derived_number(value: str, facts: Sequence[Remembered], known: tuple[str
 
 
 def is_scaled(value: str, fact: Remembered) -> bool:
-    """Say whether a value is a number of the fact by a factor that it tells: 4.5 euros of "9 euros, children half"."""
-    value, said = value_in_english(value), words(fact.text)
-    wanted, told = numbers(value), _numbers(fact.text)
-    units = {stem(word) for word in content_words(value) if not numbers(word)}
-    if len(wanted) != 1 or not units <= set(map(stem, said)):
+    """Say whether a value is an amount of the fact by a factor that it tells: 4.5 euros of "9 euros, children half".
+
+    The amount has the same words around its number in the fact as in the value. Dates and hours are no amounts.
+    """
+    factor = next((factor for pattern, factor in _FACTORS if pattern.search(fact.text)), None)
+    wanted = [numbers(word) for word in words(value_in_english(value))]
+    if factor is None or sum(map(bool, wanted)) != 1 or len(wanted) == 1 or dates_in(value):
         return False
-    factors = [factor for word, factor in _FACTORS.items() if word in said]
-    return any(isclose(wanted[0], number * factor) for number in told for factor in factors)
+    place = next(place for place, found in enumerate(wanted) if found)
+    parts, said = [stem(word) for word in words(value_in_english(value))], words(fact.text)
+    for start in range(len(said) - len(parts) + 1):
+        told = said[start : start + len(parts)]
+        is_same = all(at == place or stem(word) == parts[at] for at, word in enumerate(told))
+        if is_same and any(isclose(wanted[place][0], number * factor) for number in numbers(told[place])):
+            return True
+    return False
 
 
 def _numbers(text: str) -> tuple[float, ...]:

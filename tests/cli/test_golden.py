@@ -54,11 +54,7 @@ ANSWERS = {
     "Who went over to the fraud team?": "Oluwaseun",
     "How many refunds got stuck?": "1,840",
 }
-REFUSED = (
-    "What did Nora pay for the bamboo whisk?",
-    "What did Ben order at the ceramics course?",
-    "What did Mr Tanabe give Alice for her birthday?",
-)
+REFUSED = "What did Nora pay for the bamboo whisk?"
 ASKED = tuple(ANSWERS)[5::3]
 LEAST = 7
 
@@ -79,14 +75,13 @@ def reasoner(tmp_path_factory: pytest.TempPathFactory) -> Reasoner:
 def test_most_of_the_golden_answers_are_right(reasoner: Reasoner) -> None:
     """Seven of eight answers are right, and what nobody says is not answered, which takes the most readings."""
     said = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in ASKED}
-    told = {question: reasoner.answer(Question(question, datetime(2026, 1, 5, 12))).answer for question in REFUSED[:1]}
     fell = {
         question: f"{answer!r} instead of {ANSWERS[question]!r}"
         for question, answer in said.items()
         if not content_stems(ANSWERS[question]) <= content_stems(answer or "")
     }
 
-    assert told == dict.fromkeys(REFUSED[:1])
+    assert reasoner.answer(Question(REFUSED, datetime(2026, 1, 5, 12))).answer is None
     assert len(said) - len(fell) >= LEAST, fell
 
 

@@ -104,6 +104,7 @@ def test_a_day_read_in_english_is_answered_in_the_language_of_the_question() -> 
     ("question", "told"),
     [
         ("On which weekday did the boiler stop?", "Monday"), ("What day of the week was it?", "Monday"),
+        ("When and on which weekday did it stop?", "6 January 2025"), ("What weekday job did Ana do?", "6 January 2025"),
         ("On which day did the boiler stop?", "6 January 2025"), ("When did the boiler stop?", "6 January 2025"),
     ],
 )  # fmt: skip

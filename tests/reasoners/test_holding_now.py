@@ -81,6 +81,32 @@ def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path, cite
     assert [why.partition(":")[0] for why in why_not(trace)] == ["superseded now"]
 
 
+@pytest.mark.parametrize(
+    ("question", "old", "new", "was", "now"),
+    [
+        ("What time does the library open?", "Ana: The library opens at 9.", "Ana: The library opens at 10 now.", "9", "10"),
+        ("On which day is choir?", "Ana: Choir is on Tuesday.", "Ana: Choir is on Thursday now.", "Tuesday", "Thursday"),
+        ("Who has the spare key?", "Ines: I have the spare key.", "Ines: I gave the spare key to Dov.", "Ines", "Dov"),
+    ],
+)  # fmt: skip
+def test_times_and_holders_are_replaced_too(
+    tmp_path: Path, question: str, old: str, new: str, was: str, now: str
+) -> None:
+    """A small model reads the old hour, day or holder, and is asked again without that turn."""
+
+    def reply(request: Request) -> str:
+        lines, text = lines_shown(request.growing), old.partition(": ")[2]
+        told = (text, was) if text in request.growing else (new.partition(": ")[2], now)
+        return f"answer: {told[1]}\nfacts: {', '.join(line.number for line in lines if line.says(told[0]))}"
+
+    store = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
+    store.add_turns(chat(old, "Ben: Good.", "--", new, "Ben: Fine."))
+    found = Holding(FlatBackbone(store), store)
+    engine = GoalMem(found, ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
+    trace = engine.answer(Question(question, MOMENT))
+    assert (trace.answer, [why.partition(":")[0] for why in why_not(trace)]) == (now, ["superseded now"])
+
+
 def test_a_question_about_then_may_rest_on_it(tmp_path: Path) -> None:
     """The same fact, and the same reply."""
     told = plan("(Ana) lived in (x:city)", "(Ana) lived in (x:city)")

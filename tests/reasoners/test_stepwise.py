@@ -302,13 +302,21 @@ def test_of_facts_that_state_it_the_one_cited_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_stated"),
-    [("4.50 euros", True), ("9 euros", True), ("4.50 dollars", False), ("3 euros", False), ("18 euros", False)],
+    ("text", "answer", "is_stated"),
+    [
+        ("Tickets are 9 euros, children half.", "4.50 euros", True),
+        ("Tickets are 9 euros, children half.", "9 euros", True),
+        ("Tickets are 9 euros, and twice that at the door.", "18 euros", True),
+        ("Tickets are 9 euros, children half.", "4.50 dollars", False),
+        ("Tickets are 9 euros, children half.", "18 euros", False),
+        ("Tickets are 9 euros, the door opens at half past six.", "4.50 euros", False),
+        ("The tickets for the double room are 9 euros.", "18 euros", False),
+    ],
 )
-def test_a_number_by_a_told_factor_is_stated(answer: str, is_stated: bool) -> None:
-    """Half of nine euros is four and a half, also where nothing may be inferred."""
-    turns = chat("Ben: Tickets are 9 euros, children half.", "Ana: Good.")
-    trace, _ = run(read(answer, "Tickets"), "How much is a ticket for a child?", turns, is_strict=True)
+def test_a_number_by_a_told_factor_is_stated(text: str, answer: str, is_stated: bool) -> None:
+    """Half of nine euros is four and a half, also where nothing may be inferred; half past six halves nothing."""
+    turns = chat(f"Ben: {text}", "Ana: Good.")
+    trace, _ = run(read(answer, "ickets"), "How much is a ticket for a child?", turns, is_strict=True)
 
     assert (trace.answer == answer) is is_stated
 

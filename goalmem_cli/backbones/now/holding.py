@@ -13,8 +13,7 @@ from datetime import datetime
 from goalmem_cli.backbones.later import is_told
 from goalmem_cli.backbones.now.asked import DOING, HOME, OWN, WORK, Asked, asked_in
 from goalmem_cli.backbones.now.owned import names_thing
-from goalmem_cli.backbones.now.persons import ME
-from goalmem_cli.backbones.now.state import State
+from goalmem_cli.backbones.now.state import ME, State
 from goalmem_cli.backbones.now.states import Telling, clock_of, may_state, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
 from goalmem_cli.logic.normal import stem, words

@@ -8,7 +8,7 @@ from itertools import dropwhile, takewhile
 
 from goalmem_cli.backbones.changes import times_named
 from goalmem_cli.backbones.now.asked import DOER, KEEPER, PERSON, PERSONS, PLACE, Asked
-from goalmem_cli.backbones.now.persons import doer_in, is_given_back, is_handed_on
+from goalmem_cli.backbones.now.persons import ONLY_DOES, doer_in, is_given_back, is_handed_on
 from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
@@ -33,7 +33,8 @@ _COLOURS = frozenset(
     "golden silver maroon lilac crimson olive mint".split()
 )
 _OTHERS = re.compile(
-    r"\b(?:he|she|they(?! (?:put|raised|lowered|changed|cut|set|reset|moved|gave)\b)|his|her|their|your|you)\b"
+    r"\b(?:he|she|they(?! (?:have |['’]ve )?(?:put|raised|lowered|changed|cut|set|reset|moved|gave|"
+    r"postponed|delayed|rescheduled|pushed)\b)|his|her|their|your|you)\b"
     rf"|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?{PERSON}s?\b",
     re.IGNORECASE,
 )
@@ -70,6 +71,7 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
         is_shared = asked.type != "amount" and not _is_mine(about, asked)
         is_kept = asked.type == KEEPER
         is_only = bool(NOW.search(told) or _CHANGED.search(told) or (is_kept and is_handed_on(told, asked)))
+        is_only = bool(ONLY_DOES.search(about)) if asked.type == DOER else is_only
         yield State(
             holder, value, is_end=is_kept and is_given_back(told, asked), is_only=is_only, replaces=replaces,
             is_shared=is_shared, begins=begins["when"].lower() if begins else "",
@@ -141,7 +143,9 @@ _SAME = frozenset(map(stem, (
 """Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
 _LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
-_CHANGED_IT = re.compile(r"\b(changed|moved|reset|set|put|switched) (it|them)\b", re.IGNORECASE)
+_CHANGED_IT = re.compile(
+    r"\b(changed|moved|reset|set|put|switched|postponed|delayed|rescheduled|pushed) (it|them)\b", re.IGNORECASE
+)
 _HANDED_IT = re.compile(r"\b(moved|put|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE)
 _IT_IS = re.compile(
     r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
@@ -276,15 +280,26 @@ _FOR = re.compile(
 _SHIFTED_FROM = re.compile(
     r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
 )
-_ENDS = re.compile(r"\b(?:(?:end|finish|clos)(?:s|es|ed|ing)?|over|until|till)\b", re.IGNORECASE)
+_ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b|(?:\b(?:is|are)|['’](?:s|re)) over\b", re.IGNORECASE)
+_UNTIL = re.compile(r"\b(?:until|till)\b[^,;.!?]*", re.IGNORECASE)
 
 
 def _time(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the day and the hour of a sentence, each with its kind; of "from X to Y" the second."""
     if _ENDS.search(sentence) and not _ENDS.search(asked.verb):
         return frozenset()
+    if not _ENDS.search(asked.verb):
+        sentence = _UNTIL.sub("", sentence)
+    if re.search(
+        rf"\b(?:for|after|before|during|of) (?:the|my|our) (?:\w+ )?{re.escape(asked.head)}\b", sentence, re.I
+    ):
+        return frozenset()  # "rehearsal for the concert is on the 19th"
     named = times_named(_SHIFTED_FROM.sub("", sentence))
-    return frozenset(f"{kind} {value}" for kind, values in named for value in values)
+    return frozenset(
+        f"{'date' if kind == 'month' and value.isdigit() else kind} {value}"
+        for kind, values in named
+        for value in values
+    )
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:

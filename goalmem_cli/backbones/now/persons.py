@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from goalmem_cli.backbones.now.asked import KEEPER, PERSON, Asked
 from goalmem_cli.logic.normal import BASES, stem, words
 
-ME = frozenset(("i", "me"))
 _IT = ("it", "them")
 _NAME = (
     r"(?!(?:Every(?:body|one)|Some(?:body|one)|Any(?:body|one)|Nobody|None|He|She|It|We|You|They|Who|That|This|There|"
@@ -24,7 +23,7 @@ _WHOM = rf"(?P<where>me\b|{_NAME}|(?:my|our) (?:\w+ )?{PERSON}\b(?!['’]s))"
 _THE = r"(?P<b>(?:the|our|my|The|Our|My) [^,;:.!?]*?|it|them)"
 _END = (
     r"(?= *(?:$|[,;:.!?)]|(?:with (?:him|her|them|me|us)|home|now|today|yesterday|this|last|from (?=[A-Z]|my|our)|"
-    r"already|again|these days|at the moment|and|but|so|because|since)\b))"
+    r"already|again|these days|at the moment|and (?:then|is|will|has|I|we|he|she|they|[A-Z])|but|so|because|since)\b))"
 )
 _SOFTLY = r"(?: (?:now|still|currently|just|already))*"
 _DID = rf"{_WHO}(?: (?:has|have)|['’](?:s|ve))?{_SOFTLY}"
@@ -43,17 +42,31 @@ _RETURNED = re.compile(
 _IS_BACK = re.compile(r"(?:\b(?:is|are)|['’](?:s|re)) back\b")
 _NEVER = re.compile(r"(?:n['’]t|\b(?:not|never|nobody|no one))(?: \w+)? $", re.IGNORECASE)
 _DOUBT = re.compile(
-    r"\b(?:maybe|perhaps|probably|possibly|whether|if|unless|until|should|hope|wish|think|guess|reckon)\b",
+    r"\b(?:maybe|perhaps|probably|possibly|whether|if|unless|until|should|hope|wish|think|guess|reckon|remember\w*|"
+    r"den(?:y|ies|ied)|true that|years ago|when (?:we|i|you|he|she|they|my)|"
+    r"last (?:year|month|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
 _DOES = re.compile(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
+_BESIDE_WHOM = re.compile(r"\b(?:and|or|nor) $", re.IGNORECASE)
+_LASTING = frozenset(map(stem, ("looking", "taking", "running", "managing", "teaching", "handling", "doing")))
+"""Verbs whose form in -ing tells what lasts."""
+ONLY_DOES = re.compile(
+    r"\bnow(?! (?:that|and then)\b)|\b(?:from now on|these days|instead|any ?more|took over|taken over)\b",
+    re.IGNORECASE,
+)
+"""Words that say that nobody else does it."""
 _WHICH = frozenset("the our my new old".split())
 
 
 def handed(sentence: str, asked: Asked) -> Iterator[tuple[str, str]]:
-    """Yield the ways to read who got or has the thing, as (thing, person); "Ines took the car" says not where it is."""
+    """Yield the ways to read who got or has the thing, as (thing, person), the last hand first.
+
+    "Ines took the car" says not where it is.
+    """
     taken = (_TOOK, _RETURNED) if asked.type == KEEPER else ()
-    for found in _of_thing((*_GIVEN, *taken, _HAS), sentence, asked):
+    hands = _of_thing((*_GIVEN, *taken, _HAS), sentence, asked)
+    for found in sorted(hands, key=lambda found: found.start("where"), reverse=True):
         yield asked.head if found["b"] in _IT else found["b"], found["where"]
 
 
@@ -90,6 +103,8 @@ def doer_in(sentence: str, asked: Asked) -> frozenset[str]:
         verb, thing = found["verb"], list(map(stem, words(found["b"])))
         is_past = verb in BASES or (verb.endswith("ed") and not verb.endswith("eed"))
         is_it = asked.about <= {*thing} and {*thing[thing.index(asked.head) :]} <= asked.about | {"to"}
-        if is_it and stem(verb) == asked.verb and not is_past:
+        is_now = verb.endswith("ing") and stem(verb) not in _LASTING  # "Jana is cooking the dinner"
+        is_one_of = _BESIDE_WHOM.search(sentence[: found.start()]) is not None
+        if is_it and stem(verb) == asked.verb and not (is_past or is_now or is_one_of):
             return frozenset(map(stem, words(found["where"]))) - {"my", "our"}
     return frozenset()

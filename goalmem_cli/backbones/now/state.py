@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from goalmem_cli.logic.days import MONTHS
+from goalmem_cli.logic.normal import stem, words
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
@@ -15,7 +16,7 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 class State:
     """A statement: the `value` that holds from then on, as stems, or what ended (`is_end`; no value: whatever it was).
 
-    A time is written with its kind: "weekday thurs", "clock half past seven".
+    A time is written with its kind: "weekday thurs", "date 19", "month may", "clock half past seven".
 
     `holder` is "" for the speaker, else the stem of "sister" in "my sister", or of a name. `is_only`: the words say
     that it is the only value ("now", "that is what I drive"). `replaces` is False for what is said late or holds beside
@@ -36,9 +37,25 @@ class State:
         return bool(self.value and other.value) and _fit(self.value, other.value)
 
     def differs(self, other: State) -> bool:
-        """Say whether both values cannot hold at once: Tuesdays and Thursdays cannot, Tuesdays and at seven can."""
+        """Say whether this, which is told later, rules the other out.
+
+        Tuesdays and Thursdays cannot hold at once, Tuesdays and at seven can. Two days of different kinds, such as a
+        weekday and a date, differ if this is the only value.
+        """
         mine, theirs = _by_kind(self.value), _by_kind(other.value)
-        return any(not _fit(mine[kind], theirs[kind]) for kind in mine.keys() & theirs.keys())
+        if any(not _fit(mine[kind], theirs[kind]) for kind in mine.keys() & theirs.keys()):
+            return True
+        days, others = (each.keys() & _DAYS for each in (mine, theirs))
+        return self.is_only and bool(days and others) and not days & others
+
+    def stems_by(self, speaker: str) -> frozenset[str]:
+        """Return the stems of the value, without kinds, and with the speaker's name for "I"."""
+        plain = (
+            f"{part}day" if kind == "weekday" else part or kind
+            for kind, _, part in (v.partition(" ") for v in self.value)
+        )
+        told = {stem(word) for each in plain for word in words(each)}
+        return frozenset((told - ME) | set(map(stem, words(speaker))) if told & ME else told)
 
     def has_begun(self, said: datetime | None, at: datetime | None) -> bool:
         """Say whether it holds at a time: "from July", said in June, does not before July, nor if no time is known."""
@@ -52,6 +69,10 @@ class State:
             month = MONTHS.index(self.begins) + 1
             first = date(said.year + (month < said.month), month, 1)
         return at.date() >= first
+
+
+_DAYS = frozenset(("weekday", "date", "month"))
+ME = frozenset(("i", "me"))
 
 
 def _fit(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -133,7 +133,7 @@ def _tells(claim: Claim, fact: Fact, asked: Asked, bench: Bench) -> bool:
     given += [constant.value for constant in atom.constants]
     stems = [frozenset(map(stem, words(value))) for value in given]
     states = states_in(fact.text, asked, replied_to(fact.speaker, fact.before))
-    told = [state.value for state in states if state.value]
+    told = [state.stems_by(fact.speaker) for state in states if state.value]
     return any(value <= each or each <= value for value in told for each in stems if each)
 
 
