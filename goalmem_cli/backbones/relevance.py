@@ -1,8 +1,9 @@
 """Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
 
 Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus by
-an earlier form of `python -m goalmem_cli.lab.tuning rank CORPUS MINIS`. The last two, for talks with
-assistants, were chosen by hand.
+an earlier form of `python -m goalmem_cli.lab.tuning rank CORPUS MINIS`. The last two are for talks with assistants.
+`other_side` is nearer to 0 than that command fits it: of -1.5, -2, -2.5, -3 and -3.6 it is the strongest that leaves
+every first hit in the log of a coding agent right (`tests/backbones/test_coding_agent.py`).
 """
 
 from __future__ import annotations

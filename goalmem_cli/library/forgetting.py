@@ -193,9 +193,11 @@ class Sieve:
         """
         from goalmem_cli.store.tombstones import without_resting_on
 
-        has_begun, gone = False, set[str]()
+        has_begun, gone, recognised = False, set[str](), set[str]()
         for conversation in conversations:
-            forgotten = self._forgotten(conversation)
+            if not conversation.continues:
+                recognised.clear()
+            forgotten = self._forgotten(conversation, recognised)
             kept, left = conversation, list[Turn]()
             if self._restores:
                 self._restored.update(*forgotten.values())
@@ -212,8 +214,11 @@ class Sieve:
             has_begun = True
             yield Sifted(kept, len(forgotten), left, not conversation.continues)
 
-    def _forgotten(self, conversation: Conversation) -> dict[str, frozenset[str]]:
-        """Return the ids of forgotten turns -> their marks; a turn that is stored is not forgotten."""
+    def _forgotten(self, conversation: Conversation, recognised: set[str]) -> dict[str, frozenset[str]]:
+        """Return the ids of forgotten turns -> their marks; a turn that is stored is not forgotten.
+
+        `recognised` are the speakers whose turns were forgotten under another name; further ones are added.
+        """
         if self._known is None or self._known.marks.is_empty:
             return {}
         from goalmem_cli.store.recognising import rooms_of
@@ -229,6 +234,8 @@ class Sieve:
                 old |= by_somebody
             elif by_somebody:
                 others[turn] = by_somebody
-        known |= under_another_name(others, old)
+        renamed = under_another_name(others, old, recognised)
+        recognised.update(turn.speaker for turn in renamed)
+        known |= renamed
         stored = self._known.stored(conversation, list(known))
         return {turn.id: found for turn, found in known.items() if turn not in stored}

@@ -112,4 +112,9 @@ class Redactor:
 
     def _is_known(self, turn: Turn, rooms: Sequence[str]) -> bool:
         """Say whether the turn was redacted once and must be redacted again."""
-        return self._known is not None and self._known.marks.is_redacted(turn, rooms)
+        if self._known is None or not self._known.marks.knows_secrets:
+            return False
+        from goalmem_cli.store.tombstones import under_names
+
+        each = under_names(turn, self._known.people)
+        return any(self._known.marks.is_redacted(one, rooms) for one in each)

@@ -10,7 +10,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -170,7 +170,8 @@ class Tombstones:
         unlimited = self.turns.keys() - until.keys()
         for turn, there in told:
             copied = _instant(turn)
-            for mark in self.marks(told_of_source(turn, there)) - unlimited:
+            named = (told for each in under_names(turn, people) for told in told_of_source(each, there))
+            for mark in self.marks(named) - unlimited:
                 if copied is None:
                     unlimited.add(mark)
                     until.pop(mark, None)
@@ -353,17 +354,21 @@ def under_names(turn: Turn, people: People) -> list[Turn]:
     return [turn, *(replace(turn, speaker=name) for name in sorted(people.other_names(voice_of(turn))))]
 
 
-def under_another_name(said: Mapping[Turn, frozenset[str]], known: frozenset[str]) -> dict[Turn, frozenset[str]]:
+def under_another_name(
+    said: Mapping[Turn, frozenset[str]], known: frozenset[str], recognised: Collection[str] = ()
+) -> dict[Turn, frozenset[str]]:
     """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
 
     `said` are turns -> `said_by_somebody`, and `known` those marks of the turns that are there under the old name. A
-    speaker is known by two texts or more with eight words or more, said at the same instants.
+    speaker is known by two texts or more with eight words or more, said at the same instants, or is among those that
+    were `recognised` so in an earlier piece of the conversation.
     """
     found: dict[str, dict[Turn, frozenset[str]]] = {}
     for turn, marks in said.items():
         if marks.isdisjoint(known):
             found.setdefault(turn.speaker, {})[turn] = marks
-    return {turn: marks for theirs in found.values() if _is_telling(theirs) for turn, marks in theirs.items()}
+    telling = (theirs for speaker, theirs in found.items() if speaker in recognised or _is_telling(theirs))
+    return {turn: marks for theirs in telling for turn, marks in theirs.items()}
 
 
 def _is_telling(turns: Iterable[Turn]) -> bool:

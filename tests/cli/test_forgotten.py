@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -12,9 +14,12 @@ import pytest
 
 import goalmem_cli
 from goalmem_cli.library.known import KnownMemory
+from goalmem_cli.memory_records import Voice
 from goalmem_cli.milvus.embedded import close_embedded
+from goalmem_cli.records import COPIED_FROM, Turn
+from goalmem_cli.store.people import People, Person
 from goalmem_cli.store.privacy import FORGOTTEN
-from goalmem_cli.store.tombstones import Tombstones
+from goalmem_cli.store.tombstones import Tombstones, under_another_name, under_names
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
@@ -150,6 +155,33 @@ def test_a_contact_who_got_another_name_stays_forgotten(
     assert "They are in." in said(goalmem)
     goalmem("ingest", after, "--restore-forgotten")
     assert [text for text in said(goalmem) if "2207" in text]
+
+
+def test_a_contact_is_known_in_every_piece_of_a_long_conversation() -> None:
+    """One text in a later piece is enough where an earlier piece has told who it is."""
+    marks = Tombstones(b"k" * 32)
+    said = [
+        Turn("c", 0, place, name, text, datetime(2026, 3, 21, 9, place, tzinfo=UTC))
+        for name in ("Ana", "Anna")
+        for place, text in enumerate(("The padlock of the shed is at 2207 now.", "I plant the leeks on Sunday.", "Ok."))
+    ]
+    marks = marks.with_turns(said[:3], {"c": ("name c",)})
+    by_somebody = {turn: marks.said_by_somebody(turn) for turn in said[3:]}
+    first, last = dict(list(by_somebody.items())[:2]), dict(list(by_somebody.items())[2:])
+    assert set(under_another_name(first, frozenset())) == set(first)
+    assert under_another_name(last, frozenset()) == {}
+    assert set(under_another_name(last, frozenset(), {"Anna"})) == set(last)
+
+
+def test_a_copied_turn_stays_forgotten_in_its_source_alone_under_each_name_of_its_speaker() -> None:
+    """The same words, said later in the conversation that it was copied from, are not forgotten."""
+    at = datetime(2026, 1, 1, 10, tzinfo=UTC)
+    copied = Turn("b", 0, 3, "user", "Go on.", at, attributes={COPIED_FROM: ("a",)})
+    later = Turn("a", 0, 9, "user", "Go on.", at + timedelta(days=3))
+    people = People((Person("Ana", (Voice("user"),)),))
+    marks = Tombstones(b"k" * 32).with_turns([copied], {"b": ("id agent-log b",)}, people)
+    assert not any(marks.forgotten(each, ("id agent-log a",)) for each in under_names(later, people))
+    assert any(marks.forgotten(each, ("id agent-log a",)) for each in under_names(replace(later, said=at), people))
 
 
 def test_one_text_of_one_instant_makes_no_two_names_one(goalmem: Goalmem, tmp_path: Path) -> None:

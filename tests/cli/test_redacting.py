@@ -437,6 +437,18 @@ def test_what_was_redacted_stays_so_under_a_contact_s_new_name(goalmem: Goalmem,
     assert KEY not in bytes_of(tmp_path / "store")
 
 
+def test_what_was_redacted_stays_so_under_a_name_of_the_notes(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Where only days are told, the user's note says who is who."""
+    for file, name in (("a.csv", "Ana"), ("b.csv", "Anna")):
+        (tmp_path / file).write_text(
+            f"date,speaker,text\n2024-02-01,{name},my key is {KEY}\n2024-02-01,Me,ok\n", "utf-8"
+        )
+    assert goalmem("ingest", str(tmp_path / "a.csv"), "--redact").code == 0
+    assert goalmem("people", "name", "Ana", "Anna").code == 0
+    assert goalmem("ingest", str(tmp_path / "b.csv")).code == 0
+    assert KEY not in bytes_of(tmp_path / "store")
+
+
 def test_another_conversation_loses_nothing(goalmem: Goalmem, tmp_path: Path) -> None:
     """Two files of one name may begin alike; only what is read again is taken out."""
     for folder, last in (("x", "One."), ("y", "Two.")):

@@ -49,8 +49,10 @@ _DOUBT = re.compile(
 )
 _DOES = re.compile(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
 _BESIDE_WHOM = re.compile(r"\b(?:and|or|nor) $", re.IGNORECASE)
-_LASTING = frozenset(map(stem, ("looking", "taking", "running", "managing", "teaching", "handling", "doing")))
-"""Verbs whose form in -ing tells what lasts."""
+_AT_THE_MOMENT = frozenset(
+    "walking cooking driving cleaning washing mowing baking feeding watering ironing painting".split()
+)
+"""Forms in -ing that tell what somebody does at that moment, not whose task it is."""
 ONLY_DOES = re.compile(
     r"\bnow(?! (?:that|and then)\b)|\b(?:from now on|these days|instead|any ?more|took over|taken over)\b",
     re.IGNORECASE,
@@ -103,8 +105,7 @@ def doer_in(sentence: str, asked: Asked) -> frozenset[str]:
         verb, thing = found["verb"], list(map(stem, words(found["b"])))
         is_past = verb in BASES or (verb.endswith("ed") and not verb.endswith("eed"))
         is_it = asked.about <= {*thing} and {*thing[thing.index(asked.head) :]} <= asked.about | {"to"}
-        is_now = verb.endswith("ing") and stem(verb) not in _LASTING  # "Jana is cooking the dinner"
         is_one_of = _BESIDE_WHOM.search(sentence[: found.start()]) is not None
-        if is_it and stem(verb) == asked.verb and not (is_past or is_now or is_one_of):
+        if is_it and stem(verb) == asked.verb and not (is_past or is_one_of or verb in _AT_THE_MOMENT):
             return frozenset(map(stem, words(found["where"]))) - {"my", "our"}
     return frozenset()
