@@ -14,12 +14,12 @@ SECTION = re.compile(r"^## `(?P<name>[a-z0-9-]+)`\n(?P<body>.*?)(?=^## `|\Z)", r
 EXAMPLE = re.compile(r"^```(?P<kind>json|text|markdown|html)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENDINGS = {
     "openai-jsonl": ".jsonl", "agent-log": ".jsonl", "goalmem": ".jsonl", "markdown": ".md", "whatsapp": ".txt",
-    "signal": ".txt", "came": ".jsonl", "tot": ".jsonl", "complex-tr": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
+    "signal": ".txt", "came": ".jsonl", "imessage": ".txt", "line": ".txt", "kakaotalk": ".txt",
     "table": ".csv", "mail": ".eml", "names": ".txt", "cursor": ".md", "telegram-html": ".html",
     "aider": ".md", "specstory": ".md", "chat-exporter": ".md", "copied-chat": ".txt", "copied-messages": ".txt",
     "llama-ui": ".jsonl", "copilot-cli": ".jsonl", "subtitles": ".vtt", "signal-jsonl": ".jsonl", "sms-backup": ".xml", "facebook-html": ".html",
     "sillytavern": ".jsonl", "goose": ".jsonl", "mattermost": ".jsonl", "imessage-html": ".html", "irc": ".log", "x-archive": ".js",
-    "wechat": ".txt", "qq": ".txt", "viber": ".csv", "oasst": ".jsonl", "musique": ".jsonl",
+    "wechat": ".txt", "qq": ".txt", "viber": ".csv", "oasst": ".jsonl",
 }  # fmt: skip
 
 
