@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,15 @@ ROOMS_OF_LIKE_THINGS = {
     "lab/cli": "likewise",
     "transcripts/readers": "one module a format",
 }
+
+
+@pytest.mark.parametrize("page", sorted((CHECKOUT / "goalmem_cli" / "guide").glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_of_the_manual_is_short(page: Path) -> None:
+    """At most 120 lines of 100 characters; only the list of settings and the generated list of tables are longer."""
+    if page.stem not in ("parameters", "tables"):
+        lines = page.read_text("utf-8").splitlines()
+        assert len(lines) <= 120
+        assert [line for line in lines if len(line) > 100] == []
 
 
 def test_no_folder_has_more_than_twenty_modules() -> None:
