@@ -170,6 +170,7 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("On which day is the market?", "Ana: The market is on Thursdays until noon.", "Ana: The market is on Saturdays until one now."),
         ("When is the meeting?", "Ana: The meeting is on Tuesday at nine.", "Ana: The meeting is on Wednesday over Zoom now."),
         ("When is the exam?", "Ana: The exam is on the 4th.", "Ana: They postponed the exam to the 9th."),
+        ("Where is the PA key?", "Ana: I left the PA key with Ben's neighbour.", "Ana: I picked the PA key up again, it's in my van."),
         ("How much rent does Ana pay?", "Ana: My rent is 600.", "Ana: I pay 50 for heating and 640 for rent."),
         ("How much rent does Ana pay?", "Ana: My rent is 600.", "Ana: We pay 80 plus 640 for the rent."),
         ("What time does the library open?", "Ana: The library opens at 9.", "Ana: The library currently opens at 10."),

@@ -50,7 +50,9 @@ _NO_PLACE = frozenset(map(stem, (
     "september october november december christmas easter meeting "
     "calendar diary finals stress insurance leg legs lane maker name mind nerves"
 ).split()))  # fmt: skip
-_BEHIND = frozenset(map(stem, "to for of the our my moved too as well have has changed now back".split()))
+_BEHIND = frozenset(
+    map(stem, "to for of the our my moved too as well have has changed now back up again out down".split())
+)
 """What may stand between the name of a thing and the verb: "the key to the shed", "the key has moved"."""
 NAMED_BEFORE = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
 """A word for a thing that the clause before names."""
