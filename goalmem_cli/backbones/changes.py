@@ -234,9 +234,9 @@ def _named_times(text: str) -> frozenset[str]:
 
 
 def times_named(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the times that the text names as (kind, values); kinds without a value are left out."""
-    found = {
-        kind: frozenset(each.casefold() for match in pattern.finditer(text) for each in match.groups() if each)
-        for kind, pattern in _KINDS.items()
-    }
-    return tuple((kind, values) for kind, values in found.items() if values)
+    """Return the times that the text names as (kind, values): weekdays, months, days of a month as "date", clocks."""
+    found: dict[str, set[str]] = {}
+    for kind, pattern in _KINDS.items():
+        for value in (each.casefold() for match in pattern.finditer(text) for each in match.groups() if each):
+            found.setdefault("date" if kind == "month" and value.isdigit() else kind, set()).add(value)
+    return tuple((kind, frozenset(values)) for kind, values in found.items())

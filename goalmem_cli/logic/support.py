@@ -114,14 +114,14 @@ def is_scaled(value: str, fact: Remembered) -> bool:
     The amount has the same words around its number in the fact as in the value. Dates and hours are no amounts.
     """
     factor = next((factor for pattern, factor in _FACTORS if pattern.search(fact.text)), None)
-    wanted = [numbers(word) for word in words(value_in_english(value))]
+    parts, said = words(value_in_english(value)), words(fact.text)
+    wanted = list(map(numbers, parts))
     if factor is None or sum(map(bool, wanted)) != 1 or len(wanted) == 1 or dates_in(value):
         return False
     place = next(place for place, found in enumerate(wanted) if found)
-    parts, said = [stem(word) for word in words(value_in_english(value))], words(fact.text)
     for start in range(len(said) - len(parts) + 1):
         told = said[start : start + len(parts)]
-        is_same = all(at == place or stem(word) == parts[at] for at, word in enumerate(told))
+        is_same = all(at == place or stem(word) == stem(parts[at]) for at, word in enumerate(told))
         if is_same and any(isclose(wanted[place][0], number * factor) for number in numbers(told[place])):
             return True
     return False

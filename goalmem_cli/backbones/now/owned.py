@@ -70,12 +70,18 @@ def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
         replaces = not LATE.search(told) and not _BESIDE.search(told)
         is_shared = asked.type != "amount" and not _is_mine(about, asked)
         is_kept = asked.type == KEEPER
-        is_only = bool(NOW.search(told) or _CHANGED.search(told) or (is_kept and is_handed_on(told, asked)))
-        is_only = bool(ONLY_DOES.search(about)) if asked.type == DOER else is_only
         yield State(
-            holder, value, is_end=is_kept and is_given_back(told, asked), is_only=is_only, replaces=replaces,
-            is_shared=is_shared, begins=begins["when"].lower() if begins else "",
+            holder, value, is_end=is_kept and is_given_back(told, asked), is_only=_is_only(told, about, asked),
+            replaces=replaces, is_shared=is_shared, begins=begins["when"].lower() if begins else "",
         )  # fmt: skip
+
+
+def _is_only(told: str, about: str, asked: Asked) -> bool:
+    """Say whether the words, of a task those `about` it, tell that there is no other value now."""
+    if asked.type == DOER:
+        return bool(ONLY_DOES.search(about))
+    is_handed = asked.type == KEEPER and is_handed_on(told, asked)
+    return is_handed or bool(NOW.search(told) or _CHANGED.search(told))
 
 
 def _in_full(sentence: str, asked: Asked) -> str:
@@ -286,20 +292,15 @@ _UNTIL = re.compile(r"\b(?:until|till)\b[^,;.!?]*", re.IGNORECASE)
 
 def _time(sentence: str, asked: Asked) -> frozenset[str]:
     """Return the day and the hour of a sentence, each with its kind; of "from X to Y" the second."""
-    if _ENDS.search(sentence) and not _ENDS.search(asked.verb):
-        return frozenset()
     if not _ENDS.search(asked.verb):
+        if _ENDS.search(sentence):
+            return frozenset()
         sentence = _UNTIL.sub("", sentence)
-    if re.search(
-        rf"\b(?:for|after|before|during|of) (?:the|my|our) (?:\w+ )?{re.escape(asked.head)}\b", sentence, re.I
-    ):
-        return frozenset()  # "rehearsal for the concert is on the 19th"
+    beside = rf"\b(?:for|after|before|during|of) (?:the|my|our) (?:\w+ )?{re.escape(asked.head)}\b"
+    if re.search(beside, sentence, re.IGNORECASE):  # "rehearsal for the concert is on the 19th"
+        return frozenset()
     named = times_named(_SHIFTED_FROM.sub("", sentence))
-    return frozenset(
-        f"{'date' if kind == 'month' and value.isdigit() else kind} {value}"
-        for kind, values in named
-        for value in values
-    )
+    return frozenset(f"{kind} {value}" for kind, values in named for value in values)
 
 
 def _colour(sentence: str, _: Asked) -> frozenset[str]:

@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from goalmem_cli.logic.days import MONTHS
+from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import stem, words
-
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +61,8 @@ class State:
             return True
         if said is None or at is None:
             return False
-        if self.begins in _WEEKDAYS:
-            first = said.date() + timedelta((_WEEKDAYS.index(self.begins) - said.weekday() - 1) % 7 + 1)
+        if self.begins in WEEKDAYS:
+            first = said.date() + timedelta((WEEKDAYS.index(self.begins) - said.weekday() - 1) % 7 + 1)
         else:
             month = MONTHS.index(self.begins) + 1
             first = date(said.year + (month < said.month), month, 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import BASES
 
 
@@ -38,7 +39,7 @@ _DONE = r"\w{2,}ed|been|bought|brought|caught|come|done|gone|got|had|kept|known|
 """What follows "should have" in a sentence about the past."""
 _A_DATE = (
     r"(?:the \d{1,2}(?:st|nd|rd|th)\b(?! floor)|(?:(?:next|\d{1,2}(?:st|nd|rd|th)?) )?"
-    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)\b)"
+    rf"(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b)"
 )
 _FUTURE = re.compile(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"

@@ -86,7 +86,7 @@ def _timed(line: str) -> tuple[Written | None, str]:
     A comma follows the time; before a notice, a colon may follow it. Without a time, the result is None and the line.
     """
     for end in re.finditer(r"(?:, |: )", line[:_LONGEST_STAMP]) if _TIMED.match(line) else ():
-        if written := written_from_text(line[: end.start()], True):
+        if written := written_from_text(line[: end.start()], is_clock_first=True):
             return written, line[end.end() :] if end[0] == ", " else line[end.end() :].replace(" : ", ": ")
     return None, line
 
@@ -109,7 +109,9 @@ class _Chat:
             return Opening("", None, "")
         if not self._has_begun and (_TITLES.fullmatch(line.lstrip("\ufeff").strip()) or _SAVED.fullmatch(line)):
             return Opening("", None, "")
-        if is_at_break and (_DAY.fullmatch(line) or (_TIMED.match(line) and written_from_text(line, True))):
+        if is_at_break and (
+            _DAY.fullmatch(line) or (_TIMED.match(line) and written_from_text(line, is_clock_first=True))
+        ):
             return Opening("", None, "")
         if self._day and NOTICE.fullmatch(line):
             return Opening("", None, line)
