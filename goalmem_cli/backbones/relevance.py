@@ -1,9 +1,8 @@
 """Rerank hits by how likely each is evidence for a query: a logistic regression over eleven features.
 
 Rankings by similarity alone put questions, greetings and short remarks first. The weights were fitted on the corpus by
-an earlier form of `python -m goalmem_cli.lab.tuning rank CORPUS MINIS`. The last two are for talks with assistants.
-`other_side` is nearer to 0 than that command fits it: of -1.5, -2, -2.5, -3 and -3.6 it is the strongest that leaves
-every first hit in the log of a coding agent right (`tests/backbones/test_coding_agent.py`).
+an earlier form of `python -m goalmem_cli.lab.tuning rank CORPUS MINIS`. The last two are for talks with assistants;
+that command fits them beside the others.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
 from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
-from goalmem_cli.records import Hit
+from goalmem_cli.records import Hit, Unit
 
 WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -2.5, "wish": 1.5,
+    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -3.53, "wish": 0.43,
 }  # fmt: skip
 """Weights by feature, in the order of the columns of `features`:
 
@@ -40,9 +39,11 @@ WEIGHTS: Mapping[str, float] = {
 - length: the logarithm of the turn's length.
 - time: the query asks for a time, and the turn names one.
 - number: the query asks for a number, and the turn has one.
-- asked: the share of the query's words not in the turn but in a question right before it.
+- asked: the share of the query's words not in the turn but in a question right before it. Of an assistant's long answer
+  only the last line counts, without offers.
 - other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
-  assistant, or for the user's turns if the query asks for the assistant's words.
+  assistant, or for the user's turns if the query asks for the assistant's words, or for neither if the query asks what
+  "we" did, which either may have said.
 - wish: the user says how things are always to be done.
 """
 BIAS = -5.741
@@ -72,10 +73,12 @@ _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
 _ASSISTANTS = re.compile(
-    rf"\b(?:did|had|have) you\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
+    rf"(?<!\bI )(?<!\bwe )\b(?:did|had|have) you\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
 )
+_TOGETHER = re.compile(r"\b(?:did|have|had) we\b|\bwe(?: have| had|['’]ve)? (?:agreed|chose|decided|settled)", re.IGNORECASE)
+_OFFER = re.compile(r"(?:do you want|may I|shall I|want me to|would you like)\b", re.IGNORECASE)
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
     r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
@@ -153,7 +156,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
     seen = Counter(word for words in told for word in words)
     rarity = {word: math.log((len(hits) + 1) / (seen[word] + 0.5)) for word in wanted}
     asks_time, asks_number = asks_for_time(query), bool(_NUMBER.search(query))
-    other = USER if _ASSISTANTS.search(query) else ASSISTANT
+    other = _other_side(query)
     rows = []
 
     whole = math.fsum(rarity.values()) or 1
@@ -162,8 +165,7 @@ def features(query: str, hits: Sequence[Hit]) -> NDArray[np.float64]:
         return math.fsum([rarity[word] for word in said & wanted]) / whole
 
     for place, (hit, words) in enumerate(zip(hits, told, strict=True), 1):
-        text, role = hit.unit.text, _role(hit)
-        long_answer = role == ASSISTANT and (bool(hit.unit.part) or len(text) > _LONG_ANSWER)
+        text, role, long_answer = hit.unit.text, _role(hit), _is_long_answer(hit.unit)
         missing = names - words
         for unit in hit.beside if missing else ():
             missing -= content_stems(unit.text) | content_stems(unit.speaker)
@@ -189,9 +191,28 @@ def _role(hit: Hit) -> str | None:
     return USER if role is None and role_of(hit.to) == ASSISTANT else role
 
 
+def _is_long_answer(unit: Unit) -> bool:
+    """Say whether the unit is a long answer of an assistant, or a passage of one."""
+    return role_of(unit.speaker) == ASSISTANT and (bool(unit.part) or len(unit.text) > _LONG_ANSWER)
+
+
+def _other_side(query: str) -> str | None:
+    """Return the role whose words the query does not ask for (user or assistant); None if it may be either's."""
+    if _ASSISTANTS.search(query):
+        return USER
+    return None if _TOGETHER.search(query) else ASSISTANT
+
+
 def _asked_before(hit: Hit) -> frozenset[str]:
-    """Return the stems of the questions in the turn before the hit."""
+    """Return the stems of the questions in the turn before the hit.
+
+    A long answer of an assistant asks in its last line only, and its offers ("Would you like ...?") ask for nothing.
+    """
     before = hit.earlier
-    sentences = _SENTENCE_END.split(before[-1].text) if before else []
-    asked = "".join(sentence for sentence in sentences if sentence.endswith("?"))
-    return content_stems(asked) if asked else frozenset()
+    if not before:
+        return frozenset()
+    text = before[-1].text
+    is_long = _is_long_answer(before[-1])
+    sentences = _SENTENCE_END.split(text.rstrip().rpartition("\n")[2] if is_long else text)
+    asked = [told for told in sentences if told.endswith("?") and not (is_long and _OFFER.search(told))]
+    return content_stems("".join(asked)) if asked else frozenset()

@@ -82,7 +82,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@pytest.mark.parametrize(("recipe", "first", "least"), [("reranked", 1, 0.9), ("hybrid", 10, 0.95), ("bm25", 10, 0.95)])
+@pytest.mark.parametrize(("recipe", "first", "least"), [("reranked", 1, 1.0), ("hybrid", 10, 0.95), ("bm25", 10, 0.95)])
 def test_what_was_said_of_files_errors_commands_and_commits_is_found(
     store: Store, recipe: str, first: int, least: float
 ) -> None:

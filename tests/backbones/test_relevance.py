@@ -96,7 +96,25 @@ def test_the_side_that_is_asked_for_is_likelier_in_talks_with_an_assistant() -> 
     assert column("other_side", "Can you list the woods?", *hits) == [0, 0, 1, 0, 0]
     for query in ("Which wood did you suggest?", "What was your advice?", "The assistant recommended (x:wood)"):
         assert column("other_side", query, *hits) == [1, 1, 0, 0, 0]
+    for query in ("When did I have you plane the wood?", "Which wood had we had you cut?", "Which wood do we use?"):
+        assert column("other_side", query, *hits) == [0, 0, 1, 0, 0]
+    for query in ("Which wood did we choose?", "Which wood have we agreed on?", "What is the wood that we settled on?"):
+        assert column("other_side", query, *hits) == [0, 0, 0, 0, 0]
     assert WEIGHTS["other_side"] < 0
+
+
+def test_what_an_assistant_offers_at_the_end_of_a_long_answer_is_not_asked() -> None:
+    """What a user says next is seldom about it; the last question of an answer, or a short answer's, is one."""
+    long = "1. Is the oak dry?\n" + "Oak needs time. " * 20
+
+    def asked(before: str, speaker: str = "assistant") -> bool:
+        return column("asked", "Which oil for the oak?", hit("Linseed.", "user", (speaker, before)))[0] > 0
+
+    offers = ("Would you like me to write about oil?", "Shall I list oils?", "Do you want a plan for the oil?")
+    assert [asked(f"{long}\n\n{offer}") for offer in offers] == [False] * 3
+    assert not asked(long)
+    assert asked(f"{long}\n\nGood. Which oil do you use?\n")
+    assert all(asked(offer) and asked(f"{long}\n\n{offer}", "Ben") for offer in offers)
 
 
 def test_what_a_user_asks_an_assistant_tells_as_well() -> None:

@@ -165,15 +165,18 @@ def _rank(options: argparse.Namespace) -> None:
     from goalmem_cli.wiring import load_embedder
 
     retrieved = partial(ranking.retrievals, embedder=load_embedder("static"))
-    (corpus, unseen), (sixty, aside) = (split(read_corpus(each)) for each in (options.corpus, ASSISTANTS))
+    (corpus, unseen), (talks, aside) = (split(read_corpus(each)) for each in (options.corpus, ASSISTANTS))
     train, held_out = (read_corpus(options.minis / part) for part in ("train", "held-out"))
     short = [each for each in retrieved(train, with_plans=False) if each.with_assistant]
-    weights, bias = ranking.fit([*retrieved(corpus), *short, *retrieved(sixty)])
-    say(", ".join(f"{name} {weight:.3f}" for name, weight in weights.items()) + f", bias {bias:.3f}")
+    fitted_on = [*retrieved(corpus), *short, *retrieved(talks)]
+    weights, bias = ranking.fit(fitted_on)
+    beside = ranking.fit_beside_shipped(fitted_on)
+    for told, each in (("", {**weights, "bias": bias}), ("beside the shipped weights: ", beside)):
+        say(told + ", ".join(f"{name} {weight:.3f}" for name, weight in each.items()))
     held = {
         "corpus": list(retrieved(unseen)),
         "minis": list(retrieved(held_out, with_plans=False)),
-        "sixty talks": list(retrieved(aside)),
+        "made-up talks": list(retrieved(aside)),
     }
     orders = {"as retrieved": ranking.as_retrieved(), "shipped": WEIGHTS.values(), "fitted": weights.values()}
     for name, found in held.items():

@@ -14,8 +14,11 @@ DOMAINS = ("assistant", "family", "friends", "messaging", "planning", "work")
 HELD_OUT = (*(f"{domain}-{number}" for domain in DOMAINS for number in (12, 13)), "assistant-01", "work-02")
 """The conversations that are never trained on: two of each domain, and those in `sample_convos`."""
 ASSISTANTS = Path(__file__).with_name("assistants.json")
-"""Sixty talks with an assistant, five of each of twelve people. A person's talks are a domain, and share a memory."""
-ASIDE = ("p03", "p06", "p09", "p12")
+"""Talks with an assistant: five short ones of each of twelve people, and two of each of three who tell many details.
+
+A person's talks are a domain, and share a memory.
+"""
+ASIDE = ("p03", "p06", "p09", "p12", "p15")
 """The people among them whose talks are held out."""
 
 
