@@ -110,11 +110,12 @@ def test_what_an_assistant_offers_at_the_end_of_a_long_answer_is_not_asked() -> 
     def asked(before: str, speaker: str = "assistant") -> bool:
         return column("asked", "Which oil for the oak?", hit("Linseed.", "user", (speaker, before)))[0] > 0
 
-    offers = ("Would you like me to write about oil?", "Shall I list oils?", "Do you want a plan for the oil?")
-    assert [asked(f"{long}\n\n{offer}") for offer in offers] == [False] * 3
+    offers = ("Would you like me to write about oil?", "Shall I list oils?", "If so, want me to write about oil?")
+    for offer in offers:
+        assert not asked(f"{long}\n\nDone. {offer}")
+        assert asked(offer) and asked(f"{long}\n\n{offer}", "Ben")
     assert not asked(long)
-    assert asked(f"{long}\n\nGood. Which oil do you use?\n")
-    assert all(asked(offer) and asked(f"{long}\n\n{offer}", "Ben") for offer in offers)
+    assert asked(f"{long}\n\nGood. Which oil would you like to use?\n")
 
 
 def test_what_a_user_asks_an_assistant_tells_as_well() -> None:
