@@ -27,7 +27,7 @@ from goalmem_cli.records import Hit, Unit
 
 WEIGHTS: Mapping[str, float] = {
     "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -3.53, "wish": 1.5,
+    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -3.485, "wish": 1.5,
 }  # fmt: skip
 """Weights by feature, in the order of the columns of `features`:
 
@@ -73,11 +73,14 @@ _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
 _ASSISTANTS = re.compile(
-    rf"(?<!\bI )(?<!\bwe )(?<!\bever )\b(?:did|had|have) you\b|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
+    r"(?<!\bI )(?<!\bwe )(?<!\bever )\b(?:did|had|have) you\b"  # not "when did I have you run it"
+    rf"|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
 )
-_TOGETHER = re.compile(r"\b(?:did|have|had) we\b|\bwe(?: have| had|['’]ve)? (?:agreed|chose|decided|settled)", re.IGNORECASE)
+_TOGETHER = re.compile(
+    r"\b(?:did|have|had) we\b|\bwe(?: have| had|['’]ve)? (?:agreed|chose|decided|settled)", re.IGNORECASE
+)
 _OFFER = re.compile(r"\W*(?:do you want|may I|shall I|would you like)\b|.*\b(?:like|want) me to\b", re.IGNORECASE)
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"

@@ -96,7 +96,7 @@ def test_the_side_that_is_asked_for_is_likelier_in_talks_with_an_assistant() -> 
     assert column("other_side", "Can you list the woods?", *hits) == [0, 0, 1, 0, 0]
     for query in ("Which wood did you suggest?", "What was your advice?", "The assistant recommended (x:wood)"):
         assert column("other_side", query, *hits) == [1, 1, 0, 0, 0]
-    for query in ("When did I have you plane the wood?", "What was the wood that we had you cut?", "Which wood do we use?"):
+    for query in ("When did I have you plane the wood?", "What had I ever had you cut?", "Which wood do we use?"):
         assert column("other_side", query, *hits) == [0, 0, 1, 0, 0]
     for query in ("Which wood did we choose?", "Which wood have we agreed on?", "What is the wood that we settled on?"):
         assert column("other_side", query, *hits) == [0, 0, 0, 0, 0]
