@@ -159,7 +159,7 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _rank(options: argparse.Namespace) -> None:
     """Fit the weights of retrieved turns, print them, and print the recall on held-out conversations."""
-    from goalmem_cli.backbones.relevance import WEIGHTS
+    from goalmem_cli.backbones.relevance import BIAS, WEIGHTS
     from goalmem_cli.lab.tuning import ranking
     from goalmem_cli.lab.tuning.corpus import ASSISTANTS, read_corpus, split
     from goalmem_cli.wiring import load_embedder
@@ -170,8 +170,8 @@ def _rank(options: argparse.Namespace) -> None:
     short = [each for each in retrieved(train, with_plans=False) if each.with_assistant]
     fitted_on = [*retrieved(corpus), *short, *retrieved(talks)]
     weights, bias = ranking.fit(fitted_on)
-    beside = ranking.fit_beside_shipped(fitted_on)
-    for told, each in (("", {**weights, "bias": bias}), ("beside the shipped weights: ", beside)):
+    late = zip(ranking.WITH_ASSISTANTS, ranking.fit_assistants(fitted_on, list(WEIGHTS.values()), BIAS), strict=True)
+    for told, each in (("", {**weights, "bias": bias}), ("beside the shipped ones: ", dict(late))):
         say(told + ", ".join(f"{name} {weight:.3f}" for name, weight in each.items()))
     held = {
         "corpus": list(retrieved(unseen)),

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from goalmem_cli.backbones.relevance import BIAS, FUSED, POOL, WEIGHTS, features
+from goalmem_cli.backbones.relevance import FUSED, POOL, WEIGHTS, features
 from goalmem_cli.lab.tuning.corpus import Talk, by_domain
 from goalmem_cli.lab.tuning.plan import lesson_of
 from goalmem_cli.lab.tuning.renaming import rename
@@ -76,22 +76,16 @@ def fit(retrieved: Sequence[Retrieval]) -> tuple[dict[str, float], float]:
     matrix, right = _stacked([each for each in retrieved if not each.with_assistant], DEEP)
     weights = np.zeros(len(WEIGHTS))
     weights[~late], bias = regressed(matrix[:, ~late], right)
-    weights[late] = fit_assistants(retrieved, weights, bias)
+    weights[late] = fit_assistants(retrieved, list(weights), bias)
     named = {name: round(float(weight), DIGITS) for name, weight in zip(WEIGHTS, weights, strict=True)}
     return named, round(bias, DIGITS)
 
 
-def fit_beside_shipped(retrieved: Sequence[Retrieval]) -> dict[str, float]:
-    """Return the weights of `WITH_ASSISTANTS`, fitted on talks with assistants beside the shipped other weights."""
-    fitted = fit_assistants(retrieved, np.array(list(WEIGHTS.values())), BIAS)
-    return {name: round(float(weight), DIGITS) for name, weight in zip(WITH_ASSISTANTS, fitted, strict=True)}
-
-
-def fit_assistants(retrieved: Sequence[Retrieval], weights: NDArray[np.float64], bias: float) -> NDArray[np.float64]:
+def fit_assistants(retrieved: Sequence[Retrieval], weights: Sequence[float], bias: float) -> NDArray[np.float64]:
     """Return the weights of `WITH_ASSISTANTS`, fitted on talks with assistants; the other weights are held."""
     late = _late()
     matrix, right = _stacked([each for each in retrieved if each.with_assistant], POOL)
-    return _regressed_beside(matrix[:, late], right, matrix[:, ~late] @ weights[~late] + bias)
+    return _regressed_beside(matrix[:, late], right, matrix[:, ~late] @ np.array(weights)[~late] + bias)
 
 
 def _late() -> NDArray[np.bool_]:
