@@ -185,7 +185,7 @@ def expected_reason(one: Table, line: Line, column: dict[str, Any], *, is_again:
         return "no such question in the run"
     if column["metric"] == "gist degree" and one.benchmark == "tot":
         return "the run has no gist degree"
-    return "tokens of prompts" if column["metric"] == "other_tokens" else ""
+    return ""
 
 
 def rows_measured(paper: str, table: int) -> list[str]:

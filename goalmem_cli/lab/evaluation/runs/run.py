@@ -79,12 +79,18 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer of one reasoner over one backbone to one case."""
+    """The answer of one reasoner over one backbone to one case.
+
+    `shown` and `written` are the tokens of its model calls by step: those of the prompts beside their fixed text, and
+    those of the replies. They are empty in older runs.
+    """
 
     case: str
     reasoner: str
     backbone: str
     trace: Trace
+    shown: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,4 @@ def _why(column: Column, row: Row) -> str:
         return "the run has no judge (--judge)"
     if column.metric in OVER_ALL:
         return "no question of the run is unanswerable"
-    if column.metric == "other_tokens":
-        return "goalmem's runs count the tokens of prompts and of memory too"
     return f"the run has no {column.metric}"

@@ -21,17 +21,14 @@ REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
     "tokens",
-    "other_tokens",
+    "search_tokens",
     "prompt_tokens",
     "completion_tokens",
     "index_tokens",
     "index_prompt_tokens",
     "index_completion_tokens",
 )
-"""Cost metrics that papers report, per question.
-
-`other_tokens` excludes fixed prompts and the memory's own tokens; GOAL-MEM reports it and goalmem's runs do not.
-"""
+"""Cost metrics that papers report, per question."""
 
 SIZES = (
     "questions", "messages", "context tokens", "graphs", "index seconds", "memory",

@@ -18,7 +18,7 @@ from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
 from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Grown, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of, mark
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
-from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score, tokens_of
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status, Trace
 
@@ -26,7 +26,7 @@ ANSWERS = (
     "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
     "set_accuracy", "answer_f1", "judge", "judge_precision", "refused",
 )  # fmt: skip
-USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
+USAGE = ("calls", "prompt_tokens", "shown_tokens", "cached_tokens", "completion_tokens", "search_tokens", "seconds")
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
 SUPPORT = ("stated", "derived", "inferred")
@@ -267,6 +267,7 @@ def _scored(
     ranked = {answer.case: has_ranks(answer.trace, run.manifest.settings) for answer in answers}
     scores = {
         name: score(cases[name], run.manifest.format, answer.trace, by_case.get(name, ()), is_ranked=ranked[name])
+        | tokens_of(answer)
         for answer in answers
         if (name := answer.case) in cases
     }
