@@ -138,7 +138,10 @@ def test_each_table_is_made_in_small(goalmem: Goalmem, tmp_path: Path, paper: st
     asked = model.calls
     again = goalmem(*words, *data, "--json", factories=factories)
     assert (again.code, model.calls) == (0, asked)  # the same command goes on, and nothing is left
-    check_cells(paper, table, json.loads(again.out)["tables"])
+    report = json.loads(again.out)
+    usages = [row["usage"] for row in report["runs"] if row["usage"] and row["usage"]["calls"]["mean"]]
+    assert usages and all(each["prompt_tokens"]["mean"] >= each["shown_tokens"]["mean"] > 0 for each in usages)
+    check_cells(paper, table, report["tables"])
 
 
 def check_cells(paper: str, table: int, made: list[dict[str, Any]]) -> None:
