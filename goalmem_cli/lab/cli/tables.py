@@ -101,7 +101,7 @@ def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Pat
     lines = ["", f"{told['paper']}, table {told['table']}: {told['what']}"]
     lines += [f"    {command['command']}" for command in told["commands"]]
     needs = [f"{name}: {', '.join(told[name])}" for name in ("questions", "models") if told[name]]
-    lines += [*needs, *([f"tokens: {told['tokens']}"] if told["tokens"] else [])]
+    lines += [*needs, *(f"{name}: {told[name]}" for name in ("hours", "tokens") if told[name])]
     if files is not None:
         lacking = dict.fromkeys(command["needs"] for command in told["commands"] if command["needs"])
         lines += [f"not here: {name}" for name in lacking]
@@ -128,7 +128,7 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
     return {
         "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
         "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
-        "questions": each.questions, "models": each.models, "tokens": each.told.tokens if made else "",
+        "questions": each.questions, "models": each.models, "hours": each.told.hours if made else "", "tokens": each.told.tokens if made else "",
         "lacking": each.lacking, "besides": told.besides,
         "differs": (*told.differs, *(each.told.differs if made else ())),
     }  # fmt: skip

@@ -78,6 +78,8 @@ def test_what_is_not_here_is_said(goalmem: Goalmem, tmp_path: Path) -> None:
     assert {command["needs"] for command in tables[14]["commands"]} == {"--data musique=FILE", "--data 2wiki=FILE"}
     assert tables[3]["lacking"] == ["Mem0", "Graphiti"]
     assert {command["needs"] for command in tables[5]["commands"]} == {"--data locomo=FILE", "--data complex-tr=FILE"}
+    needs = goalmem("eval", "tables", "remem", "--table", "4").out
+    assert "\nhours: 1 to index LoCoMo and 2.4 for" in needs and "\ntokens: about 26,000 a question" in needs
     text = goalmem("eval", "tables", "stitch", "--table", "2", "--data", f"came={tmp_path}").out
     assert "not here" not in text
     assert '\'{"paper:stitch": {"by_scope": false}}\' goalmem eval ' in text

@@ -66,8 +66,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What holds for all tables of a paper: flags by benchmark, the tokens needed, and the remaining differences."""
+    """What holds for all tables of a paper: flags by benchmark, hours and tokens needed, and the other differences."""
 
+    hours: str
     tokens: str
     differs: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
