@@ -181,11 +181,11 @@ def _run(
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
     """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
     told = command.settings
-    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
+    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens", "certainty")
     flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
     flags |= {"k": int(told["budget"])} if "budget" in told else {}
     flags |= {name: told[name] for name in ("scope", "planning") if name in told}
-    flags |= {name: False for name in ("sift", "lean") if told.get(name) == "off"}
+    flags |= {name: False for name in ("sift", "lean", "strict") if told.get(name) == "off"}
     categories = command.options.removeprefix("--categories").strip() or None
     asked = Typed(
         [file],

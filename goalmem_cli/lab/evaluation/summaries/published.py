@@ -153,8 +153,10 @@ def unlike(needed: Mapping[str, str], pair: Sequence[str | None], told: Mapping[
 
     Own settings of the row's backbone and reasoner that the run has and the row does not name count as differences too.
     """
-    small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
-    here = {**_ON, **told, **small}
+    is_small = told.get("profile") == "compact"
+    is_strict = told.get("strict") == "True" or (is_small and told.get("strict") != "False")
+    here = {**_ON, **told, **({"sift": "off", "lean": "off"} if is_small else {})}  # its prompts have neither
+    here |= {"certainty": told.get("certainty", "0").partition(" ")[0], "strict": "on" if is_strict else "off"}
     if steps := here.pop(f"{pair[1]}.max_steps", ""):
         here["max_steps"] = steps
     own = [name for name in here if "." in name and name.rpartition(".")[0] in pair]

@@ -17,14 +17,16 @@ from goalmem_cli.lab.evaluation.summaries.published import Line, Table, read_tab
 FILE = Path(__file__).with_name("tables.yaml")
 _STEPS = frozenset({"react", "remem", "remem-tiser", "graphrag-global"})
 _ONLY = {
-    **dict.fromkeys(("planning", "max_breadth", "max_depth", "checks"), frozenset({"goal-mem"})), "max_steps": _STEPS,
+    **dict.fromkeys(("planning", "max_breadth", "max_depth", "checks", "strict"), frozenset({"goal-mem"})),
+    "max_steps": _STEPS,
 }  # fmt: skip
 """The reasoners that a setting concerns; the others are the same with any value."""
 _FLAGS = {
     "scope": "--scope", "budget": "-k", "fact_tokens": "--fact-tokens", "planning": "--planning",
     "max_breadth": "--max-breadth", "max_depth": "--max-depth", "max_steps": "--max-steps",
+    "certainty": "--certainty",
 }  # fmt: skip
-_OFF = {"sift": "--no-sift", "lean": "--no-lean"}
+_OFF = {"sift": "--no-sift", "lean": "--no-lean", "strict": "--no-strict"}
 
 Pair = tuple[str, str]
 """Backbone and reasoner."""
