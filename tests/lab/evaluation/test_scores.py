@@ -45,6 +45,8 @@ def test_tokens_beside_fixed_prompts_by_hand() -> None:
     once = Answered("q1", "direct", "bm25", FORWARD, {"read": 850}, {"read": 12})
     assert tokens_of(paper) == {"shown_tokens": 890.0, "search_tokens": 860.0}
     assert tokens_of(once) == {"shown_tokens": 850.0, "search_tokens": 0.0}
+    unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {})
+    assert tokens_of(unasked) == {"shown_tokens": 0.0, "search_tokens": 0.0}
     assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {}  # a run made before they were counted
     assert tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {}  # a server without usage
 

@@ -82,14 +82,14 @@ class Answered:
     """The answer of one reasoner over one backbone to one case.
 
     `shown` and `written` are the tokens of its model calls by step: those of the prompts beside their fixed text, and
-    those of the replies. They are empty in older runs.
+    those of the replies; None in older runs.
     """
 
     case: str
     reasoner: str
     backbone: str
     trace: Trace
-    shown: Mapping[str, int] = field(default_factory=dict)
+    shown: Mapping[str, int] | None = None
     written: Mapping[str, int] = field(default_factory=dict)
 
 
