@@ -212,6 +212,31 @@ def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> Non
         made.screen.warn(f"{failed} questions were not sorted, as no reply was usable; the same command asks again")
 
 
+def sort_labels_of(made: Invocation, path: Path, jury: Jury) -> None:
+    """Let the judge sort the faults of the labels that were chosen for a run's wrongly answered questions.
+
+    Raises:
+        As `sort_runs`.
+    """
+    from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
+    from goalmem_cli.lab.evaluation.runs.sorting import FAULTS_STEP, sort_labels
+    from goalmem_cli.wiring import open_prompts
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(closing(RunFolder.going_on(path)))
+        loaded = stack.enter_context(
+            closing(made.factories.model(replace(made.settings, model=jury.model, adapter=None)))
+        )
+        prompts = open_prompts(made.settings.prompts, loaded.profile, (FAULTS_STEP,))
+        with made.screen.working() as reach:
+            failed = sort_labels(
+                read_run(path), loaded.model, prompts, folder.append,
+                lambda number, of: reach(f"labels sorted: {number} of {of}", number, of), loaded.at_once,
+            )  # fmt: skip
+    if failed:
+        made.screen.warn(f"{failed} choices of labels were not sorted; the same command asks again")
+
+
 def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
     """Judge the answers that the model has not judged yet, and note the cost; do nothing without a jury.
 

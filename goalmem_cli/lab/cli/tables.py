@@ -15,7 +15,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_runs
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_labels_of, sort_runs
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, Typed, one_of
@@ -168,8 +168,11 @@ def _run(
             screen.note(f"table {each.listed.table}: {_written(command, str(files[command.benchmark]))}")
             path = out / f"table-{each.listed.table}-{place}"
             made = _measure(context, command, files[command.benchmark], path, typed)
-            if each.is_sorted and (jury := jury_of(typed["judge"], "standard", 1)):
+            jury = jury_of(typed["judge"], "standard", 1)
+            if each.is_sorted and jury:
                 sort_runs(made, [path], jury)
+            if each.has_faults and jury:
+                sort_labels_of(made, path, jury)
             paths.append(path)
     if not paths:
         raise UsageError("none of the tables' data is here", "name it with --data BENCHMARK=FILE")

@@ -252,7 +252,9 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     for strict, profile, is_off in (("None", "full", True), ("False", "compact", True), ("True", "full", False)):
         run = {**ours.settings, "strict": strict, "profile": profile}
         assert ours.differing(run) == (() if is_off else ("strict is on here and off there",))
-    assert "strict is on here and off there" in ours.differing({**ours.settings, "strict": "None", "profile": "compact"})
+    assert "strict is on here and off there" in ours.differing(
+        {**ours.settings, "strict": "None", "profile": "compact"}
+    )
     assert told["GOAL-MEM, Table 3", "locomo", "RAG (BM25) with ReAct"].metric in ("seconds", "search_tokens")
 
 

@@ -48,7 +48,9 @@ def test_tokens_beside_fixed_prompts_by_hand() -> None:
     unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {})
     assert tokens_of(unasked) == {"shown_tokens": 0.0, "search_tokens": 0.0}
     assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {}  # a run made before they were counted
-    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {}  # a server without usage
+    assert (
+        tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {}
+    )  # a server without usage
 
 
 def facts(*labels: str, conversation: str = "momoco-01") -> dict[str, Fact]:

@@ -159,6 +159,16 @@ class Sorted:
 
 
 @dataclass(frozen=True, slots=True)
+class Faulted:
+    """The faults that a model finds in the labels of a kind that a backbone chose for a wrongly answered question."""
+
+    case: str
+    backbone: str
+    kind: str
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 
@@ -174,3 +184,4 @@ class Run:
     absent: frozenset[tuple[str, str]] = frozenset()
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
     grown: tuple[Grown, ...] = ()
+    faulted: tuple[Faulted, ...] = ()

@@ -264,7 +264,7 @@ def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answe
         failed = Trace(
             Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
         )
-        return Answered(case.id, row.reasoner, row.backbone, failed)
+        return Answered(case.id, row.reasoner, row.backbone, failed, {})
     return Answered(case.id, row.reasoner, row.backbone, trace, dict(watch.shown), dict(watch.written))
 
 

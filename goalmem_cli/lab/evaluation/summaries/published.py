@@ -11,7 +11,7 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
-from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
@@ -218,7 +218,7 @@ def _check(table: Table, papers: Mapping[str, Paper]) -> None:
     if table.benchmark not in LAYOUTS:
         raise ValueError(f"no benchmark is called {table.benchmark!r}")
     for column in table.columns:
-        if column.metric not in (*QUALITY, *REFUSAL, *COST, *SIZES, *DIAGNOSTICS):
+        if column.metric not in (*QUALITY, *REFUSAL, *COST, *SIZES, *DIAGNOSTICS, *FAULTS):
             raise ValueError(f"no metric is called {column.metric!r}")
         if column.unit not in _UNITS or column.over < 1:
             raise ValueError(f"{column.metric} is given in {column.unit!r} over {column.over}")

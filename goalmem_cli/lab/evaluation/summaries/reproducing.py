@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from goalmem_cli.json_records import rebuild
+from goalmem_cli.lab.evaluation.metrics.agreement import FAULTS
 from goalmem_cli.lab.evaluation.summaries.published import Line, Table, read_tables
 
 FILE = Path(__file__).with_name("tables.yaml")
@@ -106,7 +107,7 @@ class Figure:
 class Reproduced:
     """A table, the commands that measure its rows, the paper's models, and the rows that goalmem lacks.
 
-    `is_sorted`: its columns need questions that a model has sorted.
+    `is_sorted`: its columns need questions that a model has sorted, `has_faults`: labels whose faults it has sorted.
     """
 
     listed: Listed
@@ -116,6 +117,7 @@ class Reproduced:
     questions: tuple[str, ...]
     lacking: tuple[str, ...]
     is_sorted: bool = False
+    has_faults: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,10 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
             lacking = dict.fromkeys(line.name for _, line in rows if not (line.backbone and line.reasoner))
             made = tuple(_commands(rows, told))
             is_sorted = any(column.category.startswith("temporal ") for one in own for column in one.columns)
-            found.append(Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking), is_sorted))
+            faults = any(column.metric in FAULTS for one in own for column in one.columns)
+            found.append(
+                Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking), is_sorted, faults)
+            )
     return found
 
 
