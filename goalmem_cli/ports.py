@@ -74,8 +74,8 @@ class Completion:
     """A model's reply to one request. `is_complete` is False if it was cut off at the token limit.
 
     `shown_tokens` are those of the prompt's `growing` and `tail`, beside what is the same for every request of the
-    step; 0 if unknown. `first_token_probability` is the model's probability of the first token, before any grammar; `likelihood` that of
-    the whole reply. None if not available.
+    step; 0 if unknown. `first_token_probability` is the model's probability of the first token, before any grammar;
+    `likelihood` that of the whole reply. None if not available.
     """
 
     text: str

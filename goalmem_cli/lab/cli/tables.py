@@ -128,7 +128,8 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
     return {
         "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
         "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
-        "questions": each.questions, "models": each.models, "hours": each.told.hours if made else "", "tokens": each.told.tokens if made else "",
+        "questions": each.questions, "models": each.models,
+        **{name: getattr(each.told, name) if made else "" for name in ("hours", "tokens")},
         "lacking": each.lacking, "besides": told.besides,
         "differs": (*told.differs, *(each.told.differs if made else ())),
     }  # fmt: skip

@@ -330,7 +330,7 @@ def _recall(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield the tables of how labels chosen for questions fit those of the evidence, and of their faults (STITCH, D)."""
+    """Yield the tables of how labels chosen for questions fit the evidence's, and of their faults (STITCH, D)."""
     rows = [
         (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
         for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels

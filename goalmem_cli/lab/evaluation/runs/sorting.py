@@ -1,4 +1,4 @@
-"""Let a model sort a run's questions by time (REMem, Appendix C.7), and the labels chosen for them by faults (STITCH)."""
+"""Let a model sort a run's questions by time (REMem, C.7), and the labels chosen for them by faults (STITCH, D.2)."""
 
 from __future__ import annotations
 
