@@ -56,7 +56,7 @@ def is_in_order(wanted: list[float], line: str) -> bool:
     return all(any(number == one for one in left) for number in wanted)
 
 
-TURNED = {("remem", 2), ("remem", 17), ("remem", 18), ("remem", 22), ("stitch", 4), ("stitch", 6)}
+TURNED = {("remem", 2), ("remem", 17), ("remem", 18), ("remem", 22), ("stitch", 3), ("stitch", 4), ("stitch", 6)}
 """The tables whose rows are columns here, or the other way round."""
 
 
