@@ -46,7 +46,7 @@ class MeasuredModel:
             completions = self._model.complete(requests)
         watch = running()
         if watch is not None and not self._is_private:
-            for request, said in zip(requests, completions, strict=True):
+            for request, said in zip(requests, completions, strict=False):
                 watch.shown[request.step] += said.shown_tokens
                 watch.written[request.step] += said.completion_tokens
             if watch.keeps_prompts:
