@@ -73,8 +73,9 @@ class Request:
 class Completion:
     """A model's reply to one request. `is_complete` is False if it was cut off at the token limit.
 
-    `first_token_probability` is the model's probability of the first token, before any grammar; `likelihood` that of
-    the whole reply. None if not available.
+    `shown_tokens` are those of the prompt's `growing` and `tail`, beside what is the same for every request of the
+    step; 0 if unknown. `first_token_probability` is the model's probability of the first token, before any grammar;
+    `likelihood` that of the whole reply. None if not available.
     """
 
     text: str
@@ -84,6 +85,7 @@ class Completion:
     is_complete: bool = True
     first_token_probability: float | None = None
     likelihood: float | None = None
+    shown_tokens: int = 0
 
     @property
     def mean_likelihood(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -37,11 +38,17 @@ class Exchange:
 
 
 class Watch:
-    """Adds up the seconds of a question's stages; with `keeps_prompts`, it also records prompts and replies."""
+    """Adds up the seconds of a question's stages; with `keeps_prompts`, it also records prompts and replies.
+
+    `shown` and `written` count the tokens of a reasoner's calls by step: those of the prompts beside their fixed text,
+    and those of the replies.
+    """
 
     def __init__(self, *, keeps_prompts: bool = False) -> None:
         self.keeps_prompts = keeps_prompts
         self.exchanges: list[Exchange] = []
+        self.shown: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
         self._seconds: dict[str, float] = {}
         self._times: dict[str, int] = {}
         self._within = [REST]
@@ -82,9 +89,10 @@ def running() -> Watch | None:
 
 @contextmanager
 def watching(*, keeps_prompts: bool = False) -> Iterator[Watch]:
-    """Yield a watch for this thread; if one is already running, yield that."""
+    """Yield a watch for this thread; if one is already running, yield that, which then keeps prompts too if asked."""
     watch = _RUNNING.get()
     if watch is not None:
+        watch.keeps_prompts |= keeps_prompts
         yield watch
         return
     watch = Watch(keeps_prompts=keeps_prompts)

@@ -34,7 +34,9 @@ class ScriptedModel:
         self.calls += 1
         said = [self._reply(request) for request in requests]
         return [
-            reply if isinstance(reply, Completion) else Completion(reply, prompt_tokens=1, completion_tokens=1)
+            reply
+            if isinstance(reply, Completion)
+            else Completion(reply, prompt_tokens=1, completion_tokens=1, shown_tokens=1)
             for reply in said
         ]
 

@@ -29,10 +29,10 @@ class Measured:
 
 
 class MeasuredModel:
-    """Passes calls on to a model, and records for the question how long each took and what was said.
+    """Passes calls on to a model, and records for the question how long each took, its tokens and what was said.
 
-    With `is_private` it records no texts: a backbone's prompts hold texts that no fact of the trace has, so a later
-    `forget` would not find them.
+    With `is_private` it records the time alone: a backbone's prompts hold texts that no fact of the trace has, so a
+    later `forget` would not find them; and a trace's usage does not count its tokens.
     """
 
     def __init__(self, model: LanguageModel, *, is_private: bool = False) -> None:
@@ -45,8 +45,12 @@ class MeasuredModel:
         with stage(f"{MODEL}{steps}"):
             completions = self._model.complete(requests)
         watch = running()
-        if watch is not None and watch.keeps_prompts and not self._is_private:
-            watch.exchanges += map(_exchange, requests, completions)
+        if watch is not None and not self._is_private:
+            for request, said in zip(requests, completions, strict=False):
+                watch.shown[request.step] += said.shown_tokens
+                watch.written[request.step] += said.completion_tokens
+            if watch.keeps_prompts:
+                watch.exchanges += map(_exchange, requests, completions)
         return completions
 
 

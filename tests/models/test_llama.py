@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -162,6 +163,19 @@ def test_the_growing_part_is_kept_when_the_tail_changes(bundled: LlamaModel) -> 
     assert shared <= second.cached_tokens < first.prompt_tokens < second.prompt_tokens
     (other,) = bundled.complete([Request("other", "Unlike.", (), "Nothing shared.", "", ONE_LINE)])
     assert other.cached_tokens < 10
+
+
+def test_what_a_prompt_shows_is_counted_apart(bundled: LlamaModel) -> None:
+    """Growing and tail count, as in the prompt; system text and examples do not, nor what was evaluated before."""
+    short, long = request(), request(growing=FACTS + "F11. Ben said: ¡qué lástima! 帰ります\n", tail="Who?")
+    said = bundled.complete([short, long])
+    assert [each.shown_tokens for each in said] == [
+        bundled.count_tokens(each.growing + each.tail) for each in (short, long)
+    ]
+    assert said[1].shown_tokens - said[0].shown_tokens == said[1].prompt_tokens - said[0].prompt_tokens != 0
+    assert (
+        bundled.complete([replace(short, examples=())])[0].shown_tokens == said[0].shown_tokens < said[0].prompt_tokens
+    )
 
 
 @pytest.mark.parametrize("marker", ["<|im_end|>", "<|im_start|>", "<|endoftext|>", "<repo_name>"])

@@ -277,6 +277,11 @@ def test_usage_is_read() -> None:
         replies = [model.complete([asks(shape=ONE_LINE)])[0] for _ in answers]
     counts = [(reply.prompt_tokens, reply.cached_tokens, reply.completion_tokens) for reply in replies]
     assert counts == [(50, 30, 7), (50, 20, 7), (50, 50, 7), (0, 0, 0), (0, 0, 0)]
+    own, whole = (
+        sum(map(len, texts)) for texts in (asks().talk[-1][1:], [asks().system, *(t for _, t in asks().talk)])
+    )
+    assert [reply.shown_tokens for reply in replies] == [round(50 * own / whole)] * 3 + [0, 0]
+    assert 0 < own < whole
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ def test_prompts_of_a_backbone_are_not_kept() -> None:
     assert [each.reply for each in watch.exchanges] == ["one"]
     assert watch.exchanges[0].messages == (("system", "Answer."), ("user", "F1. Ana: Hello.\nQuestion: Who?"))
     assert {each.name: each.times for each in watch.stages} == {"model: read": 2, REST: 1}
+    assert (watch.shown, watch.written) == ({"read": 1}, {"read": 1})
 
 
 def test_a_stage_counts_without_the_stages_in_it() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.runs.run import Run
     from goalmem_cli.lab.evaluation.summaries.agreeing import Compared, Marks
     from goalmem_cli.lab.render.report import SplitTable
+    from goalmem_cli.prompts import PromptBook
+    from goalmem_cli.wiring import LoadedModel
 
 _NO_JUDGE = "`goalmem eval score RUN --judge MODEL` has one mark the answers"
 
@@ -169,6 +171,15 @@ def jury_of(model: str | None, style: Literal["standard", "strict"], passes: int
     return None
 
 
+@contextmanager
+def _asking(made: Invocation, jury: Jury, *steps: str) -> Iterator[tuple[LoadedModel, PromptBook]]:
+    """Yield the jury's model and the prompts of the steps; the model is closed afterwards."""
+    from goalmem_cli.wiring import open_prompts
+
+    with closing(made.factories.model(replace(made.settings, model=jury.model, adapter=None))) as loaded:
+        yield loaded, open_prompts(made.settings.prompts, loaded.profile, steps)
+
+
 def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> None:
     """Let the judge sort the runs' questions by what they need to know about time; ask about each question once.
 
@@ -181,7 +192,6 @@ def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> Non
     from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
     from goalmem_cli.lab.evaluation.runs.run import Sorted
     from goalmem_cli.lab.evaluation.runs.sorting import STEP, sort_questions
-    from goalmem_cli.wiring import open_prompts
 
     if jury is None:
         raise UsageError("--temporal needs a model that sorts the questions", "name it with --judge")
@@ -199,10 +209,7 @@ def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> Non
 
         for each in known.values():
             keep(each)
-        loaded = stack.enter_context(
-            closing(made.factories.model(replace(made.settings, model=jury.model, adapter=None)))
-        )
-        prompts = open_prompts(made.settings.prompts, loaded.profile, (STEP,))
+        loaded, prompts = stack.enter_context(_asking(made, jury, STEP))
         with made.screen.working() as reach:
             failed = sort_questions(
                 list(ChainMap(*asked).values()), loaded.model, prompts, known, keep,
@@ -210,6 +217,27 @@ def sort_runs(made: Invocation, paths: Sequence[Path], jury: Jury | None) -> Non
             )  # fmt: skip
     if failed:
         made.screen.warn(f"{failed} questions were not sorted, as no reply was usable; the same command asks again")
+
+
+def sort_labels_of(made: Invocation, path: Path, jury: Jury) -> None:
+    """Let the judge sort the faults of the labels that were chosen for a run's wrongly answered questions.
+
+    Raises:
+        As `sort_runs`.
+    """
+    from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
+    from goalmem_cli.lab.evaluation.runs.sorting import FAULTS_STEP, sort_labels
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(closing(RunFolder.going_on(path)))
+        loaded, prompts = stack.enter_context(_asking(made, jury, FAULTS_STEP))
+        with made.screen.working() as reach:
+            failed = sort_labels(
+                read_run(path), loaded.model, prompts, folder.append,
+                lambda number, of: reach(f"labels sorted: {number} of {of}", number, of), loaded.at_once,
+            )  # fmt: skip
+    if failed:
+        made.screen.warn(f"{failed} choices of labels were not sorted; the same command asks again")
 
 
 def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
@@ -226,25 +254,18 @@ def judge_run(made: Invocation, path: Path, jury: Jury | None) -> None:
     from goalmem_cli.lab.evaluation.runs import judge as judges
     from goalmem_cli.lab.evaluation.runs.folder import RunFolder, read_run
     from goalmem_cli.lab.evaluation.runs.run import Verdict
-    from goalmem_cli.wiring import open_prompts
 
-    folder = RunFolder.going_on(path)
-    loaded = None
-    try:
+    with ExitStack() as stack:
+        folder = stack.enter_context(closing(RunFolder.going_on(path)))
         run = read_run(path)
-        loaded = made.factories.model(replace(made.settings, model=jury.model, adapter=None))
         steps = judges.steps_of(run.manifest.format, jury.style)
-        prompts = open_prompts(made.settings.prompts, loaded.profile, steps)
+        loaded, prompts = stack.enter_context(_asking(made, jury, *steps))
         judge = judges.Judge(loaded.model, prompts, loaded.name, jury.style, run.manifest.format, loaded.digest)
         with made.screen.working() as reach:
             done = judges.judge_run(
                 run, judge, jury.passes, folder.keys(Verdict), folder.append,
                 lambda name, number, of: reach(f"{name}: {number} of {of}", number, of), loaded.at_once,
             )  # fmt: skip
-    finally:
-        if loaded is not None:
-            loaded.close()
-        folder.close()
     made.screen.note(
         f"judged by {judge.name}: {done.asked} asked, {done.unreadable} unreadable, {done.refused} refused and so "
         f"settled, {done.known} known before, {done.unjudged} not for a judge; "

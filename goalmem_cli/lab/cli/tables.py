@@ -15,7 +15,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, temporary
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_runs
+from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_labels_of, sort_runs
 from goalmem_cli.lab.cli.measuring import Measuring
 from goalmem_cli.lab.cli.report import Form, print_report
 from goalmem_cli.lab.cli.wanted import Judge, Typed, one_of
@@ -101,7 +101,7 @@ def lines_of(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Pat
     lines = ["", f"{told['paper']}, table {told['table']}: {told['what']}"]
     lines += [f"    {command['command']}" for command in told["commands"]]
     needs = [f"{name}: {', '.join(told[name])}" for name in ("questions", "models") if told[name]]
-    lines += [*needs, *([f"tokens: {told['tokens']}"] if told["tokens"] else [])]
+    lines += [*needs, *(f"{name}: {told[name]}" for name in ("hours", "tokens") if told[name])]
     if files is not None:
         lacking = dict.fromkeys(command["needs"] for command in told["commands"] if command["needs"])
         lines += [f"not here: {name}" for name in lacking]
@@ -128,7 +128,8 @@ def _entry(each: Reproduced, usual: Mapping[str, str], files: Mapping[str, Path]
     return {
         "paper": told.paper, "table": told.table, "what": told.what, "missing": told.missing,
         "commands": [*made, *({"command": words, "needs": ""} for words in told.commands)],
-        "questions": each.questions, "models": each.models, "tokens": each.told.tokens if made else "",
+        "questions": each.questions, "models": each.models,
+        **{name: getattr(each.told, name) if made else "" for name in ("hours", "tokens")},
         "lacking": each.lacking, "besides": told.besides,
         "differs": (*told.differs, *(each.told.differs if made else ())),
     }  # fmt: skip
@@ -168,8 +169,11 @@ def _run(
             screen.note(f"table {each.listed.table}: {_written(command, str(files[command.benchmark]))}")
             path = out / f"table-{each.listed.table}-{place}"
             made = _measure(context, command, files[command.benchmark], path, typed)
-            if each.is_sorted and (jury := jury_of(typed["judge"], "standard", 1)):
+            jury = jury_of(typed["judge"], "standard", 1)
+            if each.is_sorted and jury:
                 sort_runs(made, [path], jury)
+            if each.has_faults and jury:
+                sort_labels_of(made, path, jury)
             paths.append(path)
     if not paths:
         raise UsageError("none of the tables' data is here", "name it with --data BENCHMARK=FILE")
@@ -181,11 +185,11 @@ def _run(
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
     """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
     told = command.settings
-    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens")
+    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens", "certainty")
     flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
     flags |= {"k": int(told["budget"])} if "budget" in told else {}
     flags |= {name: told[name] for name in ("scope", "planning") if name in told}
-    flags |= {name: False for name in ("sift", "lean") if told.get(name) == "off"}
+    flags |= {name: False for name in ("sift", "lean", "strict") if told.get(name) == "off"}
     categories = command.options.removeprefix("--categories").strip() or None
     asked = Typed(
         [file],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
-from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, measure
 from goalmem_cli.lab.evaluation.summaries.pairing import ablations, kind_of
@@ -330,7 +330,7 @@ def _recall(members: Sequence[Member]) -> Iterator[Figures]:
 
 
 def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
-    """Yield the table of how labels chosen for questions fit the labels of the evidence (STITCH, Table 6)."""
+    """Yield the tables of how labels chosen for questions fit the evidence's, and of their faults (STITCH, D)."""
     rows = [
         (key, tuple(f"{spread.mean:.2f} ± {spread.deviation:.2f}" for spread in row.labels.values()))
         for key, (_, row) in zip(names_of(members), members, strict=True) if row.labels
@@ -339,6 +339,9 @@ def _chosen_labels(members: Sequence[Member]) -> Iterator[Figures]:
         "mean and standard deviation over conversations; shares of questions, or of the evidence or the labels chosen"
     )
     yield _table("Labels chosen for questions", members, tuple(DIAGNOSTICS.values()), rows, note)
+    columns = {called: [row.faults.get(name) for _, row in members] for name, called in FAULTS.items()}
+    note = "share of the choices judged: the labels of a kind for a wrongly answered question"
+    yield _intervals("Faults of the labels chosen", members, columns, share, note)
 
 
 def _usage(members: Sequence[Member]) -> Iterator[Figures]:

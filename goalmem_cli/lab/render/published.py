@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS
 from goalmem_cli.lab.evaluation.summaries.made import Cell, Made, Values, values_of
 from goalmem_cli.lab.evaluation.summaries.published import COST, QUALITY, REFUSAL, Column, Reported
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
@@ -146,7 +146,7 @@ def _head(column: Column, names: Mapping[str, str]) -> str:
     last = column.category.rpartition(": ")[2]
     kind = column.category if last in ("yes", "no") else last
     part = ", ".join(filter(None, (names.get(column.category, kind), column.subset)))
-    called = DIAGNOSTICS.get(column.metric, _called(column.metric))
+    called = {**DIAGNOSTICS, **FAULTS}.get(column.metric, _called(column.metric))
     return f"{called}\n{part}" if part else called
 
 
@@ -159,7 +159,7 @@ def _written(metric: str, value: float | None) -> str:
     """Return a figure as text, with the decimals and the unit that suit its metric."""
     if value is None:
         return ""
-    if metric in QUALITY or metric in DIAGNOSTICS or metric.startswith("refusal_"):
+    if metric in QUALITY or metric in (*DIAGNOSTICS, *FAULTS) or metric.startswith("refusal_"):
         return f"{value:.3f}"
     if metric == "memory":
         return f"{value / 1e9:.1f} GB"

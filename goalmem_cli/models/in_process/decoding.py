@@ -158,12 +158,16 @@ LEAST_ROWS = 64
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """One request in progress; the first `fixed` tokens of its prompt are the same in every prompt of its step."""
+    """One request in progress; the first `fixed` tokens of its prompt are the same in every prompt of its step.
+
+    `shown` is the number of tokens of the request's `growing` and `tail`.
+    """
 
     request: Request
     prompt: Tokens
     fixed: int
     limit: int
+    shown: int = 0
     sequence: int = -1
     cached: int = 0
     reply: list[int] = field(default_factory=list)
@@ -171,9 +175,9 @@ class Job:
     probabilities: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int) -> Job:
+    def of(cls, request: Request, prompt: Sequence[int], fixed: int, limit: int, shown: int = 0) -> Job:
         """Return the job of a request whose reply may have up to `limit` tokens."""
-        return cls(request, np.array(prompt, dtype=np.int32), fixed, limit)
+        return cls(request, np.array(prompt, dtype=np.int32), fixed, limit, shown)
 
 
 class Decoder:
@@ -310,6 +314,7 @@ class Decoder:
             job.is_complete,
             told[0] if told else None,
             math.prod(told) if told else None,
+            job.shown,
         )
 
 

@@ -172,7 +172,8 @@ class LlamaModel:
                 f"the prompt of step {request.step} has {len(prompt)} tokens, the model's context holds {self.context}",
                 "show the model fewer facts (--budget), or give it a longer context (--context)",
             )
-        return Job.of(request, prompt, fixed, min(request.max_tokens, room))
+        shown = self.count_tokens(request.growing + request.tail)
+        return Job.of(request, prompt, fixed, min(request.max_tokens, room), shown)
 
 
 def _setup(path: Path, lora: Adapter | None) -> dict[str, object]:

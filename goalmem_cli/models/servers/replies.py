@@ -156,8 +156,17 @@ def completion_from(reply: object, request: Request, form: Form) -> Completion |
     cached = _count(details.get("cached_tokens")) or _count(_mapping(body.get("timings")).get("cache_n"))
     return Completion(
         encodable(text), prompt, min(cached, prompt), _count(usage.get("completion_tokens")),
-        is_complete=choices[0].get("finish_reason") != "length",
+        is_complete=choices[0].get("finish_reason") != "length", shown_tokens=_shown(request, form, prompt),
     )  # fmt: skip
+
+
+def _shown(request: Request, form: Form, prompt: int) -> int:
+    """Return an estimate of the prompt's tokens beside what its step always says: their share of its bytes."""
+    own = len((request.growing + request.tail).encode())
+    always = [request.system, *(part for each in request.examples for part in (each.input, each.output))]
+    if form is Form.PLAIN and isinstance(request.shape, JsonShape):
+        always.append(json.dumps(request.shape.schema, ensure_ascii=False))
+    return round(prompt * own / max(1, own + sum(len(text.encode()) for text in always)))
 
 
 def _strict_json(text: str) -> str:

@@ -19,12 +19,17 @@ def page() -> str:
     papers, (titles, _) = listed(), read_tables()
     parts = [PAGE.read_text("utf-8").partition("\n## ")[0]]  # what stands before the first paper is written by hand
     for paper, told in papers.papers.items():
-        parts += [f"## {titles[paper].title}\n", f"Tokens: {told.tokens}. In all tables these differ:\n"]
+        parts += [
+            f"## {titles[paper].title}\n",
+            f"Hours: {told.hours}. Tokens: {told.tokens}. In all tables these differ:\n",
+        ]
         parts += ["\n".join(f"- {text}" for text in told.differs) + "\n"]
         cannot, items, made = list[str](), list[str](), dict[int, list[str]]()
         for each in reproduced(paper):
             name, *lines = [line for line in lines_of(each, papers.data) if line]
-            own = [line for line in lines if not line.startswith(("tokens:", "models:", *shared(told.differs)))]
+            own = [
+                line for line in lines if not line.startswith(("hours:", "tokens:", "models:", *shared(told.differs)))
+            ]
             said = "; ".join(line for line in own if not line.startswith("    "))
             commands = [line for line in own if line.startswith("    ")]
             called = f"Table {name.partition(', table ')[2]}"

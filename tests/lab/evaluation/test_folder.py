@@ -24,8 +24,9 @@ from tests.reasoners.scripting import MOMENT
 
 PLACED = choose(CASES)
 ANSWERED = Answered(
-    "tea-01/1", "echo", "hybrid", Echo().answer(Question("What did Ana order? [é\u2028\ud800]", MOMENT))
-)
+    "tea-01/1", "echo", "hybrid", Echo().answer(Question("What did Ana order? [é\u2028\ud800]", MOMENT)),
+    {"read": 90}, {"read": 7},
+)  # fmt: skip
 RETRIEVED = Retrieved("tea-01/1", "hybrid", "question", ("What?",), (("D1:1",), ("tea-02 D1:1",)))
 VERDICT = Verdict("tea-01/1", "echo", "hybrid", "judge", "strict", 1, None, "it is no JSON")
 
@@ -48,6 +49,7 @@ def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
     assert run.retrieved == (RETRIEVED,)
     assert run.verdicts == (VERDICT,)
     assert run.answered[0].trace.question == "What did Ana order? [é\u2028?]"
+    assert (run.answered[0].shown, run.answered[0].written) == ({"read": 90}, {"read": 7})
     assert run.answered[0].trace.actions == ANSWERED.trace.actions
 
 

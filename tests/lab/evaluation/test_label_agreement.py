@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, label_agreement
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS, label_agreement
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import LoadedModel
 from tests.backbones.replies import AnyReply
 from tests.invoking import Goalmem, seeing
 from tests.lab.cli.test_eval import MOMOCO
+from tests.lab.evaluation.gold_tables import small
 
 LABELS = {"t1": ["a", "b"], "t2": ["a", "c"], "t3": ["a", "b", "c"], "t4": ["d"]}
 
@@ -60,3 +62,36 @@ def test_a_run_keeps_the_chosen_labels_and_reports_the_diagnostics(goalmem: Goal
     asked = [request for request in model.seen if request.step == "stitch_choose"]
     assert len(asked) <= 3 * len(own)  # one of each kind of label
     assert "Labels chosen for questions" in goalmem("report", str(tmp_path / "run")).out
+
+
+def test_labels_of_wrong_answers_are_judged_by_the_question_alone(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Each kind of label once, and never again; the table has the shares of all choices judged (STITCH, Table 3)."""
+    fault, reply = '{"faults": ["not_inducible"]}', AnyReply(3)
+    model = ScriptedModel(lambda request: fault if request.step == "label_faults" else reply(request))
+    factories = seeing(lambda _: LoadedModel(model, "scripted", "full", 16384, digest="d1"))
+    data = f"came={small(tmp_path)['came']}"
+    words = ("eval", "tables", "stitch", "--table", "3", "--run", "--judge", "J", "--data", data)
+    done = goalmem(*words, "--out", str(tmp_path / "out"), "--json", factories=factories)
+    assert done.code == 0, done.err
+
+    def kept(stage: str) -> list[dict[str, Any]]:
+        file = tmp_path / "out" / "table-3-1" / f"{stage}.jsonl"
+        return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+    faulted, marks = kept("faulted"), {each["case"]: each for each in kept("verdicts")}
+    chosen = {each["case"]: {label.partition(": ")[0] for label in each["chosen"]} for each in kept("retrieved")}
+    wrong = [
+        name for name, each in marks.items() if each["score"] != 1 and not (each["score"] is None and each["is_right"])
+    ]
+    assert sorted((each["case"], each["kind"]) for each in faulted) == sorted((n, k) for n in wrong for k in chosen[n])
+    assert 0 < len(wrong) < len(marks) and faulted
+    (part,) = json.loads(done.out)["tables"]
+    ((_, _, cells),) = part["rows"]
+    assert [cell["measured"] for cell in cells] == [float(name == "not_inducible") for name in FAULTS]
+    asked = [request for request in model.seen if request.step == "label_faults"]
+    assert all(f"kind {each['kind']}:" in "".join(r.growing for r in asked) for each in faulted)
+    assert not any("bought cup" in request.growing + request.tail for request in asked)
+    seen = len(model.seen)
+    assert goalmem(*words, "--out", str(tmp_path / "out"), factories=factories).code == 0
+    assert not any(request.step == "label_faults" for request in model.seen[seen:])
+    assert "Faults of the labels chosen" in goalmem("report", str(tmp_path / "out" / "table-3-1")).out

@@ -56,7 +56,7 @@ def is_in_order(wanted: list[float], line: str) -> bool:
     return all(any(number == one for one in left) for number in wanted)
 
 
-TURNED = {("remem", 2), ("remem", 17), ("remem", 18), ("remem", 22), ("stitch", 4), ("stitch", 6)}
+TURNED = {("remem", 2), ("remem", 17), ("remem", 18), ("remem", 22), ("stitch", 3), ("stitch", 4), ("stitch", 6)}
 """The tables whose rows are columns here, or the other way round."""
 
 
@@ -228,7 +228,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     names = {name for one in told.values() for name in one.settings}
     assert names <= {
         "scope", "budget", "fact_tokens", "sift", "lean", "checks", "planning", "max_breadth", "max_depth", "max_steps",
-        "goal-mem.background",
+        "goal-mem.background", "certainty", "strict",
         *(f"{each}.{slot.name}" for each, entry in STRUCTURED.items() for slot in fields(entry.settings)),
     }  # fmt: skip
     usual = {
@@ -245,7 +245,17 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     for key, wanted in unlike.items():
         assert wanted in told[key].differing(usual), key
         assert told[key].differing(told[key].settings) == ()
-    assert told["GOAL-MEM, Table 3", "locomo", "RAG (BM25) with ReAct"].metric in ("seconds", "other_tokens")
+        assert told[key].differing({**told[key].settings, "certainty": "0 of an answer"}) == ()
+        kept = told[key].differing({**told[key].settings, "certainty": "45 of an answer"})
+        assert kept == ("certainty is 45 here and 0 there",)
+    ours = told["GOAL-MEM, Table 1", "locomo", "Mem0 with GOAL-MEM"]
+    for strict, profile, is_off in (("None", "full", True), ("False", "compact", True), ("True", "full", False)):
+        run = {**ours.settings, "strict": strict, "profile": profile}
+        assert ours.differing(run) == (() if is_off else ("strict is on here and off there",))
+    assert "strict is on here and off there" in ours.differing(
+        {**ours.settings, "strict": "None", "profile": "compact"}
+    )
+    assert told["GOAL-MEM, Table 3", "locomo", "RAG (BM25) with ReAct"].metric in ("seconds", "search_tokens")
 
 
 def test_categories_go_by_the_run_s_names() -> None:

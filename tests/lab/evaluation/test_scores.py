@@ -10,8 +10,8 @@ import pytest
 
 from goalmem_cli.config import Settings
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
-from goalmem_cli.lab.evaluation.runs.run import Verdict
-from goalmem_cli.lab.evaluation.summaries.scores import has_ranks, over_all, score
+from goalmem_cli.lab.evaluation.runs.run import Answered, Verdict
+from goalmem_cli.lab.evaluation.summaries.scores import has_ranks, over_all, score, tokens_of
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
@@ -37,6 +37,20 @@ FORWARD = Trace(
     stopped=Stop.ONE_ROUND,
     usage=Usage(1, 900, 300, 12, 2.5),
 )
+
+
+def test_tokens_beside_fixed_prompts_by_hand() -> None:
+    """All that prompts show, and what is read and written before the answer: nothing if the memory is read once."""
+    paper = Answered("q1", "goal-mem", "bm25", FORWARD, {"unify": 800, "answer": 90}, {"unify": 60, "answer": 9})
+    once = Answered("q1", "direct", "bm25", FORWARD, {"read": 850}, {"read": 12})
+    assert tokens_of(paper) == {"shown_tokens": 890.0, "search_tokens": 860.0}
+    assert tokens_of(once) == {"shown_tokens": 850.0, "search_tokens": 0.0}
+    unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {})
+    assert tokens_of(unasked) == {"shown_tokens": 0.0, "search_tokens": 0.0}
+    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {}  # a run made before they were counted
+    assert (
+        tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {}
+    )  # a server without usage
 
 
 def facts(*labels: str, conversation: str = "momoco-01") -> dict[str, Fact]:

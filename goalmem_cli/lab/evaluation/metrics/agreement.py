@@ -26,6 +26,12 @@ DIAGNOSTICS: Mapping[str, str] = {
 Q_GT_FULL, questions whose evidence other turns outdo, and Q_ZERO.
 """
 
+FAULTS: Mapping[str, str] = {
+    "not_inducible": "labels not inducible",
+    "wrong_granularity": "labels of wrong granularity",
+}
+"""The faults of labels that were chosen for wrongly answered questions, and how tables call them (STITCH, Table 3)."""
+
 
 def label_agreement(
     chosen: Collection[str], labels: Mapping[Place, Collection[str]], evidence: Collection[Place]

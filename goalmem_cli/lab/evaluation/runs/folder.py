@@ -22,6 +22,7 @@ from goalmem_cli.lab.evaluation.runs.run import (
     FACT_TOKENS,
     Answered,
     Built,
+    Faulted,
     Grown,
     Manifest,
     Placed,
@@ -43,6 +44,7 @@ STAGES: dict[type, tuple[str, tuple[str, ...]]] = {
     Built: ("built", ("backbone", "conversation", "part")),
     Grown: ("grown", ("backbone",)),
     Sorted: ("sorted", ("case",)),
+    Faulted: ("faulted", ("case", "backbone", "kind")),
 }
 """The name of each stage, and the fields that identify a result within it."""
 _BEGUN = {LOCK, CASES, f".{CASES}.part", f".{MANIFEST}.part"}  # files that exist before the manifest
@@ -51,7 +53,7 @@ _ADDABLE = ("reasoners", "backbones")
 _FACT_TOKENS_BEFORE = {"full": "3000", "compact": "900"}  # before it was a setting
 _NO_MATTER = ("sources", "repairs")  # the digest covers the files' content
 
-Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown | Sorted
+Result: TypeAlias = Retrieved | Answered | Verdict | Built | Grown | Sorted | Faulted
 Key: TypeAlias = tuple[object, ...]
 T = TypeVar("T")
 
@@ -196,6 +198,7 @@ def read_run(path: Path) -> Run:
         tuple(_results(path, Verdict)),
         tuple({key_of(built): built for built in _results(path, Built)}.values()),
         grown=tuple({key_of(grown): grown for grown in _results(path, Grown)}.values()),
+        faulted=tuple(_results(path, Faulted)),
     )
 
 

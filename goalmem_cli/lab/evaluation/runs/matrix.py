@@ -59,6 +59,7 @@ def merge(runs: Sequence[Run]) -> Run:
         tuple(sorted((result for run in runs for result in run.verdicts), key=order)),
         tuple({key_of(built): built for run in runs for built in run.built}.values()),  # every shard indexes everything
         grown=tuple({each.backbone: each for run in runs for each in run.grown}.values()),
+        faulted=tuple(each for run in runs for each in run.faulted),
     )
 
 

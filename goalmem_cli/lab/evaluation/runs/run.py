@@ -79,12 +79,18 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer of one reasoner over one backbone to one case."""
+    """The answer of one reasoner over one backbone to one case.
+
+    `shown` and `written` are the tokens of its model calls by step: those of the prompts beside their fixed text, and
+    those of the replies; None in older runs.
+    """
 
     case: str
     reasoner: str
     backbone: str
     trace: Trace
+    shown: Mapping[str, int] | None = None
+    written: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +159,16 @@ class Sorted:
 
 
 @dataclass(frozen=True, slots=True)
+class Faulted:
+    """The faults that a model finds in the labels of a kind that a backbone chose for a wrongly answered question."""
+
+    case: str
+    backbone: str
+    kind: str
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A complete run in memory. `absent` are the (reasoner, backbone) pairs that are not measured.
 
@@ -168,3 +184,4 @@ class Run:
     absent: frozenset[tuple[str, str]] = frozenset()
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
     grown: tuple[Grown, ...] = ()
+    faulted: tuple[Faulted, ...] = ()

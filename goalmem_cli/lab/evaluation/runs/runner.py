@@ -21,6 +21,7 @@ from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Backbone, Reasoner
 from goalmem_cli.records import Conversation, Hit, Query, Question
+from goalmem_cli.stages import watching
 from goalmem_cli.store.units import retrievable, units_from_turns
 from goalmem_cli.trace import Status, Trace
 
@@ -257,12 +258,14 @@ def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answe
     """Return the answer to a case; a prompt that is too long gives a failed trace."""
     question = memory.question(case)
     try:
-        trace = reasoner.answer(question)
+        with watching() as watch:
+            trace = reasoner.answer(question)
     except ContextOverflow as error:
-        trace = Trace(
+        failed = Trace(
             Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
         )
-    return Answered(case.id, row.reasoner, row.backbone, trace)
+        return Answered(case.id, row.reasoner, row.backbone, failed, {})
+    return Answered(case.id, row.reasoner, row.backbone, trace, dict(watch.shown), dict(watch.written))
 
 
 def _queries(

@@ -1,19 +1,22 @@
-"""Let a model sort a run's questions by what they need to know about time (REMem, Appendix C.7)."""
+"""Let a model sort a run's questions by time (REMem, C.7), and the labels chosen for them by faults (STITCH, D.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.runs.judge import quotable
-from goalmem_cli.lab.evaluation.runs.run import Sorted
+from goalmem_cli.lab.evaluation.runs.run import Faulted, Run, Sorted
 from goalmem_cli.model_replies import ask_each, read_fields
 from goalmem_cli.ports import LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
 
-STEP = "temporal_kind"
+STEP, FAULTS_STEP = "temporal_kind", "label_faults"
+Progress = Callable[[int, int], None]
+T = TypeVar("T", Sorted, Faulted)
 
 
 def sort_questions(
@@ -22,7 +25,7 @@ def sort_questions(
     prompts: PromptBook,
     have: Collection[str],
     append: Callable[[Sorted], None],
-    progress: Callable[[int, int], None] = lambda *_: None,
+    progress: Progress = lambda *_: None,
     at_once: int = 1,
 ) -> int:
     """Sort the questions that are not sorted yet, and return how many got no usable reply; these are asked again.
@@ -32,28 +35,87 @@ def sort_questions(
     Raises:
         ModelError: the model cannot be used.
     """
-    prompt, failed = prompts[STEP], 0
-    left = [case for case in cases if case.id not in have]
+    prompt = prompts[STEP]
+    left = [
+        (partial(_request, prompt, {"question": quotable(case.question)}), partial(_sorted, prompt, case.id))
+        for case in cases
+        if case.id not in have
+    ]
+    return _ask(model, left, append, progress, at_once)
+
+
+def sort_labels(
+    run: Run,
+    model: LanguageModel,
+    prompts: PromptBook,
+    append: Callable[[Faulted], None],
+    progress: Progress = lambda *_: None,
+    at_once: int = 1,
+) -> int:
+    """Sort the labels that were chosen for wrongly answered questions, one kind of label at a time (STITCH, D.2).
+
+    The model sees the question and the labels alone. What is sorted already is left out. Return how many got no usable
+    reply.
+
+    Raises:
+        ModelError: the model cannot be used.
+    """
+    prompt = prompts[FAULTS_STEP]
+    known = {(each.case, each.backbone, each.kind) for each in run.faulted}
+    left = [
+        (
+            partial(_request, prompt, {"question": quotable(case.question), "kind": key[2], "labels": labels}),
+            partial(_faulted, prompt, key),
+        )
+        for case, key, labels in _chosen(run)
+        if key not in known
+    ]
+    return _ask(model, left, append, progress, at_once)
+
+
+def _chosen(run: Run) -> Iterator[tuple[Case, tuple[str, str, str], list[str]]]:
+    """Yield each wrongly answered question with (case, backbone, kind of label), and its labels of that kind."""
+    cases = {placed.case.id: placed.case for placed in run.cases}
+    wrong = {(each.case, each.backbone) for each in run.verdicts if each.mark is not None and each.mark < 1}
+    for each in run.retrieved:
+        kinds: dict[str, list[str]] = {}
+        for label in each.chosen if (each.case, each.backbone) in wrong else ():
+            kind, _, name = label.partition(": ")
+            kinds.setdefault(kind, []).append(quotable(name))
+        for kind, labels in kinds.items():
+            yield cases[each.case], (each.case, each.backbone, kind), labels
+
+
+def _ask(
+    model: LanguageModel,
+    left: Sequence[tuple[Callable[[str], Request], Callable[[str], T]]],
+    append: Callable[[T], None],
+    progress: Progress,
+    at_once: int,
+) -> int:
+    """Ask for each request with its reading, append what is read, and return how many replies were not usable."""
+    failed = 0
     for begin in range(0, len(left), at_once):
-        batch = left[begin : begin + at_once]
-        replies = ask_each(model, [partial(_request, prompt, case) for case in batch], partial(_kind, prompt))
-        for case, reply in zip(batch, replies, strict=True):
+        builds, reads = zip(*left[begin : begin + at_once], strict=True)
+        for reply in ask_each(model, builds, list(reads)):
             if reply.value is None:
                 failed += 1
             else:
-                append(Sorted(case.id, reply.value))
-        progress(len(cases) - len(left) + begin + len(batch), len(cases))
+                append(reply.value)
+        progress(begin + len(builds), len(left))
     return failed
 
 
-def _request(prompt: Prompt, case: Case, problem: str) -> Request:
-    return prompt.request({"question": quotable(case.question), "problem": problem})
+def _request(prompt: Prompt, inputs: Mapping[str, object], problem: str) -> Request:
+    return prompt.request({**inputs, "problem": problem})
 
 
-def _kind(prompt: Prompt, text: str) -> str:
-    """Return the kind in a reply.
+def _sorted(prompt: Prompt, case: str, text: str) -> Sorted:
+    """Return the kind in a reply; raises ReplyUnusable if it has none."""
+    return Sorted(case, one_of(read_fields(text, prompt.request(dict.fromkeys(prompt.variables, ""))), "kind"))
 
-    Raises:
-        ReplyUnusable: it has none.
-    """
-    return one_of(read_fields(text, prompt.request(dict.fromkeys(prompt.variables, ""))), "kind")
+
+def _faulted(prompt: Prompt, key: tuple[str, str, str], text: str) -> Faulted:
+    """Return the faults in a reply, perhaps none; raises ReplyUnusable if it cannot be read."""
+    fields = read_fields(text, prompt.request(dict.fromkeys(prompt.variables, "")))
+    return Faulted(*key, tuple(dict.fromkeys(fields.get("faults", ()))))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from goalmem_cli.lab.evaluation.metrics.agreement import FAULTS
 from goalmem_cli.lab.evaluation.summaries.parts import PARTS
 from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, SIZES, Column, Line, Table, read_tables, unlike
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
@@ -103,6 +104,8 @@ def values_of(summary: Summary, row: Row) -> Values:
             found["questions", f"{title}: {part}"] = each.n
     labelled = (each.labels for each in summary.rows if each.backbone == row.backbone)
     found |= {(name, ""): spread.mean for labels in labelled for name, spread in labels.items()}
+    found |= {(name, ""): share.mean for each in summary.rows if each.backbone == row.backbone
+              for name, share in each.faults.items()}  # fmt: skip
     return found | {(name, ""): value for name, value in _sizes(summary, row)}
 
 
@@ -191,12 +194,12 @@ def _why(column: Column, row: Row) -> str:
     """Return why a measured row lacks the column's figure."""
     if (title := column.category.partition(": ")[0]) in PARTS and title not in row.by_part:
         return "its questions are not sorted (--judge)"
+    if column.metric in FAULTS:
+        return "no answer of the run is judged wrong (--judge)"
     if column.category and column.category not in row.by_category:
         return "no such question in the run"
     if column.metric in ("judge", "all_judge") and not row.judged:
         return "the run has no judge (--judge)"
     if column.metric in OVER_ALL:
         return "no question of the run is unanswerable"
-    if column.metric == "other_tokens":
-        return "goalmem's runs count the tokens of prompts and of memory too"
     return f"the run has no {column.metric}"

@@ -11,7 +11,7 @@ import yaml
 from goalmem_cli.errors import InputError
 from goalmem_cli.json_records import rebuild
 from goalmem_cli.lab.evaluation.datasets.loading import LAYOUTS
-from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS
+from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
@@ -21,17 +21,14 @@ REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
     "tokens",
-    "other_tokens",
+    "search_tokens",
     "prompt_tokens",
     "completion_tokens",
     "index_tokens",
     "index_prompt_tokens",
     "index_completion_tokens",
 )
-"""Cost metrics that papers report, per question.
-
-`other_tokens` excludes fixed prompts and the memory's own tokens; GOAL-MEM reports it and goalmem's runs do not.
-"""
+"""Cost metrics that papers report, per question."""
 
 SIZES = (
     "questions", "messages", "context tokens", "graphs", "index seconds", "memory",
@@ -156,8 +153,10 @@ def unlike(needed: Mapping[str, str], pair: Sequence[str | None], told: Mapping[
 
     Own settings of the row's backbone and reasoner that the run has and the row does not name count as differences too.
     """
-    small = {"sift": "off", "lean": "off"} if told.get("profile") == "compact" else {}  # its prompts have neither
-    here = {**_ON, **told, **small}
+    is_small = told.get("profile") == "compact"
+    is_strict = told.get("strict") == "True" or (is_small and told.get("strict") != "False")
+    here = {**_ON, **told, **({"sift": "off", "lean": "off"} if is_small else {})}  # its prompts have neither
+    here |= {"certainty": told.get("certainty", "0").partition(" ")[0], "strict": "on" if is_strict else "off"}
     if steps := here.pop(f"{pair[1]}.max_steps", ""):
         here["max_steps"] = steps
     own = [name for name in here if "." in name and name.rpartition(".")[0] in pair]
@@ -219,7 +218,7 @@ def _check(table: Table, papers: Mapping[str, Paper]) -> None:
     if table.benchmark not in LAYOUTS:
         raise ValueError(f"no benchmark is called {table.benchmark!r}")
     for column in table.columns:
-        if column.metric not in (*QUALITY, *REFUSAL, *COST, *SIZES, *DIAGNOSTICS):
+        if column.metric not in (*QUALITY, *REFUSAL, *COST, *SIZES, *DIAGNOSTICS, *FAULTS):
             raise ValueError(f"no metric is called {column.metric!r}")
         if column.unit not in _UNITS or column.over < 1:
             raise ValueError(f"{column.metric} is given in {column.unit!r} over {column.over}")

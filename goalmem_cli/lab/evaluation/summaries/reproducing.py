@@ -12,19 +12,22 @@ from pathlib import Path
 import yaml
 
 from goalmem_cli.json_records import rebuild
+from goalmem_cli.lab.evaluation.metrics.agreement import FAULTS
 from goalmem_cli.lab.evaluation.summaries.published import Line, Table, read_tables
 
 FILE = Path(__file__).with_name("tables.yaml")
 _STEPS = frozenset({"react", "remem", "remem-tiser", "graphrag-global"})
 _ONLY = {
-    **dict.fromkeys(("planning", "max_breadth", "max_depth", "checks"), frozenset({"goal-mem"})), "max_steps": _STEPS,
+    **dict.fromkeys(("planning", "max_breadth", "max_depth", "checks", "strict"), frozenset({"goal-mem"})),
+    "max_steps": _STEPS,
 }  # fmt: skip
 """The reasoners that a setting concerns; the others are the same with any value."""
 _FLAGS = {
     "scope": "--scope", "budget": "-k", "fact_tokens": "--fact-tokens", "planning": "--planning",
     "max_breadth": "--max-breadth", "max_depth": "--max-depth", "max_steps": "--max-steps",
+    "certainty": "--certainty",
 }  # fmt: skip
-_OFF = {"sift": "--no-sift", "lean": "--no-lean"}
+_OFF = {"sift": "--no-sift", "lean": "--no-lean", "strict": "--no-strict"}
 
 Pair = tuple[str, str]
 """Backbone and reasoner."""
@@ -66,8 +69,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What holds for all tables of a paper: flags by benchmark, the tokens needed, and the remaining differences."""
+    """What holds for all tables of a paper: flags by benchmark, hours and tokens needed, and the other differences."""
 
+    hours: str
     tokens: str
     differs: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +107,7 @@ class Figure:
 class Reproduced:
     """A table, the commands that measure its rows, the paper's models, and the rows that goalmem lacks.
 
-    `is_sorted`: its columns need questions that a model has sorted.
+    `is_sorted`: its columns need questions that a model has sorted, `has_faults`: labels whose faults it has sorted.
     """
 
     listed: Listed
@@ -113,6 +117,7 @@ class Reproduced:
     questions: tuple[str, ...]
     lacking: tuple[str, ...]
     is_sorted: bool = False
+    has_faults: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,10 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
             lacking = dict.fromkeys(line.name for _, line in rows if not (line.backbone and line.reasoner))
             made = tuple(_commands(rows, told))
             is_sorted = any(column.category.startswith("temporal ") for one in own for column in one.columns)
-            found.append(Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking), is_sorted))
+            faults = any(column.metric in FAULTS for one in own for column in one.columns)
+            found.append(
+                Reproduced(each, told, made, tuple(models), tuple(questions), tuple(lacking), is_sorted, faults)
+            )
     return found
 
 

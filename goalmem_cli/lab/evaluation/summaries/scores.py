@@ -20,7 +20,7 @@ from goalmem_cli.lab.evaluation.metrics.overlap import (
 from goalmem_cli.lab.evaluation.metrics.plan_quality import final_plan, plan_quality
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
-from goalmem_cli.lab.evaluation.runs.run import Verdict
+from goalmem_cli.lab.evaluation.runs.run import Answered, Verdict
 from goalmem_cli.trace import Trace
 
 LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
@@ -28,6 +28,9 @@ LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 
 TOT, COMPLEX_TR, CAME = "tot", "complex-tr", "came"
 """The formats with their own scoring rules."""
+
+ANSWERING = frozenset({"read", "tiser", "own_prompt", "answer", "verdict", "graphrag_reduce"})
+"""The steps that only write the answer, after all searching."""
 
 OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
 """Scores over all questions: for unanswerable ones, a refusal is right; for others, it is wrong (REMem's tables)."""
@@ -88,6 +91,20 @@ def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
     Facts in older traces have no ranks, and with full prompts their numbers give the order in time instead.
     """
     return settings.get("profile") != "full" or all(fact.rank for fact in trace.facts.values())
+
+
+def tokens_of(answered: Answered) -> Scores:
+    """Return the tokens of an answer's calls without fixed prompts; empty if run or server did not count them.
+
+    - `shown_tokens`: the prompts' tokens beside what their steps always say: facts, summaries, question, subgoals.
+    - `search_tokens`: these and the replies' tokens, before the call that writes the answer (GOAL-MEM, Table 3, where
+      a memory that is read once has 0).
+    """
+    shown, written = answered.shown, answered.written
+    if shown is None or (answered.trace.usage.prompt_tokens and not any(shown.values())):
+        return {}
+    before = sum(shown[step] + written.get(step, 0) for step in shown if step not in ANSWERING)
+    return {"shown_tokens": float(sum(shown.values())), "search_tokens": float(before)}
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:

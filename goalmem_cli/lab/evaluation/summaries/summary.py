@@ -10,15 +10,16 @@ from statistics import fmean, pstdev
 
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
 from goalmem_cli.lab.evaluation.datasets.locomo import MEM0_CATEGORIES
+from goalmem_cli.lab.evaluation.metrics.agreement import FAULTS
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval, paired
 from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_reading
 from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
-from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Grown, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Faulted, Grown, Manifest, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of, mark
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
-from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score
+from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score, tokens_of
 from goalmem_cli.records import Usage
 from goalmem_cli.trace import Status, Trace
 
@@ -26,7 +27,7 @@ ANSWERS = (
     "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
     "set_accuracy", "answer_f1", "judge", "judge_precision", "refused",
 )  # fmt: skip
-USAGE = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds")
+USAGE = ("calls", "prompt_tokens", "shown_tokens", "cached_tokens", "completion_tokens", "search_tokens", "seconds")
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
 SUPPORT = ("stated", "derived", "inferred")
@@ -94,7 +95,8 @@ class Row:
     total cost of building the backbone, and `grown` its size afterwards. `unranked` answers give no `recall`, because
     the order of their facts is unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
     `errors` count the classes of wrong answers. `within` has for each of `LIMITS` the share of right answers if the
-    search had ended there. `labels` has the diagnostics of the labels chosen for questions.
+    search had ended there. `labels` has the diagnostics of the labels chosen for questions,
+    `faults` the shares of choices that a model found faulty.
     """
 
     reasoner: str
@@ -122,6 +124,7 @@ class Row:
     by_part: Mapping[str, Mapping[str, Part]] = field(default_factory=dict)
     grown: Grown | None = None
     labels: Mapping[str, Spread] = field(default_factory=dict)
+    faults: Mapping[str, Interval] = field(default_factory=dict)
     errors: Mapping[ErrorClass, int] = field(default_factory=dict)
     within: Mapping[str, Mapping[int, Interval]] = field(default_factory=dict)
 
@@ -267,6 +270,7 @@ def _scored(
     ranked = {answer.case: has_ranks(answer.trace, run.manifest.settings) for answer in answers}
     scores = {
         name: score(cases[name], run.manifest.format, answer.trace, by_case.get(name, ()), is_ranked=ranked[name])
+        | tokens_of(answer)
         for answer in answers
         if (name := answer.case) in cases
     }
@@ -355,6 +359,7 @@ def _retrieving_row(
         scores=scores,
         by_part=by_part(cases, scores),
         labels=_spreads(retrieved, cases),
+        faults=_faults([each for each in run.faulted if each.backbone == backbone and each.case in cases]),
     )
 
 
@@ -366,6 +371,11 @@ def _spreads(retrieved: Sequence[Retrieved], cases: Mapping[str, Case]) -> dict[
             values.setdefault(name, {}).setdefault(cases[each.case].conversation, []).append(value)
     means = {name: [fmean(members) for members in of.values()] for name, of in values.items()}
     return {name: Spread(fmean(own), pstdev(own), len(own)) for name, own in means.items()}
+
+
+def _faults(judged: Sequence[Faulted]) -> dict[str, Interval]:
+    """Return each fault's share of the choices judged (STITCH, Table 3)."""
+    return _intervals({name: [float(name in each.faults) for each in judged] for name in FAULTS}, FAULTS)
 
 
 def _within(

@@ -82,6 +82,7 @@ def _entry(summary: Summary, row: Row) -> dict[str, object]:
         "indexing": {name: getattr(row.indexing, name) for name in (*_TOKENS, "seconds")},
         **({} if row.grown is None else {"graph": {**plain(row.grown), "degrees": row.grown.counts.degrees}}),
         **({"labels": plain(row.labels)} if row.labels else {}),
+        **({"faults": _with_bounds(row.faults)} if row.faults else {}),
         "queries": row.queries or None,
         **{name: getattr(row, name) for name in ("without_queries", "unplanned", "unfinished", "failed", "unranked")},
         **_with_bounds({} if row.left_out is None else {"left_out": row.left_out}),
