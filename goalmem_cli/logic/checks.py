@@ -200,8 +200,11 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 
 _YOURS = re.compile(r"\byours?\b", re.IGNORECASE)
-_CALLED = re.compile(r"(?:^|[.!?]\s+)[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w")
-"""Somebody who is addressed by name: "Ana, your solo is on Friday"."""
+_CALLED = re.compile(
+    r"(?:^|[.!?]\s+)(?!(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Thanks|Great|Right|So|And|But|Maybe)\b)"
+    r"[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
+)
+"""Somebody who is addressed by name: "Ana, your solo is on Friday", not "Yes, your solo is on Friday"."""
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:
