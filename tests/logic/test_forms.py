@@ -109,6 +109,7 @@ class Told:
     text: str
     speaker: str = "Ana"
     said: datetime | None = SUNDAY
+    times: tuple[str, ...] = ()
     to: str = ""
     forwarded_by: str = ""
     quoted_by: str = ""
