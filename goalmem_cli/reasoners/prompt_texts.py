@@ -10,9 +10,9 @@ from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.languages.names import name_of
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
-from goalmem_cli.logic.forms import time_in, weekday_of
+from goalmem_cli.logic.forms import time_in, weekday_of, with_its_day
 from goalmem_cli.logic.people import with_owners
-from goalmem_cli.logic.questions import asks_for_weekday, speaks_of_asker
+from goalmem_cli.logic.questions import asks_for_weekday, asks_when, speaks_of_asker
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
@@ -135,6 +135,9 @@ class AsAsked:
 def _as_asked(answer: str, question: Question, cited: Sequence[Fact]) -> str:
     told = words_of(question.text)
     if told is None:
+        if asks_when(question.text):
+            answers = (with_its_day(answer, fact.text, fact.before[-1][1] if fact.before else "") for fact in cited)
+            answer = next((each for each in answers if each != answer), answer)
         named = with_owners(answer, cited, question.text, question.asker)
         return weekday_of(named) if asks_for_weekday(question.text) else named
     return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)
