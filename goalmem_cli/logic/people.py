@@ -77,6 +77,10 @@ _TO_ALL = re.compile(
     re.IGNORECASE,
 )
 """Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
+_GENERAL = re.compile(
+    r"\b(?:you|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
+)
+"""Words of a question about whoever it may be: "What do you need to enter?" """
 _OPENING_VERB = re.compile(r"\W*(?:please\s+)?\w+\s+", re.IGNORECASE)
 """What stands before "your" in "Wear your boots"."""
 _SHARED = _KIN | frozenset(
@@ -236,10 +240,12 @@ def _owner(found: re.Match[str], fact: Remembered, question: str) -> str:
     if found["whose"].casefold() != "your":
         is_own = found["whose"].casefold() == "my" or found["thing"].casefold() in _SHARED
         return speaker if is_own else ""
+    if _TO_ALL.search(question) or _GENERAL.search(question):
+        return ""
     if fact.to:
         return told_as_you(fact)
     start = max((end.end() for end in _SENTENCE.finditer(fact.text, 0, found.start())), default=0)
     is_asked = _OPENING_VERB.fullmatch(fact.text, start, found.start()) or is_request(
         fact.text.lower(), start, len(fact.text)
     )
-    return "" if is_asked or _TO_ALL.search(fact.text) or _TO_ALL.search(question) else told_as_you(fact)
+    return "" if is_asked or _TO_ALL.search(fact.text) else told_as_you(fact)

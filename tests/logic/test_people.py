@@ -174,6 +174,8 @@ def test_my_and_your_become_names(asker: str | None, answer: str, fact: str, nam
         ("Where is it?", "my garage", ["Ana: It is in the garage."]),
         ("Where is it?", "my garage", []),
         ("Wo ist es?", "my garage", ["Ana: It is in my garage."]),
+        ("What do visitors need?", "your passport", ["Ana > Ben: You just need your passport."]),
+        ("What do you need to enter?", "your passport", ["Ana > Ben: You just need your passport."]),
     ],
 )
 def test_other_words_stay(question: str, answer: str, facts: list[str]) -> None:
