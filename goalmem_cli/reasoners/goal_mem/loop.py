@@ -120,7 +120,9 @@ class AttemptRun:
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
             self._looked_beside |= set(state.incomplete)
             is_stopped = self._last is not None and self._last.status is Status.STOP
-            return self._told(self._pool.look(() if is_stopped else self._queries, beside))
+            queries = () if is_stopped else tuple(self._queries)
+            is_first = len(self._steps) == 1 and not (state.rejected or state.undecided or state.incomplete)
+            return self._told(self._pool.look(queries, beside, is_first=is_first))
         numbers = self._wanted_again(state)
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
