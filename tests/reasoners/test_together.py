@@ -117,6 +117,34 @@ def test_round_that_brings_nothing_new_asks_nothing() -> None:
     assert "IF (Alice) ordered (x:drink) at (Momoco:cafe) THEN" in model.seen[1].tail
 
 
+@pytest.mark.parametrize(
+    ("told", "first", "calls"),
+    [
+        ("Is the mill open?", {}, 1),
+        ("My cello teacher is strict.", {}, 2),
+        ("Is the mill open?", {"verdict": "suggested"}, 2),
+        ("Is the mill open?", {"verdict": "incomplete"}, 2),
+    ],
+)
+def test_second_search_without_likely_evidence_ends_the_question(told: str, first: dict[str, str], calls: int) -> None:
+    """Where nothing new is likely evidence no call is made, and no other plan; where a claim was refused one is."""
+    turns = chat("Ana: I do love music.", *(f"Ben: Is the shed {n} open?" for n in range(20)), f"Ben: {told}")
+    plays = plan("(Ana) plays (x:instrument)", "(Ana) plays (x:instrument)")
+    said = [claims(1, "love music", x="music", **first)] if first else []
+    trace, model = ask_together(
+        turns, "Which instrument does Ana play?",
+        proved(*said, plan=plays, status="look", open=[wants(1, "Ana takes lessons with the strict cello teacher in town")]),
+        proved(status="stop"),
+        limits=Limits(budget=2),
+    )  # fmt: skip
+
+    assert (trace.status, model.calls) == (Status.UNKNOWN, calls)
+    if calls == 1:
+        assert [(each.ending, [step.usage.calls for step in each.steps]) for each in trace.attempts] == [
+            (Ending.NOTHING_NEW, [1, 0])
+        ]
+
+
 def test_stop_ends_the_question() -> None:
     """Nothing more to look for ends the question, whatever breadth is left."""
     trace, model = ask_together(CAFE, WHICH, proved(plan=DRINK, open=[wants(1, "tea")], status="stop"))

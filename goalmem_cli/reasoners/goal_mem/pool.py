@@ -25,13 +25,15 @@ MOST_QUERIES = 8
 class Looked:
     """The outcome of one look into memory: its new queries, the new facts, and the new facts that each query found.
 
-    `skipped` counts the units that did not fit into the remaining tokens.
+    `skipped` counts the units that did not fit into the remaining tokens. If it `is_vain`, there were new units, and
+    none was shown as even the likeliest is hardly evidence.
     """
 
     queries: tuple[str, ...] = ()
     new: tuple[Fact, ...] = ()
     found: Mapping[str, frozenset[str]] = field(default_factory=dict)
     skipped: int = 0
+    is_vain: bool = False
 
 
 class Pool:
@@ -211,8 +213,8 @@ class Pool:
             kept = [(hit, value) for hit, value in pairs if hit.unit.id not in self._hits and value >= least][:share]
             lists[query] = [hit for hit, _ in kept]
             nearest = max([nearest, *(value for _, value in kept)])
-        if nearest < best:
-            return Looked(tuple(shares))
+        if 0 < nearest < best:
+            return Looked(tuple(shares), is_vain=True)
         chosen = self._numbered.choose(round_robin(list(lists.values())), self._hits, room)
         new = self._show(chosen)
         found = {fact.unit: fact.number for fact in new}
