@@ -184,10 +184,9 @@ def test_most_dates_of_locomo_are_told() -> None:
         ("half past seven", "Half past seven.", "I am off on Thursday.", "half past seven"),
         ("half past seven", "Doors at half past seven, Thursday is off.", "", "half past seven"),
         ("half past seven", "Not Thursday. Half past seven works on Friday.", "", "half past seven"),
-        ("12 May", "Friday 12 May", "", "12 May"),
-        ("seven", "Seven of us come on Friday.", "", "seven"),
+        ("12 May", "Friday 12 May", "", "12 May"), ("seven", "Seven of us come on Friday.", "", "seven"),
     ],
-)
+)  # fmt: skip
 def test_a_time_of_day_has_the_weekday_beside_it(clock: str, text: str, asked: str, told: str) -> None:
     """In the words of the turn, or of the question that it answers; a day further off may be another thing's."""
     assert with_its_day(clock, text, asked) == told

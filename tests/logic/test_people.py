@@ -124,12 +124,7 @@ def told(line: str) -> Fact:
         ("user", "your desk", "assistant > user: You told me it is in your desk.", "your desk"),
         (None, "your ladder", "Ana > Ben: I borrowed your ladder again.", "Ben's ladder"),
         ("Ana", "your ladder", "Ana > Ben: I borrowed your ladder again.", "Ben's ladder"),
-        (
-            None,
-            "my kayak and my paddle",
-            "Noor: My kayak and my paddle are in the shed.",
-            "Noor's kayak and Noor's paddle",
-        ),
+        (None, "my kayak and my paddle", "Noor: My kayak and my paddle are in the shed.", "Noor's kayak and Noor's paddle", ),
         (None, "my turn", "Ana: It is my turn to cook.", "Ana's turn"),
         (None, "my mum's place", "Ana: The dog is at my mum's place.", "Ana's mum's place"),
         (None, "your sister", "Ben / Ana: Yes, your sister sings the alto part.", "Ben's sister"),
@@ -141,7 +136,7 @@ def told(line: str) -> Fact:
         (None, "My Mum", "Ana > Ben: My Mum came along.", "Ana's Mum"),
         (None, "Jo, my neighbour", "Ana > Ben: Jo, my neighbour, helped.", "Jo, Ana's neighbour"),
     ],
-)
+)  # fmt: skip
 def test_my_and_your_become_names(asker: str | None, answer: str, fact: str, named: str) -> None:
     """The reader of an answer is not who said it, unless it is the asker; "you" is who is spoken to."""
     assert with_owners(answer, [told(fact)], "What is it?", asker) == named
@@ -171,13 +166,12 @@ def test_my_and_your_become_names(asker: str | None, answer: str, fact: str, nam
         ("Where is the meeting?", "your office", ["Ben / Ana: Everyone, it is in your office."]),
         ("Where did they find it?", "my God, the cellar", ["Ana > Ben: my God, the cellar!"]),
         ("Where is it?", "my garage", ["Ana: It is in my garage.", "Ben: No, it is in my garage."]),
-        ("Where is it?", "my garage", ["Ana: It is in the garage."]),
-        ("Where is it?", "my garage", []),
+        ("Where is it?", "my garage", ["Ana: It is in the garage."]), ("Where is it?", "my garage", []),
         ("Wo ist es?", "my garage", ["Ana: It is in my garage."]),
         ("What do visitors need?", "your passport", ["Ana > Ben: You just need your passport."]),
         ("What do you need to enter?", "your passport", ["Ana > Ben: You just need your passport."]),
     ],
-)
+)  # fmt: skip
 def test_other_words_stay(question: str, answer: str, facts: list[str]) -> None:
     """Titles, quotes, sayings, whole statements, what is said to all or by two, what no fact says, other languages."""
     assert with_owners(answer, list(map(told, facts)), question, None) == answer
