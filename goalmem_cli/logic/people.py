@@ -207,7 +207,7 @@ def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: 
         owner = owners.pop() if len(owners) == 1 else ""
         if not owner:
             return found["whose"]
-        is_askers = asker is not None and name_words(asker) <= content_words(owner)
+        is_askers = bool(asker) and name_words(asker or "") <= content_words(owner)
         return ("Your" if found["whose"][0].isupper() else "your") if is_askers else _of(owner, found["whose"])
 
     return _OWNED.sub(named, answer)

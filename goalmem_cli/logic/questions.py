@@ -30,7 +30,7 @@ _WEEKDAY = re.compile(
     r"(?= (?:is|was|are|were|did|does|do|has|have|will|would|can)\b|\W*$)",
     re.IGNORECASE,
 )
-_WHEN = re.compile(r"(?:and |so )?when\b(?!.*\b(?:\w+day|today|tonight|tomorrow|what time|\d)\b)", re.IGNORECASE)
+_WHEN = re.compile(r"(?:and |so )?when\b(?!.*\b(?:\w+day|today|tonight|tomorrow|what time|\d+)\b)", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _SEVERAL = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -108,7 +108,7 @@ def test_a_bare_day_is_in_the_month_that_was_told_for_the_same_thing(
     now = datetime(2026, 11, 1, 10)
     turn = told(text, now, *([told(before, now)] if before else []))
     (note,) = annotate(turn.text, now)
-    found = with_month_told(note, turn, [told(earlier, datetime(2026, 10, 20))])
+    found = with_month_told(note, turn, [told(earlier, datetime(2026, 10, 20, tzinfo=UTC))])
     assert (found.first, found.last) == (day, day)
 
 

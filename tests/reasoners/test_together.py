@@ -39,6 +39,9 @@ WHICH = "Which drink did Alice order at Momoco?"
 LATTE = claims(1, "ordered a Kyoto Latte", x="Kyoto Latte")
 
 
+OWNS = "(y:person) owns the boat"
+
+
 def test_answered_in_one_call() -> None:
     """What the first facts settle is planned, proved and worded in one call."""
     trace, model = ask_together(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording="a Kyoto Latte"))
@@ -82,6 +85,16 @@ def test_what_is_open_is_looked_for() -> None:
     assert "- What was flooded?" in model.seen[1].tail
     assert "goal" not in dict(model.seen[1].shape.schema)["properties"]  # type: ignore[union-attr]
     assert model.seen[1].growing.startswith(model.seen[0].growing)
+
+
+@pytest.mark.parametrize("needs", [OWNS, [OWNS], [{"text": OWNS}]])
+def test_plain_statement_that_is_needed_is_accepted(needs: object) -> None:
+    """In the form of a list of records or not."""
+    flooded = plan("(x:place) was flooded", "(x:place) was flooded")
+    wanted = wants(1, "the owner") | {"needs": needs}
+    trace, _ = ask_together(CAFE, "What was flooded?", proved(plan=flooded, open=[wanted]), proved(status="stop"))
+    (refined,) = trace.attempts[0].steps[0].refined
+    assert refined.subgoal == OWNS
 
 
 def test_reply_to_a_cited_question_comes_into_view_without_a_query() -> None:

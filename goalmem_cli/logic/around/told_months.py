@@ -46,6 +46,11 @@ class Told:
     said: datetime
     before: tuple[Told, ...] = ()
 
+    @property
+    def clock(self) -> datetime:
+        """Its time by the speaker's clock, without an offset, as not every turn has one."""
+        return self.said.replace(tzinfo=None)
+
 
 @dataclass(frozen=True, slots=True)
 class _Thing:
@@ -76,8 +81,9 @@ def with_month_told(note: Annotation, told: Told, earlier: Sequence[Told]) -> An
     if not is_bare_day(note) or note.first is None or note.first < today:
         return note
     about = _about(told.text[: told.text.find(note.text)], told)
-    near = [each for each in (*earlier, *told.before) if told.said - LONGEST <= each.said <= told.said and each != told]
-    months = [] if about is None else [(each.said, month) for each in near for month in _months_of(about, each)]
+    since, until = told.clock - LONGEST, told.clock
+    near = [each for each in (*earlier, *told.before) if since <= each.clock <= until and each != told]
+    months = [] if about is None else [(each.clock, month) for each in near for month in _months_of(about, each)]
     if not months:
         return note
     _, number = max(months)
