@@ -18,7 +18,7 @@ _WHOSE = r"(?P<whose>the|this|our|my|your|his|her|their|[A-Z]\w+['’]s)"
 _THING = rf"\b(?i:{_WHOSE})\s+(?P<thing>(?:[\w-]+\s+){{0,2}}?[\w-]+)"
 _PUT = r"(?:moved|postponed|shifted|pushed|put off|set|fixed|confirmed|planned|booked|scheduled)"
 _IS = (
-    rf"(?:['’]s|\s+(?:is|are|will\s+be|takes?\s+place|falls|starts?|begins?|(?:was|were|got|has\s+been)\s+{_PUT}))"
+    rf"(?:['’]s|\s+(?:is|are|will\s+be|takes?\s+place|falls|starts?|begins?|comes?|arrives?|happens?|(?:was|were|got|has\s+been)\s+{_PUT}))"
     r"(?:\s+(?:now|then|only|actually|really|going\s+to\s+be|(?:\w+ly)|" + _PUT + r"))*"
     r"(?:\s+from\s+\w+)?(?:\s+(?:back\s+)?(?:to|for))?"
 )
@@ -29,7 +29,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _MONTH = re.compile(
-    rf"\s*\b(?:in|this|next|until|till|to|for)\s+(?:early\s+|mid\s+|late\s+)?(?P<month>{MONTH_NAME})\b(?!\s*\d)",
+    rf"\s*\b(?:in|this|next|until|till|to|for)\s+(?:early\s+|mid\s+|late\s+|the\s+(?:beginning|start|middle|end)\s+of\s+)?(?P<month>{MONTH_NAME})\b(?!\s*\d)",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?…;]+\s+|\n")
