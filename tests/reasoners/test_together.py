@@ -92,7 +92,8 @@ def test_plain_statement_that_is_needed_is_accepted(needs: object) -> None:
     """In the form of a list of records or not."""
     flooded = plan("(x:place) was flooded", "(x:place) was flooded")
     wanted = wants(1, "the owner") | {"needs": needs}
-    trace, _ = ask_together(CAFE, "What was flooded?", proved(plan=flooded, open=[wanted]), proved(status="stop"))
+    turns = chat("Ana: My area was flooded last night.")
+    trace, _ = ask_together(turns, "What was flooded?", proved(plan=flooded, open=[wanted]), proved(status="stop"))
     (refined,) = trace.attempts[0].steps[0].refined
     assert refined.subgoal == OWNS
 
