@@ -121,10 +121,9 @@ class AttemptRun:
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
             self._looked_beside |= set(state.incomplete)
             is_stopped = self._last is not None and self._last.status is Status.STOP
-            queries = () if is_stopped else tuple(self._queries)
             has_to_go_on = state.rejected or state.undecided or state.incomplete or self._terms.question.wants_all
             is_first = len(self._steps) == 1 and not has_to_go_on
-            looked = self._told(self._pool.look(queries, beside, is_first=is_first))
+            looked = self._told(self._pool.look(() if is_stopped else self._queries, beside, is_first=is_first))
             self._is_in_vain = looked.is_vain and not looked.new
             return looked
         numbers = self._wanted_again(state)
