@@ -132,19 +132,19 @@ def test_round_that_brings_nothing_new_asks_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "first", "calls"),
+    ("told", "verdict", "calls"),
     [
-        ("Is the mill open?", {}, 1),
-        ("My cello teacher is strict.", {}, 2),
-        ("Is the mill open?", {"verdict": "suggested"}, 2),
-        ("Is the mill open?", {"verdict": "incomplete"}, 2),
+        ("Is the mill open?", "", 1),
+        ("My cello teacher is strict.", "", 2),
+        ("Is the mill open?", "suggested", 2),
+        ("Is the mill open?", "incomplete", 2),
     ],
 )
-def test_second_search_without_likely_evidence_ends_the_question(told: str, first: dict[str, str], calls: int) -> None:
+def test_second_search_without_likely_evidence_ends_the_question(told: str, verdict: str, calls: int) -> None:
     """Where nothing new is likely evidence no call is made, and no other plan; where a claim was refused one is."""
     turns = chat("Ana: I do love music.", *(f"Ben: Is the shed {n} open?" for n in range(20)), f"Ben: {told}")
     plays = plan("(Ana) plays (x:instrument)", "(Ana) plays (x:instrument)")
-    said = [claims(1, "love music", x="music", **first)] if first else []
+    said = [claims(1, "love music", verdict=verdict, x="music")] if verdict else []
     trace, model = ask_together(
         turns, "Which instrument does Ana play?",
         proved(*said, plan=plays, status="look", open=[wants(1, "Ana takes lessons with the strict cello teacher in town")]),
