@@ -23,8 +23,8 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 class Remembered(Protocol):
     """A fact as the checks see it.
 
-    It has its speaker, text and time, the turns around it, the addressee in a two-person chat, and who passed on a
-    forward or quote.
+    It has its speaker, text and time, the notes of its times, the turns around it, the addressee in a two-person chat,
+    and who passed on a forward or quote.
     """
 
     @property
@@ -33,6 +33,8 @@ class Remembered(Protocol):
     def text(self) -> str: ...
     @property
     def said(self) -> datetime | None: ...
+    @property
+    def times(self) -> tuple[str, ...]: ...
     @property
     def before(self) -> tuple[tuple[str, str], ...]: ...
     @property
@@ -200,8 +202,11 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 
 _YOURS = re.compile(r"\byours?\b", re.IGNORECASE)
-_CALLED = re.compile(r"(?:^|[.!?]\s+)[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w")
-"""Somebody who is addressed by name: "Ana, your solo is on Friday"."""
+_CALLED = re.compile(
+    r"(?:^|[.!?]\s+)(?!(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Thanks|Great|Right|So|And|But|Maybe)\b)"
+    r"[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
+)
+"""Somebody who is addressed by name: "Ana, your solo is on Friday", not "Yes, your solo is on Friday"."""
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:

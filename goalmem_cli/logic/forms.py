@@ -101,6 +101,42 @@ def _date_in(text: str, language: str) -> str:
     return format_skeleton("yMMMMd" if days.first == days.last else "yMMMM", days.first, locale=language)
 
 
+_HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+_CLOCK = re.compile(
+    rf"(?:(?:at|about|around|from)\s+)*(?P<clock>(?:half|quarter)\s+(?:past|to)\s+(?:{_HOUR}|1?\d)|{_HOUR}(?:\s+o['’]clock)?"
+    r"|(?:1?\d|2[0-3])(?:[:.][0-5]\d(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?|\s+o['’]clock)|noon|midnight)",
+    re.IGNORECASE,
+)
+_WEEKDAYS = rf"(?:(?:every|each|next|this)\s+)?(?:{'|'.join(WEEKDAYS)})s?(?:\s+(?:morning|afternoon|evening|night)s?)?"
+_DAY_OF_WEEK = re.compile(rf"\b{_WEEKDAYS}\b", re.IGNORECASE)
+
+
+def with_its_day(clock: str, text: str, asked: str = "") -> str:
+    """Return a time of day with the weekday right beside it in the text, in the text's words; or unchanged.
+
+    The weekday may also stand in the question that the text replies to, `asked`, if it has only one and the text none:
+    "half past seven" is "Thursday, half past seven".
+    """
+    found = _CLOCK.fullmatch(clock.strip(" ."))
+    if found is None:
+        return clock
+    told = re.escape(found["clock"])
+    beside = re.compile(
+        rf"\b{_WEEKDAYS}(?:,|\s+(?:at|from|about|around))*\s+{told}\b|\b{told}(?:\s+(?:on|in\s+the\s+\w+))*\s+{_WEEKDAYS}\b",
+        re.IGNORECASE,
+    )
+    whole, days = beside.search(text), _DAY_OF_WEEK.findall(asked)
+    if whole is not None:
+        return whole[0]
+    is_reply = (
+        len(days) == 1
+        and "?" in asked
+        and not _DAY_OF_WEEK.search(text)
+        and found["clock"].casefold() in text.casefold()
+    )
+    return f"{days[0]}, {found['clock']}" if is_reply else clock
+
+
 def is_length(text: str) -> bool:
     """Say whether the text is a length of time and not a point in time: "two weeks", "about 3 months"."""
     text = value_in_english(text)

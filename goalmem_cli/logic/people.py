@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from goalmem_cli.languages.words import Words, words_of
+from goalmem_cli.logic.around.cues import is_request
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.normal import content_stems, content_words, name_words, normalise, stem, words
 from goalmem_cli.logic.questions import asks_who_one_is, only_asks
@@ -49,6 +50,46 @@ _KIN = frozenset(
     "flatmate roommate".split()
 )
 _WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
+
+_OWNED = re.compile(r"(?<![\w'’-])(?P<whose>my|our|your)(?= (?P<thing>[^\W\d_][\w'’-]*))", re.IGNORECASE)
+_IN_PERSON = re.compile(
+    r"(?<![\w'’-])(?:i|me|mine|myself|we|us|ours|ourselves|you|u|yours|yourself|yourselves)(?![\w-])", re.IGNORECASE
+)
+"""Pronouns of a whole statement: "I lost my keys" stays as it was said."""
+_SAYING = re.compile(
+    r"(?:my|your|our) (?:own$|way\b|side\b|part\b|word\b|bad\b|pleasure\b|god\b|goodness\b"
+    r"|gosh\b|dear\b|honou?r\b|best$)"
+    r"|\b(?:on|by) (?:my|your|our) own\b",
+    re.IGNORECASE,
+)
+_WORDED = re.compile(
+    r"\b(?:songs?|tunes?|hymns?|pieces?|films?|movies?|series|shows?|books?|novels?|titles?|plays?|musicals?|poems?"
+    r"|albums?|bands?|podcasts?|games?|slogans?|mottos?|quotes?|passwords?|passphrases?|names?|named|called|words?"
+    r"|wordings?|phrases?|write|written|wrote|say|says|said|signs?|labels?|mean|means|stands? for|subject line)\b",
+    re.IGNORECASE,
+)
+"""A question for words as they stand somewhere, such as a title."""
+_REPORTED = re.compile(
+    r"\b(?:said|says|wrote|writes|asked|asks|told \w+|texted|replied|answered|like)\s*[:,]", re.IGNORECASE
+)
+_TO_ALL = re.compile(
+    r"\b(?:every(?:one|body|body's)|each|all|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us|whoever)\b",
+    re.IGNORECASE,
+)
+"""Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
+_GENERAL = re.compile(
+    r"\b(?:you|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
+)
+"""Words of a question about whoever it may be: "What do you need to enter?" """
+_OPENING_VERB = re.compile(r"\W*(?:please\s+)?\w+\s+", re.IGNORECASE)
+"""What stands before "your" in "Wear your boots"."""
+_SHARED = _KIN | frozenset(
+    "kid kids children baby twins family home house flat apartment garage garden shed kitchen cellar attic basement "
+    "bathroom bedroom car van dog cat wedding honeymoon anniversary".split()
+)
+"""Things that are the speaker's, even if "our" says that they are somebody else's too."""
+_SENTENCE = re.compile(r"[.!?…;]+\s+|\n")
+_ROLES = frozenset("user assistant system human ai bot you me i".split())
 
 _NAMES = ("name", "names")
 _DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a description, not a name
@@ -146,3 +187,65 @@ def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> b
     others = [fact for fact in facts if fact not in asked and not only_asks(fact.text)]
     is_told = any(normalise(value) in map(normalise, (fact.speaker, told_as_you(fact))) for fact in others)
     return not is_told and not told & content_stems(value)
+
+
+def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: str | None) -> str:
+    """Return the answer with the owner's name for "my", "our" and "your", whose reader is not who said it.
+
+    "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Our" is named for family and
+    home alone, since other things may be everybody's. A phrase stays if no cited fact has it, if several give it
+    different owners, in titles, quotes and sayings, in statements with other pronouns ("I lost my keys"), and in other
+    languages than English.
+    """
+    rest = _OWNED.sub("", answer)
+    is_quoted = answer[:1] in "\"“‘«'" or _WORDED.search(question) is not None
+    if rest == answer or is_quoted or _IN_PERSON.search(rest) or _SAYING.search(answer) or words_of(question):
+        return answer
+
+    def named(found: re.Match[str]) -> str:
+        owners = {owner for fact in facts for owner in _owners(found["whose"], found["thing"], fact, question)}
+        owner = owners.pop() if len(owners) == 1 else ""
+        if not owner:
+            return found["whose"]
+        is_askers = bool(asker) and name_words(asker or "") <= content_words(owner)
+        return ("Your" if found["whose"][0].isupper() else "your") if is_askers else _of(owner, found["whose"])
+
+    return _OWNED.sub(named, answer)
+
+
+def _of(owner: str, whose: str) -> str:
+    """Return a person's name as an owner; a role is no name, so the word stays."""
+    return whose if owner.casefold() in _ROLES else f"{owner}'s"
+
+
+def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable[str]:
+    """Yield whose the thing is, for each place where a fact has it with that word; "" where that is not known."""
+    for found in _OWNED.finditer(fact.text):
+        if (found["whose"].casefold(), found["thing"].casefold()) == (whose.casefold(), thing.casefold()):
+            yield "" if _is_of_others(found, fact.text) else _owner(found, fact, question)
+
+
+def _is_of_others(found: re.Match[str], text: str) -> bool:
+    """Say whether the words in a text belong to a title, a quote, or another language."""
+    before, behind = text[: found.start()], text[found.end("thing") :]
+    is_title = found["whose"][0].isupper() and found["thing"][0].isupper() and found["thing"].casefold() not in _KIN
+    is_marked = before[-1:] in ("'", "‘", "*", "_", "«") or behind[:1] in ("*", "_", "»")
+    is_quoted = before.count('"') % 2 == 1 or before.count("“") > before.count("”")
+    return is_title or is_marked or is_quoted or bool(_REPORTED.search(before)) or words_of(text) is not None
+
+
+def _owner(found: re.Match[str], fact: Remembered, question: str) -> str:
+    """Return whom "my", "our" or "your" means in a fact, "" if that is not known."""
+    speaker = "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
+    if found["whose"].casefold() != "your":
+        is_own = found["whose"].casefold() == "my" or found["thing"].casefold() in _SHARED
+        return speaker if is_own else ""
+    if _TO_ALL.search(question) or _GENERAL.search(question):
+        return ""
+    if fact.to:
+        return told_as_you(fact)
+    start = max((end.end() for end in _SENTENCE.finditer(fact.text, 0, found.start())), default=0)
+    is_asked = _OPENING_VERB.fullmatch(fact.text, start, found.start()) or is_request(
+        fact.text.lower(), start, len(fact.text)
+    )
+    return "" if is_asked or _TO_ALL.search(fact.text) else told_as_you(fact)

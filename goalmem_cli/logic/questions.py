@@ -30,6 +30,7 @@ _WEEKDAY = re.compile(
     r"(?= (?:is|was|are|were|did|does|do|has|have|will|would|can)\b|\W*$)",
     re.IGNORECASE,
 )
+_WHEN = re.compile(r"(?:and |so )?when\b(?!.*\b(?:\w+day|today|tonight|tomorrow|what time|\d+)\b)", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[.!?])\s+")
 _SEVERAL = re.compile(
@@ -62,6 +63,11 @@ def asks_for_time(text: str) -> bool:
 def asks_for_weekday(question: str) -> bool:
     """Say whether an English question asks for a day of the week, not for a date."""
     return bool(_WEEKDAY.search(question))
+
+
+def asks_when(question: str) -> bool:
+    """Say whether an English question asks when, not at what time of a day that it names."""
+    return bool(_WHEN.match(question))
 
 
 def asks_for_all(question: str) -> bool:

@@ -10,8 +10,9 @@ from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.languages.names import name_of
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
-from goalmem_cli.logic.forms import time_in, weekday_of
-from goalmem_cli.logic.questions import asks_for_weekday, speaks_of_asker
+from goalmem_cli.logic.forms import time_in, weekday_of, with_its_day
+from goalmem_cli.logic.people import with_owners
+from goalmem_cli.logic.questions import asks_for_weekday, asks_when, speaks_of_asker
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.records import Question
@@ -110,20 +111,33 @@ class DaysInWords:
 
 
 class AsAsked:
-    """Wraps a reasoner and says yes, no and times as the question asks: in its language, a day by its weekday."""
+    """Wraps a reasoner and words answers for who asks: in the question's language, with names for "my" and "your"."""
 
     def __init__(self, reasoner: Reasoner) -> None:
         self._reasoner = reasoner
 
     def answer(self, question: Question) -> Trace:
-        """Return the reasoner's trace, with a verdict or a time in the question's language, or a weekday asked for."""
+        """Return the reasoner's trace with its answer, guess and values in conflict worded for who asks.
+
+        A verdict or a time is in the question's language, a day that is asked for as a weekday is one, and "my" and
+        "your" become names (`with_owners`).
+        """
         trace = self._reasoner.answer(question)
-        guess = trace.guess and replace(trace.guess, answer=_as_asked(trace.guess.answer, question.text))
-        return replace(trace, answer=trace.answer and _as_asked(trace.answer, question.text), guess=guess)
+
+        def worded(answer: str, numbers: Sequence[str]) -> str:
+            return _as_asked(answer, question, [trace.facts[number] for number in numbers if number in trace.facts])
+
+        guess = trace.guess and replace(trace.guess, answer=worded(trace.guess.answer, trace.guess.evidence))
+        sides = tuple(replace(side, value=worded(side.value, side.facts)) for side in trace.conflict)
+        return replace(trace, answer=trace.answer and worded(trace.answer, trace.evidence), guess=guess, conflict=sides)
 
 
-def _as_asked(answer: str, question: str) -> str:
-    told = words_of(question)
+def _as_asked(answer: str, question: Question, cited: Sequence[Fact]) -> str:
+    told = words_of(question.text)
     if told is None:
-        return weekday_of(answer) if asks_for_weekday(question) else answer
+        if asks_when(question.text):
+            answers = (with_its_day(answer, fact.text, fact.before[-1][1] if fact.before else "") for fact in cited)
+            answer = next((each for each in answers if each != answer), answer)
+        named = with_owners(answer, cited, question.text, question.asker)
+        return weekday_of(named) if asks_for_weekday(question.text) else named
     return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)

@@ -15,7 +15,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.plans import parse_plan
 from goalmem_cli.reasoners.inquiry import Tools
 from goalmem_cli.reasoners.prompt_texts import AsAsked, asked_in
-from goalmem_cli.records import Question
+from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
 from tests.languages.samples import BY_LANGUAGE
@@ -113,6 +113,22 @@ def test_a_weekday_that_is_asked_for_is_answered(question: str, told: str) -> No
     model = ScriptedModel(["answer: 6 January 2025\nfacts: F1"] * 2)
     direct = Direct(Tools(ListBackbone(list(BY_LANGUAGE["ja"].conversation().turns), least=0), model, READING))
 
+    assert AsAsked(direct).answer(Question(question, MOMENT)).answer == told
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("When is the rehearsal?", "Thursday at half past seven"), ("When on Thursday is it?", "half past seven"),
+        ("At what time is the rehearsal?", "half past seven"), ("Wann ist die Probe?", "half past seven"),
+    ],
+)  # fmt: skip
+def test_when_is_answered_with_the_weekday_beside_the_hour(question: str, told: str) -> None:
+    """Half past seven alone does not say when; it does where the day is known."""
+    turns = [Turn("choir", 0, 0, "Ana", "The rehearsal is on Thursday at half past seven.", MOMENT, "D1:1")]
+    direct = Direct(
+        Tools(ListBackbone(turns, least=0), ScriptedModel(["answer: half past seven\nfacts: F1"] * 2), READING)
+    )
     assert AsAsked(direct).answer(Question(question, MOMENT)).answer == told
 
 

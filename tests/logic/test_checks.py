@@ -28,6 +28,7 @@ class Told:
     speaker: str
     text: str
     said: datetime | None = SAID
+    times: tuple[str, ...] = ()
     before: tuple[tuple[str, str], ...] = field(default=())
     after: tuple[tuple[str, str], ...] = field(default=())
     to: str = ""

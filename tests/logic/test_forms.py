@@ -11,7 +11,7 @@ import pytest
 from goalmem_cli.logic.checks import TypeVerdict, check_type
 from goalmem_cli.logic.dates import Period, periods_in
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time, time_around
+from goalmem_cli.logic.forms import are_one_time, is_age, is_length, standard_time, time_around, with_its_day
 from goalmem_cli.logic.support import Support, support_of
 from tests.conftest import CHECKOUT
 from tests.logic.answer_dates import contains, found_in
@@ -109,6 +109,7 @@ class Told:
     text: str
     speaker: str = "Ana"
     said: datetime | None = SUNDAY
+    times: tuple[str, ...] = ()
     to: str = ""
     forwarded_by: str = ""
     quoted_by: str = ""
@@ -168,3 +169,24 @@ def test_most_dates_of_locomo_are_told() -> None:
     found = found_in(file)
     assert len(found) >= 110
     assert sum(found) / len(found) >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("clock", "text", "asked", "told"),
+    [
+        ("half past seven", "Rehearsal is on Thursday at half past seven.", "", "Thursday at half past seven"),
+        ("half past seven", "Thursdays, half past seven, in the hall", "", "Thursdays, half past seven"),
+        ("at half past seven", "It is half past seven on Thursday evening.", "", "half past seven on Thursday evening"),
+        ("Half past seven", "Half past seven.", "When on Thursday do we meet?", "Thursday, Half past seven"),
+        ("19:30", "Friday 19:30 at the pool", "", "Friday 19:30"),
+        ("7 pm", "We meet at 7 pm on Sunday.", "", "7 pm on Sunday"),
+        ("half past seven", "Half past seven.", "Thursday or Friday?", "half past seven"),
+        ("half past seven", "Half past seven.", "I am off on Thursday.", "half past seven"),
+        ("half past seven", "Doors at half past seven, Thursday is off.", "", "half past seven"),
+        ("half past seven", "Not Thursday. Half past seven works on Friday.", "", "half past seven"),
+        ("12 May", "Friday 12 May", "", "12 May"), ("seven", "Seven of us come on Friday.", "", "seven"),
+    ],
+)  # fmt: skip
+def test_a_time_of_day_has_the_weekday_beside_it(clock: str, text: str, asked: str, told: str) -> None:
+    """In the words of the turn, or of the question that it answers; a day further off may be another thing's."""
+    assert with_its_day(clock, text, asked) == told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goalmem_cli.logic.notation import parse_atom
-from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant
+from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant, with_owners
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.trace import Fact
 
@@ -97,3 +97,81 @@ def test_pronoun_is_a_person(value: str, meant: str) -> None:
 def test_whoever_only_asks_tells_nothing(text: str, *, only: bool) -> None:
     """What is told before a question, or of oneself in one, is told."""
     assert only_asks(text) is only
+
+
+def told(line: str) -> Fact:
+    """Return a fact: "speaker", "speaker > hearer", or "who spoke before / speaker", then a colon and the text."""
+    who, text = line.split(": ", 1)
+    before, _, who = who.rpartition(" / ")
+    speaker, _, to = who.partition(" > ")
+    earlier = ((before, "It is full."),) if before else ()
+    return Fact("F1", "u1", ("t1",), "chat", speaker, None, text, before=earlier, to=to)
+
+
+@pytest.mark.parametrize(
+    ("asker", "answer", "fact", "named"),
+    [
+        (None, "my garage", "Mira: The tent is in my garage, behind the bikes.", "Mira's garage"),
+        ("Mira", "my garage", "Mira: The tent is in my garage, behind the bikes.", "your garage"),
+        ("Zoe", "my garage", "Mira: The tent is in my garage, behind the bikes.", "Mira's garage"),
+        (None, "your solo", "Mira / Pavel: Your solo is on page nine, I copied it.", "Mira's solo"),
+        (None, "Your solo", "Pavel > Mira: Your solo is on page nine.", "Mira's solo"),
+        (None, "my brother", "Ines: My brother lent us the drill.", "Ines's brother"),
+        (None, "our daughter", "Tom > Lea: Our daughter will drive.", "Tom's daughter"),
+        (None, "my old bike", "Ana > Ben: Thanks for fixing my old bike!", "Ana's old bike"),
+        ("Ana", "my old bike", "Ana > Ben: Thanks for fixing my old bike!", "your old bike"),
+        ("Ben", "your ladder", "Ana > Ben: I borrowed your ladder again.", "your ladder"),
+        ("user", "your desk", "assistant > user: You told me it is in your desk.", "your desk"),
+        (None, "your ladder", "Ana > Ben: I borrowed your ladder again.", "Ben's ladder"),
+        ("Ana", "your ladder", "Ana > Ben: I borrowed your ladder again.", "Ben's ladder"),
+        (None, "my kayak and my paddle", "Noor: My kayak and my paddle are in the shed.", "Noor's kayak and Noor's paddle", ),
+        (None, "my turn", "Ana: It is my turn to cook.", "Ana's turn"),
+        (None, "my mum's place", "Ana: The dog is at my mum's place.", "Ana's mum's place"),
+        (None, "your sister", "Ben / Ana: Yes, your sister sings the alto part.", "Ben's sister"),
+        (None, "my birthday, 3 May", "Ana: The party is on my birthday, 3 May.", "Ana's birthday, 3 May"),
+        ("user", "my desk", "user > assistant: I keep it in my desk.", "your desk"),
+        (None, "your sofa", "Ana > Ben: Can I sleep on your sofa?", "Ben's sofa"),
+        (None, "our cat", "Ana > Ben: The vet treated our cat.", "Ana's cat"),
+        (None, "My boss", "Ana > Ben: My boss paid.", "Ana's boss"),
+        (None, "My Mum", "Ana > Ben: My Mum came along.", "Ana's Mum"),
+        (None, "Jo, my neighbour", "Ana > Ben: Jo, my neighbour, helped.", "Jo, Ana's neighbour"),
+    ],
+)  # fmt: skip
+def test_my_and_your_become_names(asker: str | None, answer: str, fact: str, named: str) -> None:
+    """The reader of an answer is not who said it, unless it is the asker; "you" is who is spoken to."""
+    assert with_owners(answer, [told(fact)], "What is it?", asker) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "facts"),
+    [
+        ("Where do we meet?", "our clubhouse", ["Tom: We meet at our clubhouse at six."]),
+        ("Which musical do they rehearse?", "My Fair Lady", ["Ana: We rehearse My Fair Lady on Monday."]),
+        ("What do they rehearse?", "My Fair Lady", ["Ana: We rehearse My Fair Lady on Monday."]),
+        ("What opens the concert?", "Your Song", ["Ben / Ana: Your Song opens the concert."]),
+        ("Which song opens the concert?", "your song", ["Ben / Ana: We open with your song."]),
+        ("Why was Mira late?", "I missed my train", ["Mira: Sorry, I missed my train."]),
+        ("How did Mira travel?", "on my own", ["Mira: I went on my own."]),
+        ("What should everyone bring?", "your own mug", ["Mira / Zoe: At ten, bring your own mug."]),
+        ("What should Kim pack?", "your boots", ["Kim / Zoe: Muddy. Pack your boots."]),
+        ("Where does the cable go?", "your drawer", ["Zoe: It goes in your drawer."]),
+        ("Wo ist das Zelt?", "my garage", ["Mira: Das Zelt ist in my garage."]),
+        ("What did Lea say was lost?", "my keys", ['Tom: Lea wrote: "my keys are gone".']),
+        ("What is gone?", "my keys", ['Tom: Lea wrote "my keys are gone".']),
+        ("What is gone?", "my keys", ["Tom: Lea wrote: my keys are gone."]),
+        ("Where is the passport?", "my desk", ["user > assistant: I keep it in my desk."]),
+        ("What colour is the van?", "blue", ["Ana: My van is blue."]),
+        ("What is the password?", "my little pony", ["Ana: The password is my little pony."]),
+        ("What did Ana's note say?", "my hero", ["Ana: I wrote my hero on it."]),
+        ("Where is the meeting?", "your office", ["Ben / Ana: Everyone, it is in your office."]),
+        ("Where did they find it?", "my God, the cellar", ["Ana > Ben: my God, the cellar!"]),
+        ("Where is it?", "my garage", ["Ana: It is in my garage.", "Ben: No, it is in my garage."]),
+        ("Where is it?", "my garage", ["Ana: It is in the garage."]), ("Where is it?", "my garage", []),
+        ("Wo ist es?", "my garage", ["Ana: It is in my garage."]),
+        ("What do visitors need?", "your passport", ["Ana > Ben: You just need your passport."]),
+        ("What do you need to enter?", "your passport", ["Ana > Ben: You just need your passport."]),
+    ],
+)  # fmt: skip
+def test_other_words_stay(question: str, answer: str, facts: list[str]) -> None:
+    """Titles, quotes, sayings, whole statements, what is said to all or by two, what no fact says, other languages."""
+    assert with_owners(answer, list(map(told, facts)), question, None) == answer

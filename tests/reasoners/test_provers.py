@@ -6,7 +6,25 @@ import pytest
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.prompts import Profile, PromptBook
-from goalmem_cli.reasoners.goal_mem import PLANNINGS, calls_of, chosen_planning, steps_of
+from goalmem_cli.reasoners.direct import STEPS, Direct
+from goalmem_cli.reasoners.goal_mem import PLANNINGS, GoalMem, Limits, Planning, calls_of, chosen_planning, steps_of
+from goalmem_cli.reasoners.inquiry import Tools
+from goalmem_cli.reasoners.prompt_texts import AsAsked
+from goalmem_cli.records import Question
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
+from tests.reasoners.scripting import (
+    COMPACT,
+    FULL,
+    MOMENT,
+    TOGETHER,
+    answered,
+    chat,
+    claims,
+    grounds,
+    plan,
+    proved,
+    unified,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +71,33 @@ def test_each_prover_has_the_prompts_of_its_steps(planning: str) -> None:
 
     assert PromptBook.load(None, profile, steps_of(named)).prompts.keys() == set(steps_of(named))
     assert 1 <= least < most
+
+
+READING = PromptBook.load(None, "compact", STEPS)
+TENT = plan("the tent is in (x:place)", "the tent is in (x:place)")
+READ = "answer: my garage\nfacts: F1"
+
+
+@pytest.mark.parametrize(
+    ("asker", "answer"), [(None, "Mira's garage"), ("Zoe", "Mira's garage"), ("Mira", "your garage")]
+)
+@pytest.mark.parametrize(
+    ("planning", "replies"),
+    [
+        ("together", [proved(claims(1, "my garage", x="my garage"), plan=TENT, status="settled", wording="my garage")]),
+        ("paper", [TENT, unified(grounds(1, "my garage", x="my garage")), answered("my garage")]),
+        ("stepwise", [READ] * 2),
+        (None, [READ]),
+    ],
+)
+def test_every_way_to_answer_names_whose_it_is(
+    planning: Planning | None, replies: list[Reply], asker: str | None, answer: str
+) -> None:
+    """Without a planning, `direct` reads. The proof keeps the words of the fact."""
+    book = {"together": TOGETHER, "paper": FULL, "stepwise": COMPACT}.get(planning or "", READING)
+    backbone, model = ListBackbone(chat("Mira: The tent is in my garage."), least=0), ScriptedModel(replies)
+    engine = GoalMem(backbone, model, book, Limits(), planning=planning) if planning else None
+    trace = AsAsked(engine or Direct(Tools(backbone, model, book))).answer(
+        Question("Where is the tent?", MOMENT, asker)
+    )
+    assert trace.answer == answer

@@ -39,6 +39,9 @@ WHICH = "Which drink did Alice order at Momoco?"
 LATTE = claims(1, "ordered a Kyoto Latte", x="Kyoto Latte")
 
 
+OWNS = "(y:person) owns the boat"
+
+
 def test_answered_in_one_call() -> None:
     """What the first facts settle is planned, proved and worded in one call."""
     trace, model = ask_together(CAFE, WHICH, proved(LATTE, plan=DRINK, status="settled", wording="a Kyoto Latte"))
@@ -84,6 +87,17 @@ def test_what_is_open_is_looked_for() -> None:
     assert model.seen[1].growing.startswith(model.seen[0].growing)
 
 
+@pytest.mark.parametrize("needs", [OWNS, [OWNS], [{"text": OWNS}]])
+def test_plain_statement_that_is_needed_is_accepted(needs: object) -> None:
+    """In the form of a list of records or not."""
+    flooded = plan("(x:place) was flooded", "(x:place) was flooded")
+    wanted = wants(1, "the owner") | {"needs": needs}
+    turns = chat("Ana: My area was flooded last night.")
+    trace, _ = ask_together(turns, "What was flooded?", proved(plan=flooded, open=[wanted]), proved(status="stop"))
+    (refined,) = trace.attempts[0].steps[0].refined
+    assert refined.subgoal == OWNS
+
+
 def test_reply_to_a_cited_question_comes_into_view_without_a_query() -> None:
     """What stands beside a fact that was cited is shown with the next round, as a fact that can be cited."""
     turns = chat(
@@ -115,6 +129,34 @@ def test_round_that_brings_nothing_new_asks_nothing() -> None:
     assert model.calls == 2
     assert [step.usage.calls for step in trace.attempts[0].steps] == [1, 0]
     assert "IF (Alice) ordered (x:drink) at (Momoco:cafe) THEN" in model.seen[1].tail
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict", "calls"),
+    [
+        ("Is the mill open?", "", 1),
+        ("My cello teacher is strict.", "", 2),
+        ("Is the mill open?", "suggested", 2),
+        ("Is the mill open?", "incomplete", 2),
+    ],
+)
+def test_second_search_without_likely_evidence_ends_the_question(told: str, verdict: str, calls: int) -> None:
+    """Where nothing new is likely evidence no call is made, and no other plan; where a claim was refused one is."""
+    turns = chat("Ana: I do love music.", *(f"Ben: Is the shed {n} open?" for n in range(20)), f"Ben: {told}")
+    plays = plan("(Ana) plays (x:instrument)", "(Ana) plays (x:instrument)")
+    said = [claims(1, "love music", verdict=verdict, x="music")] if verdict else []
+    trace, model = ask_together(
+        turns, "Which instrument does Ana play?",
+        proved(*said, plan=plays, status="look", open=[wants(1, "Ana takes lessons with the strict cello teacher in town")]),
+        proved(status="stop"),
+        limits=Limits(budget=2),
+    )  # fmt: skip
+
+    assert (trace.status, model.calls) == (Status.UNKNOWN, calls)
+    if calls == 1:
+        assert [(each.ending, [step.usage.calls for step in each.steps]) for each in trace.attempts] == [
+            (Ending.NOTHING_NEW, [1, 0])
+        ]
 
 
 def test_stop_ends_the_question() -> None:

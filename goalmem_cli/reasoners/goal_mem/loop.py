@@ -51,6 +51,7 @@ class AttemptRun:
         self._steps: list[Step] = []
         self._note = ""
         self._is_void = False
+        self._is_in_vain = False
         self._queries: Mapping[str, int] = {}
         self._last_asked: frozenset[str] = frozenset()
         self._taken_up: tuple[tuple[str, ...], tuple[Grounded, ...]] = ((), ())
@@ -120,7 +121,11 @@ class AttemptRun:
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
             self._looked_beside |= set(state.incomplete)
             is_stopped = self._last is not None and self._last.status is Status.STOP
-            return self._told(self._pool.look(() if is_stopped else self._queries, beside))
+            has_to_go_on = state.rejected or state.undecided or state.incomplete or self._terms.question.wants_all
+            is_first = len(self._steps) == 1 and not has_to_go_on
+            looked = self._told(self._pool.look(() if is_stopped else self._queries, beside, is_first=is_first))
+            self._is_in_vain = looked.is_vain and not looked.new
+            return looked
         numbers = self._wanted_again(state)
         named = [wish for wish in self._wishes if wish.subgoal in numbers]
         queries = [query for wish in named for query in wish.queries]
@@ -323,12 +328,12 @@ class AttemptRun:
         if state is not None:
             answers = tuple(map(str, state.plan.answers)) or state.plan.answer_variables
             record = replace(record, answers=answers, is_current=state.plan.is_current)
-        is_stopped = last is not None and last.status is Status.STOP and last.next is None
+        is_last = last is not None and last.next is None and (last.status is Status.STOP or self._is_in_vain)
         is_over = not self._pool.facts or (state is not None and state.is_refuted)
         return Ended(
             task, record, state, last,
             is_proved=ending is Ending.GROUNDED,
-            is_over=is_over or (is_stopped and ending is not Ending.UNUSABLE_REPLY),
+            is_over=is_over or (is_last and ending is not Ending.UNUSABLE_REPLY),
             note=VOID if state is not None and state.is_settled and self._is_void else "",
             may_be_more=state is not None and any(state.has_settled(wish.subgoal) for wish in self._wishes),
             usage=usage,

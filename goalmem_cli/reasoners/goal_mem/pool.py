@@ -25,13 +25,15 @@ MOST_QUERIES = 8
 class Looked:
     """The outcome of one look into memory: its new queries, the new facts, and the new facts that each query found.
 
-    `skipped` counts the units that did not fit into the remaining tokens.
+    `skipped` counts the units that did not fit into the remaining tokens. If it `is_vain`, there were new units, and
+    none was shown as even the likeliest is hardly evidence.
     """
 
     queries: tuple[str, ...] = ()
     new: tuple[Fact, ...] = ()
     found: Mapping[str, frozenset[str]] = field(default_factory=dict)
     skipped: int = 0
+    is_vain: bool = False
 
 
 class Pool:
@@ -158,13 +160,15 @@ class Pool:
         return self._look(shares, room, is_deep=bool(self.shown.blocks))
 
     def look(
-        self, queries: Iterable[str], cited: Iterable[str] = (), *, is_deep: bool = False, is_picky: bool = False
-    ) -> Looked:
+        self, queries: Iterable[str], cited: Iterable[str] = (), *, is_deep: bool = False, is_picky: bool = False,
+        is_first: bool = False,
+    ) -> Looked:  # fmt: skip
         """Retrieve for the queries that are new, and show the turns next to the facts `cited`.
 
         The look may show a share of the remaining budget (`Spending.later`). A query sees past the facts in view, but
         only within a window of its best hits, so a look can find nothing new. `is_deep` (for further values of a list)
-        repeats earlier queries and widens the window. `is_picky` leaves out hits that are unlikely evidence.
+        repeats earlier queries and widens the window. `is_picky` leaves out hits that are unlikely evidence. With
+        `is_first`, nothing is shown if even the best new hit is hardly evidence (`Spending.hopeful`).
 
         Raises:
             StoreError: the memory could not be read.
@@ -176,7 +180,9 @@ class Pool:
             shares = dict.fromkeys(wanted, max(1, units // len(wanted)))
             first = tokens if self.shown.blocks else self._tokens
             least = self._spending.least if is_picky else 0.0
-            looked = self._look(shares, Room(units, tokens, first, is_sifted=is_deep), is_deep=is_deep, least=least)
+            room = Room(units, tokens, first, is_sifted=is_deep)
+            best = self._spending.hopeful if is_first else 0.0
+            looked = self._look(shares, room, is_deep=is_deep, least=least, best=best)
         beside = self._beside(cited, is_sifted=is_deep) if self._spending.neighbours else ()
         return replace(looked, new=(*looked.new, *beside))
 
@@ -186,20 +192,29 @@ class Pool:
         fresh = {normalise(query): query for query in queries if normalise(query)}
         return [query for key, query in fresh.items() if key not in known][:MOST_QUERIES]
 
-    def _look(self, shares: Mapping[str, int], room: Room, *, is_deep: bool = False, least: float = 0.0) -> Looked:
-        """Show the queries' hits, each query at most its share, within the room."""
+    def _look(
+        self, shares: Mapping[str, int], room: Room, *, is_deep: bool = False, least: float = 0.0, best: float = 0.0
+    ) -> Looked:
+        """Show the queries' hits, each query at most its share, within the room.
+
+        Leave out new hits that are less likely evidence than `least`, and all if none is as likely as `best`.
+        """
         if room.units <= 0 or room.tokens <= 0 or not shares:
             return Looked()
         self._tried |= {normalise(query): query for query in shares}
         sees_past = bool(self._hits) or len(shares) > 1 or self._is_full
-        lists: dict[str, list[Hit]] = {}
+        lists, nearest = dict[str, list[Hit]](), 0.0
         for query, share in shares.items():
             window = max(self._spending.least_look, 2 * share if sees_past else share)
             hits = self._numbered.hits(query, window + (len(self._hits) if is_deep else 0))
             likely = likelihoods(self._numbered.naming_asker(query), hits)
             self._found[query], self._likely[query] = hits, likely
             pairs = zip(hits, likely, strict=True)
-            lists[query] = [hit for hit, value in pairs if hit.unit.id not in self._hits and value >= least][:share]
+            kept = [(hit, value) for hit, value in pairs if hit.unit.id not in self._hits and value >= least][:share]
+            lists[query] = [hit for hit, _ in kept]
+            nearest = max([nearest, *(value for _, value in kept)])
+        if 0 < nearest < best:
+            return Looked(tuple(shares), is_vain=True)
         chosen = self._numbered.choose(round_robin(list(lists.values())), self._hits, room)
         new = self._show(chosen)
         found = {fact.unit: fact.number for fact in new}

@@ -358,6 +358,7 @@ class Spending:
     `beside`: the share of the first look for each query after the first (None: equal shares). `least_look`: how many
     hits a query sees at least, shown before or not. `neighbours`: later looks also show the turns next to cited facts.
     `least`: how likely evidence (0 to 1) a unit must be to justify another round for a list that seems complete.
+    `hopeful`: how likely the best unit must be to justify the first round after the one that planned.
     """
 
     first: float = 0.5
@@ -366,6 +367,7 @@ class Spending:
     least_look: int = 10
     neighbours: bool = False
     least: float = 0.0
+    hopeful: float = 0.0
 
     def within(self, max_depth: int) -> Spending:
         """Return the spending for `max_depth` further looks. If there are none, the first may show everything."""

@@ -81,7 +81,7 @@ class Together:
 
     most_antecedents = 8  # with four subgoals, the labels go from S1 to S12
     # later=1: of 127 training questions whose evidence is not among the first facts 98 are proved so, 81 with 1/2
-    spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1)
+    spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1, hopeful=0.022)
 
     def __init__(self, model: LanguageModel, prompts: PromptBook, limits: Limits) -> None:
         self._model = model
