@@ -134,14 +134,15 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     choices = sources.choices
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
     is_strict = choices.profile == "compact" if choices.strict is None else choices.strict
+    told = _goal_mem_told(choices)
     most = min(choices.limits.max_fact_tokens, sources.room)
     read = min(tools.budget.tokens, most)
     limits = replace(
         choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
-        sifts=tools.sifts, leans=tools.leans,
+        sifts=tools.sifts, leans=tools.leans, generates=told.generates,
     )  # fmt: skip
     background = None
-    if _goal_mem_told(choices).background:
+    if told.background:
         background = goal_mem.Background(sources.open_store, tools.model, tools.prompts)
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,

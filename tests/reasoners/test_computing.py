@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -54,12 +54,11 @@ FOUND = (("from Ben", "Ben", "2 May 2023"), ("Another", "Ola", "9 May 2023"), ("
 ONE_ROUND = Limits(max_breadth=1, max_depth=0)
 
 
-def paper(question: str, *answer: str, asked: datetime = datetime(2023, 6, 1)) -> Trace:
-    """Return the trace of the letters' plan with that answer, with the prover `paper`."""
+def paper(question: str, *answer: str, limits: Limits = ONE_ROUND, written: tuple[str, ...] = ()) -> Trace:
+    """Return the trace of the letters' plan with that answer, with the prover `paper`, which may word it."""
     groundings = [grounds(1, text, x=name, d=day) for text, name, day in FOUND]
-    return ask(LETTERS, question, plan(GOAL, GOAL, answer=answer), unified(*groundings), limits=ONE_ROUND, asked=asked)[
-        0
-    ]
+    replies = plan(GOAL, GOAL, answer=answer), unified(*groundings), *written
+    return ask(LETTERS, question, *replies, limits=limits, asked=datetime(2023, 6, 1))[0]
 
 
 def together(question: str, *answer: str) -> Trace:
@@ -85,6 +84,14 @@ def test_the_engine_computes_what_no_turn_says(question: str, answer: str, compu
     for trace in (paper(question, answer), together(question, answer.replace("by d", "by z"))):
         assert (trace.status, trace.answer) == (Status.ANSWERED, computed)
         assert [calculation.support for calculation in trace.calculations] == [Support.DERIVED]
+
+
+def test_as_in_the_paper_the_model_writes_the_answer() -> None:
+    """With `generates` nothing is computed, and what the model writes over the proof stands (GOAL-MEM 4.4)."""
+    worded = json.dumps({"answer": "three letters"})
+    limits = replace(ONE_ROUND, generates=True)
+    trace = paper("How many letters has Joanna received?", "count(x)", limits=limits, written=(worded,))
+    assert (trace.status, trace.answer, trace.calculations) == (Status.ANSWERED, "three letters", ())
 
 
 def test_each_thing_that_was_counted_cites_its_turns() -> None:

@@ -696,9 +696,10 @@ def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
     assert {unit.text for unit in store.units_of("goal-mem")} == {"Ben, later, talks."}
 
 
-def test_only_the_prover_paper_takes_a_background() -> None:
-    """Elsewhere the setting would do nothing, so it is refused."""
+def test_only_the_prover_paper_takes_a_background_or_generates() -> None:
+    """Elsewhere the settings would do nothing, so they are refused."""
     model = ScriptedModel([])
     background = Background(lambda: pytest.fail("the memory was opened"), model, SUMMING)
-    with pytest.raises(UsageError, match="only --planning paper plans with a background"):
-        GoalMem(ListBackbone(CAFE), model, SUMMING, Limits(), planning="together", background=background)
+    for limits, summing in [(Limits(), background), (Limits(generates=True), None)]:
+        with pytest.raises(UsageError, match="background and generates are for --planning paper"):
+            GoalMem(ListBackbone(CAFE), model, SUMMING, limits, planning="together", background=summing)

@@ -162,7 +162,7 @@ class SearchRun:
     def _answer(self, ended: Ended, state: ProofState, proof: Proof, prover: Prover) -> str | None:
         """Return the computed or worded answer of a proved plan, or None if it stays open. Add notes to the trace."""
         plan, trace = state.plan, self._trace
-        if plan.is_computed:
+        if plan.is_computed and not self.limits.generates:
             found = calculations(plan, state.groundings, self.pool.every_fact, self.question, state.judged)
             trace = concluded(found, trace)
             self._trace = replace(trace, status=Status.UNKNOWN, answer=None)
@@ -182,7 +182,7 @@ class SearchRun:
         if problem:
             self.count(Usage(), f"the answer's wording was unusable ({problem}), the bindings stand for it")
             return ", ".join(proof.found)
-        if wording == ", ".join(proof.found):
+        if self.limits.generates or wording == ", ".join(proof.found):
             return wording
         asked = self.question.text if reply is None else f"{self.question.text} {plan.goal.phrase}"
         answer, note = checked_wording(wording.rstrip(" .") if reply is None else wording, proof.found, asked)

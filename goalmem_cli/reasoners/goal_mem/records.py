@@ -33,7 +33,7 @@ class Limits:
 
     `max_fact_tokens` and `read_tokens` are estimated tokens of facts: all in view, and those that a small model reads
     at once. Without `checks` the engine accepts whatever the model proposes. For `sifts` and `leans` see
-    `NumberedFacts`.
+    `NumberedFacts`, for `generates` `GoalMemSettings`.
     """
 
     max_breadth: int = 3
@@ -45,16 +45,20 @@ class Limits:
     checks: bool = True
     sifts: bool = True
     leans: bool = True
+    generates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GoalMemSettings:
     """The settings of `goal-mem` alone.
 
-    `background`: the prover `paper` plans with a summary of what each speaker said, made once and kept in the memory.
+    Both are for the prover `paper`. `background`: it plans with a summary of what each speaker said, made once and kept
+    in the memory. `generates`: the model writes the answer from the proof (4.4). The engine computes none, and does not
+    check the wording.
     """
 
     background: bool = False
+    generates: bool = False
 
 
 @dataclass(frozen=True, slots=True)

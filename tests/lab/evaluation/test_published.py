@@ -228,7 +228,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     names = {name for one in told.values() for name in one.settings}
     assert names <= {
         "scope", "budget", "fact_tokens", "sift", "lean", "checks", "planning", "max_breadth", "max_depth", "max_steps",
-        "goal-mem.background", "certainty", "strict",
+        "goal-mem.background", "goal-mem.generates", "certainty", "strict",
         *(f"{each}.{slot.name}" for each, entry in STRUCTURED.items() for slot in fields(entry.settings)),
     }  # fmt: skip
     usual = {

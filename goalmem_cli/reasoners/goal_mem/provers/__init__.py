@@ -51,14 +51,14 @@ def prover_of(
     planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted,
     background: Background | None = None,
 ) -> Prover:  # fmt: skip
-    """Return the prover of that name. `background` is for `paper` alone.
+    """Return the prover of that name. `background` and `limits.generates` are for `paper` alone.
 
     Raises:
-        UsageError: another prover is to have a background.
+        UsageError: another prover is to have a background, or to generate answers.
     """
-    if background is not None and planning != paper.NAME:
+    if planning != paper.NAME and (background is not None or limits.generates):
         raise UsageError(
-            f"goal-mem: only --planning {paper.NAME} plans with a background", "leave the setting background out"
+            f"goal-mem: the settings background and generates are for --planning {paper.NAME}", "leave them out"
         )
     if planning == together.NAME:
         return together.Together(model, prompts, limits)
