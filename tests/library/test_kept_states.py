@@ -11,6 +11,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.noticing import _MEANT
 from goalmem_cli.library.goals.outcomes import is_same
 from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,8 @@ LINK = -2
 _MOST_MEANT = 2
 _NAME = re.compile(r"\b[A-Z]\w+")
 _MEANT = re.compile(
-    rf"\b(?:(?P<who>[A-Z][\w-]*(?: [A-Z][\w-]*)*['’]s?|[Mm]y|[Oo]ur) (?:\w+ )?(?P<role>{PERSON})"
-    rf"|the (?P<its>{PERSON}) of (?P<whose>[A-Z][\w-]*(?: [A-Z][\w-]*)*))\b(?=['’]s? | \w)"
+    rf"\b(?!^\w+ [A-Z])(?:(?:[A-Z][\w-]*(?: [A-Z][\w-]*)*['’]s?|[Mm]y|[Oo]ur) (?:\w+ )?(?P<role>{PERSON})"
+    rf"|the (?P<its>{PERSON}) of [A-Z][\w-]*(?: [A-Z][\w-]*)*)\b(?=['’]s? | \w)"
 )
 """Somebody who is not named in a question, and of whom it asks something: "Ana's sister" in "Where does ... live?"."""
 _CALLED = re.compile(rf"\b(?!I\b){NAME}")
@@ -165,7 +165,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
     found.outdated([*there.values(), *turns.values()], told | cited)
-    return found.touch()
+    return found.touch({watch.subgoal for watch in state.watches})
 
 
 def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:
@@ -270,12 +270,13 @@ class _Found:
             if later is not None and later.id in self._telling.get(number, ()) and later.id not in self._known:
                 self._add(OUTDATED, [self._seen[later.id]], number)
 
-    def touch(self) -> Touch | None:
-        """Return the reasons as one, or None if there are none."""
+    def touch(self, watched: Set[int]) -> Touch | None:
+        """Return the reasons as one, or None if there are none; a `LINK` touches all `watched` subgoals."""
         reasons = tuple(dict.fromkeys(self._reasons))
         if not reasons:
             return None
-        return Touch("; ".join(reasons), tuple(self._new.values()), frozenset(self._subgoals), self._replaced)
+        subgoals = frozenset(watched if LINK in self._subgoals else self._subgoals)
+        return Touch("; ".join(reasons), tuple(self._new.values()), subgoals, self._replaced)
 
     def _add(self, reason: str, new: Iterable[Hit], subgoal: int) -> None:
         self._reasons.append(reason)
@@ -288,8 +289,8 @@ class _Asked:
     """The terms of a query, as stems: the speakers' names in it, and its other words.
 
     `verb` is the word after the person with whom the query begins: "lives" in "Ana lives in". `best` is the highest
-    likelihood that a cited turn is evidence; infinite if none is cited. `speakers` are those of all hits. A turn
-    has to have a word of `key`, if there are any, or its speaker.
+    likelihood that a cited turn is evidence; infinite if none is cited. `speakers` are those of all hits. If there is a
+    `key`, a turn or its speaker has to have a word of it.
     """
 
     names: frozenset[str]
