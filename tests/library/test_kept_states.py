@@ -112,6 +112,35 @@ def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     assert checked.calls == 1  # nothing is asked anew
 
 
+def test_a_step_that_means_two_is_proved_again_for_either(kept: Kept) -> None:
+    """The plan has one step, which a turn on Emil settles; another flatmate opens it."""
+    case = TWO | {
+        "plan": ["the flatmate of (Rosa) works at (x:company)"],
+        "told": TWO["told"][1:],
+        "is": {"x": "Castor"},
+    }
+    memory = kept(case)
+    case |= {"told": ["Wanda works at Redfern"], "is": {"x": "Redfern"}}
+    more = ["Rosa: Wanda works at Redfern.", "Rosa: Emil has moved out, Wanda is my flatmate now."]
+    memory.kept.add_all([chat("c", [LINES, more])])
+    ((goal, touch),) = memory.goals.touched()
+    assert memory.goals.check(goal, touch).goal.state.answer == "Redfern"
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Does Ana Lind's sister live here?", "Ana Lind's sister"), ("Is Ana's sister in Leeds?", "Ana's sister"),
+        ("Where does the boss of Tom live?", "the boss of Tom"), ("What is my flatmate's number?", "my flatmate"),
+        ("Who is Ana's sister?", None), ("What is Ana's rent?", None), ("When is Ana's sisterhood dinner?", None),
+    ],
+)  # fmt: skip
+def test_who_is_meant_is_found_in_a_question(question: str, meant: str | None) -> None:
+    """But not where the question asks just for that."""
+    found = _MEANT.search(question)
+    assert (found and found[0]) == meant
+
+
 CROWD = [
     f"Rosa: My flatmate {did}, and my flatmate sang." for did in ("cooked soup", "burnt rice", "went out", "slept")
 ]
