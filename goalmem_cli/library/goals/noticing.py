@@ -312,7 +312,8 @@ class _Asked:
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
         led = next((place for place, word in enumerate(order) if word not in names), 0)
-        verb, own = order[led] if led else "", content_stems(query) - names - (meant or frozenset())
+        verb = order[led] if led and meant is None else ""
+        own = content_stems(query) - names - (meant or frozenset())
         return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
