@@ -59,9 +59,9 @@ class KeptPlan:
 class Watch:
     """A query that a state depends on.
 
-    `subgoal` is a number in the plan, -1 for the question itself. `found` are the ids of the first units that the query
-    found when the state was proved, best first. `cited` are the ids of the units that ground the subgoal; none if it is
-    open.
+    `subgoal` is a number in the plan, -1 for the question itself, -2 for who is meant in it. `found` are the ids of the
+    first units that the query found when the state was proved, best first. `cited` are the ids of the units that ground
+    the subgoal, or say who is meant; none if it is open.
     """
 
     subgoal: int
@@ -126,10 +126,11 @@ class GoalState:
 
     def rests_on(self, keys: Set[str]) -> bool:
         """Say whether the answer rests on what a key names; if it is unknown, whether that was near an open subgoal."""
-        if self.answer is not None:
-            cited = {unit for watch in self.watches for unit in watch.cited}
-            shown = (*self.evidence, *self.because, *self.against)
-            return not keys.isdisjoint(cited) or is_about(map(_alone, shown), "", keys)
+        is_open = self.answer is None
+        if any(watch.subgoal < 0 or not is_open for watch in self.watches if not keys.isdisjoint(watch.cited)):
+            return True
+        if not is_open:
+            return is_about(map(_alone, (*self.evidence, *self.because, *self.against)), "", keys)
         first = {unit for watch in self.watches if not watch.cited for unit in watch.found[:NEAR]}
         return not keys.isdisjoint(first) or (self.trace is not None and is_about(_near(self.trace), "", keys))
 
@@ -160,7 +161,7 @@ class GoalState:
         plan = self.plan if self.plan is not None and self.plan.is_of(question) else None
         return GoalState(
             GoalStatus.UNDERMINED, self.since, self.checked, FORGOTTEN, model=self.model, plan=plan,
-            watches=tuple(replace(each, cited=()) for each in self.watches if each.subgoal < 0),
+            watches=tuple(replace(each, cited=()) for each in self.watches if each.subgoal == -1),
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from goalmem_cli.backbones.now.asked import asked_in
 from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.backbones.now.states import states_in
 from goalmem_cli.backbones.whole_scope import WholeScope
-from goalmem_cli.records import Query, Turn
+from goalmem_cli.records import SPEAKER_ID, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
 
@@ -382,6 +382,19 @@ def test_two_people_are_two(tmp_path: Path) -> None:
     """What Ben says moves nothing of Ana's."""
     store = stored(tmp_path, "Ana: I live in Graz.", "Ben: I moved to Linz.")
     assert found(store, "Where does Ana live?")[1] == found(store, "Where does Ben live?")[1] == {}
+
+
+@pytest.mark.parametrize(
+    ("ids", "is_one"), [(("7@form", "7@form"), True), (("7@form", "8@form"), False), (("", ""), False)]
+)
+def test_one_person_of_two_chats_is_known_by_the_id(tmp_path: Path, ids: tuple[str, str], is_one: bool) -> None:
+    """The later words replace the earlier ones then; of two people with one name they do not."""
+    store = Store(tmp_path / "talk", HashEmbedder(), announce=lambda _: None)
+    for month, (own_id, text) in enumerate(zip(ids, ("I live in Graz.", "I moved to Linz."), strict=True), 1):
+        named = {SPEAKER_ID: own_id} if own_id else {}
+        store.add_turns([Turn(f"chat {month}", 0, 0, "Ana", text, datetime(2026, month, 1, 10), attributes=named)])
+    marks = found(store, "Where does Ana live?")[1]
+    assert list(marks.values()) == (["I moved to Linz."] if is_one else [])
 
 
 def test_a_value_that_is_back_is_not_replaced_by_what_was_between(tmp_path: Path) -> None:

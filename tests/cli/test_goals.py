@@ -239,24 +239,23 @@ def test_of_two_checks_at_once_the_first_stays(home: Goalmem) -> None:
     assert len(second.goal.states) == 2
 
 
-def test_two_checks_that_overlap_do_not_mix(goalmem: Goalmem) -> None:
+def test_two_checks_that_overlap_do_not_mix(home: Goalmem) -> None:
     """One that ends while the other's model still answers: the goal has the first one's state, whole, and no third."""
-    read(goalmem, "talk.json", LEEDS, BEN, RENT)
-    goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
-    read(goalmem, "later.json", YORK, MATCH)
-    done: list[str] = []
+    read(home, "later.json", YORK, MATCH)
+    store, done = os.environ["GOALMEM_STORE"], list[str]()
 
     def meanwhile(request: Request) -> str:
         if not done:
             done.append("begun")
-            with goalmem_cli.open("store", factories=lives("back in York", "York")) as other:
+            with goalmem_cli.open(store, factories=lives("back in York", "York")) as other:
                 ((goal, touch),) = other.goals.touched()
                 done[:] = [str(other.goals.check(goal, touch).outcome)]
         return living("moved to Leeds", "Leeds", HOME, request)
 
-    assert goalmem("goals", "check", factories=model(meanwhile)).code in (0, 1)
+    assert home("goals", "check", factories=model(meanwhile)).code in (0, 1)
     assert done == ["changed"]
-    goal = GoalFolder(Path("store", GOALS)).get("home")
+    with goalmem_cli.open(store) as memory:
+        goal = memory.goals.folder.get("home")
     assert [state.answer for state in goal.states] == ["Leeds", "York"]
     assert [fact.text for fact in goal.state.evidence] == [YORK[2]]
 
@@ -305,16 +304,15 @@ def test_a_goal_keeps_whose_question_it_is_and_its_scope(goalmem: Goalmem) -> No
     assert outcome.out.startswith("mine: changed: York"), (outcome.out, outcome.err)
 
 
-def test_whatever_changes_the_memory_says_so(goalmem: Goalmem) -> None:
+def test_whatever_changes_the_memory_says_so(home: Goalmem) -> None:
     """A statement that is typed, and conversations that are joined or copied, as long as no check has been made."""
-    read(goalmem, "talk.json", LEEDS, BEN, RENT)
-    goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
     changed = "1 goal may have changed: goalmem goals check"
-    assert changed in goalmem("chat", "--asker", "Ana", stdin=f"{YORK[2]}\n".encode(), factories=scripted()).err
-    assert goalmem("goals", "check", factories=lives("back in York", "York")).code == 1
-    read(goalmem, "later.json", ("Ana", "2024-08-04T09:00", "I live in Hull now, since Sunday."))
-    for words in (("join", "talk", "later", "--yes"), ("copy", "store", "other")):
-        assert changed in goalmem("stores", *words).err
+    assert changed in home("chat", "--asker", "Ana", stdin=f"{YORK[2]}\n".encode(), factories=scripted()).err
+    assert home("goals", "check", factories=lives("back in York", "York")).code == 1
+    read(home, "later.json", ("Ana", "2024-08-04T09:00", "I live in Hull now, since Sunday."))
+    for words in (("join", "talk", "later", "--yes"), ("copy", os.environ["GOALMEM_STORE"], "other")):
+        assert changed in home("stores", *words).err
+    assert "-> York" in home("goals", "--store", "other").out
 
 
 def test_a_reply_that_cannot_be_read_changes_no_goal(home: Goalmem) -> None:

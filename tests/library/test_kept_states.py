@@ -11,6 +11,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.noticing import _MEANT
 from goalmem_cli.library.goals.outcomes import is_same
 from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
@@ -109,6 +110,78 @@ def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     assert checked.outcome is Outcome.CHANGED
     assert checked.goal.state.answer == "Redfern"
     assert checked.calls == 1  # nothing is asked anew
+
+
+def test_a_step_that_means_two_is_proved_again_for_either(kept: Kept) -> None:
+    """The plan has one step, which a turn on Emil settles; another flatmate opens it."""
+    case = TWO | {
+        "plan": ["the flatmate of (Rosa) works at (x:company)"],
+        "told": TWO["told"][1:],
+        "is": {"x": "Castor"},
+    }
+    memory = kept(case)
+    case |= {"told": ["Wanda works at Redfern"], "is": {"x": "Redfern"}}
+    more = ["Rosa: Wanda works at Redfern.", "Rosa: Emil has moved out, Wanda is my flatmate now."]
+    memory.kept.add_all([chat("c", [LINES, more])])
+    ((goal, touch),) = memory.goals.touched()
+    assert memory.goals.check(goal, touch).goal.state.answer == "Redfern"
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Does Ana Lind's sister live here?", "Ana Lind's sister"), ("Is Ana's sister in Leeds?", "Ana's sister"),
+        ("Where does the boss of Tom live?", "the boss of Tom"), ("What is my flatmate's number?", "my flatmate"),
+        ("Who is Ana's sister?", None), ("What is Ana's rent?", None), ("When is Ana's sisterhood dinner?", None),
+    ],
+)  # fmt: skip
+def test_who_is_meant_is_found_in_a_question(question: str, meant: str | None) -> None:
+    """But not where the question asks just for that."""
+    found = _MEANT.search(question)
+    assert (found and found[0]) == meant
+
+
+CROWD = [
+    f"Rosa: My flatmate {did}, and my flatmate sang." for did in ("cooked soup", "burnt rice", "went out", "slept")
+]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Iterator[Memory]:
+    """A memory with a goal of two steps that was read as a whole, citing what the second step needs."""
+    with opened(tmp_path / "store", factories=faked(ScriptedModel(()), HashEmbedder())) as memory:
+        memory.kept.add_all([chat("c", [[*LINES, *CROWD]])])
+        (turn,) = [turn for turn in memory.turns("c") if turn.text == "Emil works at Castor."]
+        cited = Fact("F1", turn.id, (turn.id,), "c", "Rosa", FIRST_DAY, turn.text)
+        trace = Trace(
+            Status.ANSWERED, "goal-mem", TWO["goal"], FIRST_DAY, "Castor", None, {}, {"F1": cited}, ("F1",), ()
+        )
+        memory.goals.keep(Question(TWO["goal"], FIRST_DAY), trace, "goal")
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("new", "touches"),
+    [
+        ("Rosa: Emil has begun as a cook, he works at Merrin.", True), ("Rosa: Wanda is my flatmate from May.", True),
+        ("Bruno: My flatmate works at Merrin now.", False), ("Bruno: Emil rang me.", False),
+    ],
+)  # fmt: skip
+def test_who_is_meant_is_watched_where_no_step_was_proved(read: Memory, new: str, touches: bool) -> None:
+    """A turn about the flatmate by name touches the goal, and one that says that it is another."""
+    assert {watch.query for watch in read.goals.folder.get("goal").state.watches} == {
+        TWO["goal"], "Rosa's flatmate", "Where does Emil work?",
+    }  # fmt: skip
+    read.kept.add_all([chat("c", [[*LINES, *CROWD], [new]])])
+    ((_, touch),) = read.goals.touched()
+    assert (touch is not None) is touches
+
+
+def test_forgetting_who_was_meant_undermines_the_goal(read: Memory) -> None:
+    """The answer goes, and the name with it."""
+    state = forgotten(read, "Emil is my flatmate.")
+    assert (state.status, state.answer) == (GoalStatus.UNDERMINED, None)
+    assert "Emil" not in str(state)
 
 
 def test_each_try_of_a_check_leaves_its_trace(kept: Kept) -> None:

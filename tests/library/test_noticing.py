@@ -99,3 +99,10 @@ def test_a_change_that_names_the_matter_is_told_behind_older_tellings() -> None:
         )
         assert asked.is_told_by(hit, is_first=False, leads=True, known=0.94) is touches
         assert not asked.is_told_by(hit, is_first=False, leads=False, known=0.94)
+
+
+def test_who_is_meant_may_stand_first_in_a_sentence() -> None:
+    """ "My boss" is no name with the verb "boss"; another speaker's boss is not meant."""
+    for speaker, is_told in (("Nadia", True), ("Paul", False)):
+        hit = Hit(Unit("u", "turn", "My boss is called Verena.", "c", speaker, FIRST_DAY, ("u",), ("u",)), 0.5)
+        assert _Asked.of("Nadia's boss", [hit], (), frozenset()).may_be_told_by(hit) is is_told

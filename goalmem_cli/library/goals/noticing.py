@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from goalmem_cli.backbones.now.asked import PERSON
+from goalmem_cli.backbones.now.persons import NAME
+from goalmem_cli.backbones.now.states import clock_of
 from goalmem_cli.backbones.small_talk import may_be_evidence
+from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import only_asks
 from goalmem_cli.memory_records import FLAT, Capability
@@ -24,6 +28,7 @@ from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalStatus, Watch
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.ports import Backbone
+    from goalmem_cli.reasoners.facts import NumberedFacts
     from goalmem_cli.records import Hit, Question, Unit
     from goalmem_cli.trace import Trace
 
@@ -34,7 +39,16 @@ FIRST, LEAST = 3, 0.07
 NEARLY = 0.6
 """So does one that speaks of a change and is so likely evidence as a cited turn, times this. Where a matter was told of
 often, earlier tellings stand before it."""
+LINK = -2
+"""Stands for who is meant in the question, such as Ana's flatmate, where subgoals are numbered."""
+_MOST_MEANT = 2
 _NAME = re.compile(r"\b[A-Z]\w+")
+_MEANT = re.compile(
+    rf"\b(?!^\w+ [A-Z])(?:(?:[A-Z][\w-]*(?: [A-Z][\w-]*)*['’]s?|[Mm]y|[Oo]ur) (?:\w+ )?(?P<role>{PERSON})"
+    rf"|the (?P<its>{PERSON}) of [A-Z][\w-]*(?: [A-Z][\w-]*)*)\b(?=['’]s? | \w)"
+)
+"""Somebody who is not named in a question, and of whom it asks something: "Ana's sister" in "Where does ... live?"."""
+_CALLED = re.compile(rf"\b(?!I\b){NAME}")
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
@@ -92,11 +106,36 @@ def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Wa
     from goalmem_cli.reasoners.facts import NumberedFacts
     from goalmem_cli.reasoners.goal_mem.kept_proofs import depends_on
 
-    facts = NumberedFacts(backbone, question)
+    facts, depends = NumberedFacts(backbone, question), depends_on(trace)
+    settled = {each.subgoal for each in depends if each.cited}
+    links = () if len(settled) > 1 else _links_of(trace, question, facts)
     return tuple(
-        Watch(each.subgoal, each.query, tuple(hit.unit.id for hit in facts.hits(each.query, DEPTH)), each.cited)
-        for each in depends_on(trace)
+        Watch(number, query, tuple(hit.unit.id for hit in facts.hits(query, DEPTH)), cited)
+        for number, query, cited in (*links, *((each.subgoal, each.query, each.cited) for each in depends))
     )
+
+
+def _links_of(trace: Trace, question: Question, facts: NumberedFacts) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield the queries by which a question that was not proved in steps finds somebody, as the fields of watches.
+
+    Of "Where does Ana's flatmate work?" they are "Ana's flatmate", and "Where does Emil work?" if a turn says that it
+    is Emil. The turns that say so are cited, so that forgetting them takes the name out.
+    """
+    found = _MEANT.search(question.text)
+    if found is None:
+        return
+    role, link = stem(found["role"] or found["its"]), found[0]
+    hits = facts.hits(link, DEPTH)
+    asked = _Asked.of(facts.naming_asker(link), hits, (), frozenset())
+    told = sorted(filter(asked.may_be_told_by, hits), key=lambda hit: (clock_of(hit.unit.said), hit.unit.place))
+    no_names = content_stems(f"{question.text} {trace.answer}") | set(map(stem, (*MONTHS, *WEEKDAYS)))
+    for hit in reversed(told):
+        sentences = [each for each in _SENTENCES.split(hit.unit.text) if role in content_stems(each)]
+        meant = [name for name in _CALLED.findall(" ".join(sentences)) if not content_stems(name) & no_names]
+        if meant:
+            queries = (link, *(question.text.replace(link, name) for name in dict.fromkeys(meant[:_MOST_MEANT])))
+            yield from ((LINK, query, (hit.unit.id,)) for query in queries)
+            return
 
 
 def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbone, generation: int) -> Touch | None:
@@ -126,7 +165,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
     found.outdated([*there.values(), *turns.values()], told | cited)
-    return found.touch()
+    return found.touch({watch.subgoal for watch in state.watches})
 
 
 def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:
@@ -208,7 +247,8 @@ class _Found:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
             cited = {*watch.cited, *(turn for unit in watch.cited for turn in behind.get(unit, ()))}
-            asked = _Asked.of(facts.naming_asker(watch.query), hits, cited)
+            meant = content_stems(watch.query) - content_stems(question.text) if watch.subgoal == LINK else None
+            asked = _Asked.of(facts.naming_asker(watch.query), hits, cited, meant)
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
@@ -230,12 +270,13 @@ class _Found:
             if later is not None and later.id in self._telling.get(number, ()) and later.id not in self._known:
                 self._add(OUTDATED, [self._seen[later.id]], number)
 
-    def touch(self) -> Touch | None:
-        """Return the reasons as one, or None if there are none."""
+    def touch(self, watched: Set[int]) -> Touch | None:
+        """Return the reasons as one, or None if there are none; a `LINK` touches all `watched` subgoals."""
         reasons = tuple(dict.fromkeys(self._reasons))
         if not reasons:
             return None
-        return Touch("; ".join(reasons), tuple(self._new.values()), frozenset(self._subgoals), self._replaced)
+        subgoals = frozenset(watched if LINK in self._subgoals else self._subgoals)
+        return Touch("; ".join(reasons), tuple(self._new.values()), subgoals, self._replaced)
 
     def _add(self, reason: str, new: Iterable[Hit], subgoal: int) -> None:
         self._reasons.append(reason)
@@ -248,7 +289,8 @@ class _Asked:
     """The terms of a query, as stems: the speakers' names in it, and its other words.
 
     `verb` is the word after the person with whom the query begins: "lives" in "Ana lives in". `best` is the highest
-    likelihood that a cited turn is evidence; infinite if none is cited. `speakers` are those of all hits.
+    likelihood that a cited turn is evidence; infinite if none is cited. `speakers` are those of all hits. If there is a
+    `key`, a turn or its speaker has to have a word of it.
     """
 
     names: frozenset[str]
@@ -256,17 +298,23 @@ class _Asked:
     verb: str
     best: float
     speakers: frozenset[frozenset[str]]
+    key: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str]) -> _Asked:
-        """Return the terms of a query, given its hits and the ids of the cited units."""
+    def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str], meant: frozenset[str] | None = None) -> _Asked:
+        """Return the terms of a query, given its hits and the ids of the cited units.
+
+        Of a `LINK`, `meant` are the stems that it has beside the question's: the name of who is meant, if it has that.
+        """
         speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
-        names = content_stems(" ".join(_NAME.findall(query))) & frozenset[str]().union(*speakers)
+        capital = content_stems(" ".join(_NAME.findall(query)))
+        names = capital & frozenset[str]().union(*speakers) if meant is None else frozenset() if meant else capital
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
         led = next((place for place, word in enumerate(order) if word not in names), 0)
-        verb = order[led] if led else ""
-        return cls(frozenset(names), frozenset(content_stems(query) - names), verb, best, speakers)
+        verb = order[led] if led and meant is None else ""
+        own = content_stems(query) - names - (meant or frozenset())
+        return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
         """Say whether a new hit may change the answer.
@@ -292,6 +340,8 @@ class _Asked:
         """
         text = hit.unit.text
         if only_asks(text) or not may_be_evidence(hit):
+            return False
+        if self.key and not self.key & content_stems(f"{hit.unit.speaker} {text}"):
             return False
         is_own = self._is_asked_about(hit.unit.speaker)
         if self.names and self._is_on_another(text, is_own=is_own):
