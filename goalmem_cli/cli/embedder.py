@@ -27,11 +27,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="embedder")
-
-
 @group.command("show", epilog=examples("goalmem embedder show --store my-memory", guide="models"))
 def show(
     context: typer.Context, store: options.Store = None, embedder: options.Embedder = None, json: options.Json = False

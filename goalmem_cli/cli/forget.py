@@ -10,7 +10,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import FLAGS
 from goalmem_cli.cli.goals import may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
@@ -30,20 +30,12 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 _NAMES = replace(FLAGS, conversations="CONVERSATION")
 _SHOWN = 5
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "forget",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem forget lisbon-trip",
-            "goalmem forget --speaker Ben --before 2023-06 --yes",
-            "goalmem forget --list",
-            guide="store",
-        ),
-    )(forget)
+EPILOG = examples(
+    "goalmem forget lisbon-trip",
+    "goalmem forget --speaker Ben --before 2023-06 --yes",
+    "goalmem forget --list",
+    guide="store",
+)
 
 
 def forget(

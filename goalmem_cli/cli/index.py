@@ -12,7 +12,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.goals import may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
 
@@ -27,20 +27,12 @@ _SHOWN = 3
 _ID_LENGTH, _SHOWN_OF_ID = 32, 12
 _HINT = "`goalmem search QUERY --backbone {} --explain` shows the ids of units"
 _COSTS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "index",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem index remem --dry-run",
-            "goalmem index remem --model http://localhost:8080/v1#qwen",
-            "goalmem index mem0 --history 3fa9c21b",
-            guide="backbones",
-        ),
-    )(index)
+EPILOG = examples(
+    "goalmem index remem --dry-run",
+    "goalmem index remem --model http://localhost:8080/v1#qwen",
+    "goalmem index mem0 --history 3fa9c21b",
+    guide="backbones",
+)
 
 
 def index(

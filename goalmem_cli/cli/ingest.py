@@ -11,7 +11,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.goals import check_changed, code_of, may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.ingest_explained import explain_files
 from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
@@ -112,19 +112,12 @@ DayFirst = Annotated[
 ]
 MonthFirst = Annotated[bool, typer.Option("--month-first", help="Read ambiguous dates as May 3 for 05/03/23.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "ingest",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem ingest sample_convos",
-            "goalmem ingest --format openai --dry-run export.json",
-            "goalmem ingest --from claude-code",
-            guide="formats",
-        ),
-    )(ingest)
+EPILOG = examples(
+    "goalmem ingest sample_convos",
+    "goalmem ingest --format openai --dry-run export.json",
+    "goalmem ingest --from claude-code",
+    guide="formats",
+)
 
 
 def ingest(

@@ -23,16 +23,14 @@ NOTHING_FOUND = 1
 _SHOWN = 3
 _MOST_SUGGESTED = 20
 
-group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Merge, name and split the people who speak.")
+group = typer.Typer(
+    cls=ListGroup,
+    context_settings=CONTEXT,
+    help="Merge, name and split the people who speak.",
+    epilog=examples("goalmem people", "goalmem people merge Bob Ben", guide="store"),
+)
 
 Who = Annotated[str, typer.Argument(metavar="PERSON", help="A name, number or id (user1001@telegram).")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group, name="people", epilog=examples("goalmem people", "goalmem people merge Bob Ben", guide="store")
-    )
 
 
 @group.command("list", epilog=examples("goalmem people", "goalmem people --json", guide="store"))

@@ -31,14 +31,8 @@ group = typer.Typer(
     cls=ListGroup,
     help="List, show, verify, renew, export, copy, join and remove stores.",
     context_settings=CONTEXT,
+    epilog=examples("goalmem stores", "goalmem stores show --store my-memory", guide="store"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group, name="stores", epilog=examples("goalmem stores", "goalmem stores show --store my-memory", guide="store")
-    )
 
 
 @group.command("list", epilog=examples("goalmem stores list --json", guide="store"))

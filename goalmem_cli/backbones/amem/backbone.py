@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
-from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep, Vector
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
@@ -29,7 +29,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
+from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking

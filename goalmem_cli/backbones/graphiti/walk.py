@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.graphiti import DECIDE, NAME, RESOLVE
 from goalmem_cli.backbones.graphiti.episode_reading import Told, ends_of
@@ -24,11 +23,10 @@ from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Und
 from goalmem_cli.backbones.structured.resolution import NEW, Policy, Resolved
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.triples import key_of
-from goalmem_cli.backbones.structured.walking import Known, Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Part, Turn, Unit, content_hash
+from goalmem_cli.records import Part, Unit, content_hash
 
-Vector: TypeAlias = NDArray[np.float32]
 NONE = "NONE"
 EVENTS: Mapping[str, Event] = {SAME: Event("must"), CONTRADICTS: Event("must"), NONE: Event()}
 RESOLUTION = "resolution"
@@ -145,23 +143,11 @@ class Telling:
 WalkStep: TypeAlias = Naming | Telling
 
 
-class Growth(Walk[WalkStep]):
+class Growth(TurnWalk[WalkStep, Told, GraphitiSettings]):
     """The walk of a conversation's graph, episode by episode: first the names, then the facts."""
 
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        told: Sequence[Told],
-        vectors: Mapping[str, Vector],
-        known: Known,
-        settings: GraphitiSettings,
-    ) -> None:
-        """Take the conversation's turns, its episodes in order, and the vectors of their mentions and facts."""
-        super().__init__(known)
-        self.turns = turns
-        self._told = told
-        self._vectors = vectors
-        self._settings = settings
+    def _begin(self) -> None:
+        settings = self._settings
         self._policy = Policy(settings.candidates, settings.name_cosine, settings.letters)
         self._entities: dict[str, Unit] = {}
         self._entity_of: dict[str, str] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
-from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth, Vector
+from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth
 from goalmem_cli.backbones.mem0.pair_reading import Reading, Summed, readings_of
 from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
@@ -29,6 +29,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import (
     Known,
+    Vector,
     WalkingBackbone,
     ask_all,
     changed,
@@ -73,7 +74,10 @@ class Work:
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
             told.setdefault(reading.user, []).append(self.known.get(reading.part.name, ()))
-        return [Growth(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
+        walks = [Growth(turns, facts, vectors, self.known, settings) for facts in told.values()]
+        for walk in walks:
+            walk.backbone = self.backbone
+        return walks
 
 
 class Mem0(WalkingBackbone):

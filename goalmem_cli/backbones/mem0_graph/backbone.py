@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0.backbone import Mem0, Work
-from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
 from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, ConflictStep, Growth, entities
 from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES, Naming, Relating, read_pairs
@@ -21,7 +20,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing
-from goalmem_cli.backbones.structured.walking import ask_all, rounds
+from goalmem_cli.backbones.structured.walking import Vector, ask_all, rounds
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.model_replies import Reply

@@ -9,7 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
 from goalmem_cli.backbones.structured.kit import Kit, StructuredBackbone
@@ -22,6 +25,7 @@ from goalmem_cli.records import Derived, Part, Turn, Unit
 
 R = TypeVar("R", covariant=True)
 
+Vector: TypeAlias = NDArray[np.float32]
 Known = dict[str, tuple[Unit, ...]]
 """The units of the parts of a conversation, by part name."""
 
@@ -88,6 +92,37 @@ class Walk(ABC, Generic[S]):
                 return step
             self.take(step, units)
         return None
+
+
+T = TypeVar("T")
+C = TypeVar("C")
+
+
+class TurnWalk(Walk[S], Generic[S, T, C]):
+    """A walk through what the turns of one conversation told, with the backbone's settings.
+
+    `_current` are the units that hold so far, by id or key.
+    """
+
+    def __init__(
+        self,
+        turns: Mapping[str, Turn],
+        told: Sequence[T],
+        vectors: Mapping[str, Vector],
+        known: Mapping[str, Sequence[Unit]],
+        settings: C,
+    ) -> None:
+        """Take the turns by id, what they told in order, the vectors of what is compared, and the known units."""
+        super().__init__(known)
+        self.turns = turns
+        self._told = told
+        self._vectors = dict(vectors)
+        self._settings = settings
+        self._current: dict[str, Unit] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set what else the walk keeps; by default nothing."""
 
 
 class Walking(Protocol):

@@ -316,8 +316,3 @@ group = typer.Typer(
 for _command, _lines in COMMANDS.items():
     group.command(epilog=examples(*(f"goalmem {line}" for line in _lines), guide="measuring"))(_command)
 retired.register(group)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="bench")
