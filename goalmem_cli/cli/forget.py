@@ -44,20 +44,17 @@ def forget(
         list[str] | None, typer.Argument(metavar="[CONVERSATION]...", help="Which conversations, by name.")
     ] = None,
     before: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21."),
+        str | None, typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21.")
     ] = None,
     speaker: options.Speakers = None,
     goal: Annotated[
         list[str] | None, typer.Option("--goal", metavar="NAME", help="Also delete this goal, not only its answers.")
     ] = None,
     always: Annotated[
-        bool,
-        typer.Option("--always", help="Also leave out later turns of these conversations and speakers."),
+        bool, typer.Option("--always", help="Also leave out later turns of these conversations and speakers.")
     ] = False,
     leave_nothing: Annotated[
-        bool,
-        typer.Option("--leave-nothing", help="Keep no marks: reading the transcript again restores it."),
+        bool, typer.Option("--leave-nothing", help="Keep no marks: reading the transcript again restores it.")
     ] = False,
     listed: Annotated[
         bool, typer.Option("--list", help="Count what was forgotten before, and forget nothing.")

@@ -45,8 +45,7 @@ def index(
     history: Annotated[
         str | None,
         typer.Option(
-            metavar="UNIT",
-            help="Only show what happened to a unit; `goalmem search --explain` shows the ids of units.",
+            metavar="UNIT", help="Only show what happened to a unit; `goalmem search --explain` shows the ids of units."
         ),
     ] = None,
     adapter: options.Adapter = None,

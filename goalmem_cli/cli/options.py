@@ -116,13 +116,11 @@ Adapter = Annotated[
 ]
 Context = Annotated[int | None, _bounded("context", "How many tokens the model sees at once.", "TOKENS")]
 Threads = Annotated[
-    int | None,
-    _bounded("threads", "How many threads the model uses, at most one a core [default: one a core]."),
+    int | None, _bounded("threads", "How many threads the model uses, at most one a core [default: one a core].")
 ]
 Seed = Annotated[int | None, _bounded("seed", "The model's seed [default: 0].")]
 Parallel = Annotated[
-    int | None,
-    _bounded("parallel", "How many questions to answer at a time [default: 1, or 8 on a server].", "N"),
+    int | None, _bounded("parallel", "How many questions to answer at a time [default: 1, or 8 on a server].", "N")
 ]
 Planning = Annotated[
     PlanningName | None,
@@ -135,11 +133,7 @@ Planning = Annotated[
     ),
 ]
 All = Annotated[
-    bool,
-    typer.Option(
-        "--all",
-        help="For lists: search until nothing likely is left [default: search once more].",
-    ),
+    bool, typer.Option("--all", help="For lists: search until nothing likely is left [default: search once more].")
 ]
 MaxBreadth = Annotated[int | None, _bounded("max_breadth", "How many decompositions goal-mem tries [default: 3].")]
 MaxDepth = Annotated[int | None, _bounded("max_depth", "How many further rounds a decomposition has [default: 5].")]
@@ -149,8 +143,7 @@ Certainty = Annotated[
     _bounded("certainty", "Withhold answers less certain than this, in percent; 0: none [default: the model's own]."),
 ]
 Budget = Annotated[
-    int | None,
-    _bounded("budget", "How many facts an attempt may see, except for full-context [default: 60]."),
+    int | None, _bounded("budget", "How many facts an attempt may see, except for full-context [default: 60].")
 ]
 FactTokens = Annotated[
     int | None,
@@ -209,11 +202,7 @@ Since = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option(
-        "--until",
-        metavar="TIME",
-        help="Only what was said then or earlier; a date means to its end.",
-    ),
+    typer.Option("--until", metavar="TIME", help="Only what was said then or earlier; a date means to its end."),
 ]
 Last = Annotated[
     str | None,

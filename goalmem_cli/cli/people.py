@@ -35,10 +35,7 @@ Who = Annotated[str, typer.Argument(metavar="PERSON", help="A name, number or id
 
 @group.command("list", epilog=examples("goalmem people", "goalmem people --json", guide="store"))
 def list_(
-    context: typer.Context,
-    store: options.Store = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
     """List who speaks, and who may be one person.
 

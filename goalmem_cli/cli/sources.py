@@ -85,8 +85,7 @@ def _document(kept: Kept) -> dict[str, object]:
 def watch(
     context: typer.Context,
     sources: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all]."),
+        list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all].")
     ] = None,
     every: Annotated[
         str | None,

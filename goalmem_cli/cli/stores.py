@@ -187,8 +187,7 @@ def export(
     ] = None,
     yes: options.Yes = False,
     with_forgotten: Annotated[
-        bool,
-        typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key."),
+        bool, typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key.")
     ] = False,
     store: options.Store = None,
     quiet: options.Quiet = False,

@@ -14,10 +14,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli import (
-    bench_speed,
-    retired,
-)
+from goalmem_cli.lab.cli import bench_speed, retired
 from goalmem_cli.lab.cli.wanted import listed, one_of
 
 if TYPE_CHECKING:
