@@ -156,7 +156,7 @@ class AMem(WalkingBackbone):
         pending = self._pending(self._store.derived(NAME))
         done = self._describe(pending, report)
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
-        done += self._go_through([walk for _, walk in walks], self._decide, report, self._take)
+        done += self._go_through([walk for _, walk in walks], self._decide, report)
         names = {
             work.whole.conversation: {
                 work.whole.name, *walk.names, *(reading.part.name for reading in work.readings)
@@ -178,9 +178,6 @@ class AMem(WalkingBackbone):
 
     def _decide(self, steps: Sequence[EvolvingStep]) -> list[Reply[tuple[Act, ...]]]:
         return decide_some(self._kit, EVOLVE, [step.undecided for step in steps], EVENTS)
-
-    def _take(self, walk: Evolution, step: EvolvingStep, units: Sequence[Unit]) -> None:
-        walk.take(step, units, self._vectors_of(units))
 
     def _link(self) -> None:
         """Update the edges from the decisions: from a version to the one before, and from a note to its links."""

@@ -21,7 +21,7 @@ from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import listed
-from goalmem_cli.backbones.structured.walking import TurnWalk, Vector
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Unit
 
@@ -100,16 +100,15 @@ class Evolution(TurnWalk[EvolvingStep, Unit, AMemSettings]):
         for draft in self._told:
             yield EvolvingStep(self, draft, tuple(self._nearest(draft)))
 
-    def take(self, step: EvolvingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: EvolvingStep, units: Sequence[Unit]) -> None:
         """Update the current versions with the units of a decision.
 
         A version without a vector gets that of the new note's draft.
         """
         self.names.add(step.part.name)
-        self._vectors |= vectors or {}
         for unit in units:
             if unit.kind == NOTE:
-                self._vectors.setdefault(unit.id, self._vectors[step.draft.id])
+                self.vectors.setdefault(unit.id, self.vectors[step.draft.id])
                 self._current[key_of(unit)] = unit
 
     def _nearest(self, draft: Unit) -> list[Unit]:
@@ -117,6 +116,6 @@ class Evolution(TurnWalk[EvolvingStep, Unit, AMemSettings]):
         known = list(self._current.values())
         if not known:
             return []
-        rows = np.stack([self._vectors[unit.id] for unit in known])
-        near = nearest_rows(rows, self._vectors[draft.id], self._settings.neighbours)
+        rows = np.stack([self.vectors[unit.id] for unit in known])
+        near = nearest_rows(rows, self.vectors[draft.id], self._settings.neighbours)
         return [known[place] for place in sorted(near)]

@@ -178,7 +178,7 @@ class Growth(TurnWalk[WalkStep, Told, GraphitiSettings]):
         for act in acts:
             if act.event == ADD:
                 self._place[act.unit] = len(self._ends)
-                self._facts.add(facts[act.unit], self._vectors[act.unit])
+                self._facts.add(facts[act.unit], self.vectors[act.unit])
                 self._ends.append(self._ends_of(facts[act.unit]))
                 self._between.setdefault(frozenset(self._ends[-1]), []).append(len(self._ends) - 1)
             elif act.event == CONTRADICTS:
@@ -195,8 +195,8 @@ class Growth(TurnWalk[WalkStep, Told, GraphitiSettings]):
         if not told.mentions:
             return None
         known = tuple(self._entities.values())
-        vectors = np.stack([self._vectors[unit.id] for unit in told.mentions])
-        rows = np.stack([self._vectors[unit.id] for unit in known]) if known else vectors[:0]
+        vectors = np.stack([self.vectors[unit.id] for unit in told.mentions])
+        rows = np.stack([self.vectors[unit.id] for unit in known]) if known else vectors[:0]
         names = [unit.text for unit in told.mentions]
         resolved = resolution.resolve(names, vectors, [unit.text for unit in known], rows, self._policy)
         lines = tuple(f"{in_one_line(turn.speaker)}: {in_one_line(text)}" for turn, text in told.stretch.lines)
@@ -230,7 +230,7 @@ class Growth(TurnWalk[WalkStep, Told, GraphitiSettings]):
         if said is not None or same:
             return Compared(fact, same[0] if same else said)
         most, least = self._settings.similar, self._settings.compared_cosine
-        vector = self._vectors[fact.id]
+        vector = self.vectors[fact.id]
         likes = self._facts.near(fact.text, vector, between, most, least)
         taken = {self._place[unit.id] for unit in likes}
         rest = set(range(len(units))) - taken

@@ -133,7 +133,7 @@ class Weaving(TurnWalk[WeavingStep, Unit, MagmaSettings]):
     """The walk of a conversation's events, each linked to those before."""
 
     def _begin(self) -> None:
-        self._rows = [self._vectors[event.id] for event in self._told]
+        self._rows = [self.vectors[event.id] for event in self._told]
         self._near = semantic_links(self._rows, self._settings)
         self._linked: list[set[int]] = []
         self._place = {event.id: place for place, event in enumerate(self._told)}

@@ -220,16 +220,13 @@ class Mem0(WalkingBackbone):
     def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories in parallel."""
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
-        done = self._go_through([walk for _, walk in walks], self._decide, report, self._take)
+        done = self._go_through([walk for _, walk in walks], self._decide, report)
         for work, walk in walks:
             work.names |= walk.names
         return done
 
     def _decide(self, steps: Sequence[DecidingStep]) -> list[Reply[tuple[Act, ...]]]:
         return decide_some(self._kit, DECIDE, [step.undecided for step in steps], EVENTS)
-
-    def _take(self, walk: Growth, step: DecidingStep, units: Sequence[Unit]) -> None:
-        walk.take(step, units, self._vectors_of(units))
 
     def _vectors(self, work: Work) -> dict[str, Vector]:
         """Return the vectors of a conversation's known facts and memories, by unit id."""

@@ -28,7 +28,7 @@ from goalmem_cli.backbones.structured.decisions import (
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import derived_unit
-from goalmem_cli.backbones.structured.walking import TurnWalk, Vector
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.records import Part, Unit
 
@@ -97,15 +97,14 @@ class Growth(TurnWalk[DecidingStep, tuple[Unit, ...], Mem0Settings]):
             if facts:
                 yield self._step(facts)
 
-    def take(self, step: DecidingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: DecidingStep, units: Sequence[Unit]) -> None:
         """Update the current memories with the units of a decision.
 
         A memory without a vector gets that of the first fact.
         """
         self.names.add(step.part.name)
-        self._vectors |= vectors or {}
         for unit in units:
-            self._vectors.setdefault(unit.id, self._vectors[step.facts[0].id])
+            self.vectors.setdefault(unit.id, self.vectors[step.facts[0].id])
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
         self._current |= {unit.id: unit for unit in units if unit.kind == MEMORY}
         for act in acts:
@@ -125,8 +124,8 @@ class Growth(TurnWalk[DecidingStep, tuple[Unit, ...], Mem0Settings]):
         """Return the known memories nearest to any of the facts, in the order in which they were made."""
         if not facts or not known:
             return []
-        rows = np.stack([self._vectors[unit.id] for unit in known])
-        cosines = (rows @ np.stack([self._vectors[fact.id] for fact in facts]).T).round(DIGITS)
+        rows = np.stack([self.vectors[unit.id] for unit in known])
+        cosines = (rows @ np.stack([self.vectors[fact.id] for fact in facts]).T).round(DIGITS)
         near = np.argsort(-cosines, axis=0, kind="stable")[: self._settings.similar]
         best = np.full(len(known), -np.inf)
         for column, places in enumerate(near.T):

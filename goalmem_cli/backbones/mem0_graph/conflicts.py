@@ -102,7 +102,7 @@ class Growth(TurnWalk[ConflictStep, tuple[Unit, ...], Mem0GraphSettings]):
 
     def _begin(self) -> None:
         drafts = [unit for units in self._told for unit in units if unit.kind == RELATION]
-        self._entities = entities(drafts, self._vectors, self._settings.merges)
+        self._entities = entities(drafts, self.vectors, self._settings.merges)
 
     def entity_of(self, name: str) -> str:
         """Return the entity's name for a name."""
@@ -142,8 +142,8 @@ class Growth(TurnWalk[ConflictStep, tuple[Unit, ...], Mem0GraphSettings]):
         ends = [[self.entity_of(end) for end in ends_of(unit)] for unit in current]
         nodes = list(dict.fromkeys(end for pair in ends for end in pair))
         place = {node: number for number, node in enumerate(nodes)}
-        asked = np.stack([self._vectors[key_of(name)] for name in names])
-        cosines = (np.stack([self._vectors[node] for node in nodes]) @ asked.T).round(DIGITS)
+        asked = np.stack([self.vectors[key_of(name)] for name in names])
+        cosines = (np.stack([self.vectors[node] for node in nodes]) @ asked.T).round(DIGITS)
         near = np.stack([cosines[[place[end] for end in pair]].max(axis=0) for pair in ends])
         best = np.full(len(current), -np.inf)
         for column in near.T:

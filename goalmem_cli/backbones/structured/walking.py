@@ -101,7 +101,7 @@ C = TypeVar("C")
 class TurnWalk(Walk[S], Generic[S, T, C]):
     """A walk through what the turns of one conversation told, with the backbone's settings.
 
-    `_current` are the units that hold so far, by id or key.
+    `vectors` are those of the compared units so far, `_current` the units that hold, by id or key.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class TurnWalk(Walk[S], Generic[S, T, C]):
         super().__init__(known)
         self.turns = turns
         self._told = told
-        self._vectors = dict(vectors)
+        self.vectors = dict(vectors)
         self._settings = settings
         self._current: dict[str, Unit] = {}
         self._begin()
@@ -221,7 +221,7 @@ def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set
 
 
 Q = TypeVar("Q", bound=HasPart)
-V = TypeVar("V", bound=Walk[Any])
+V = TypeVar("V", bound=TurnWalk[Any, Any, Any])
 
 
 class WalkingBackbone(StructuredBackbone[StructuredMemory]):
@@ -260,12 +260,8 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         walks: Sequence[V],
         ask: Callable[[list[Any]], Sequence[Reply[Any]]],
         report: Callable[[PartDone], None],
-        take: Callable[[V, Any, tuple[Unit, ...]], None] | None = None,
     ) -> list[PartDone]:
-        """Walk to the end: ask the next step of each walk, store its units, and let the walk take them.
-
-        `take` replaces the walk's own `take` if given.
-        """
+        """Walk to the end: ask the next step of each walk, store its units, and let the walk take them."""
         done: list[PartDone] = []
         for group in together(walks, self._at_once(walks)):
             steps = [step for _, step in group]
@@ -273,7 +269,8 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
             gave = [step.units(reply.value or ()) for step, reply in zip(steps, replies, strict=True)]
             done += stored(self._store, self.name, [step.part for step in steps], gave, replies, report)
             for (walk, step), units in zip(group, gave, strict=True):
-                take(walk, step, units) if take else walk.take(step, units)
+                walk.vectors |= self._vectors_of(units)
+                walk.take(step, units)
         return done
 
     def _ask(self, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
