@@ -251,12 +251,11 @@ def _prompts(run: Invocation) -> Finding:
 def _store(run: Invocation) -> Finding:
     """Return the finding about the store."""
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
 
     folder = run.settings.store
     if run.settings.address is None and not health.can_be_opened(folder):
         return Finding("store", f"{folder} (none yet)")
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     if run.settings.address is not None and not memory.exists:
         return Finding("store", f"{run.settings.place} (none yet)")
     stats = memory.stats()

@@ -78,10 +78,9 @@ def forget(
     if not (conversation or before or speaker):
         raise UsageError("no turns are named", "name a conversation, or give --before or --speaker")
     refuse_always(is_always=always, has_end=before is not None, leaves_marks=not leave_nothing)
-    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     time = None if before is None else earliest(before, "--before")
     selection = selected(memory, conversation, speaker, time, _NAMES, is_always=always)
     for name in goal or ():  # refuse a wrong name before anything is deleted
@@ -128,9 +127,8 @@ def _list(run: Invocation, *, is_json: bool) -> int:
     """Print how many turns are marked as forgotten, and for how many conversations and speakers later turns are too."""
     from goalmem_cli.cli.ingest_report import in_words
     from goalmem_cli.store.tombstones import Tombstones
-    from goalmem_cli.wiring import open_stored
 
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     kept = Tombstones.of_folder(memory.path)
     turns, always = kept.counts
     if is_json:

@@ -63,13 +63,13 @@ def index(
     A model derives units from the turns that are new. Each finished part is stored at once; after an interruption the
     same command goes on. Parts that failed are listed, and the next run tries them again.
     """
-    from goalmem_cli.wiring import DeferredModel, open_stored, open_structured
+    from goalmem_cli.wiring import DeferredModel, open_structured
 
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, backbone=backbone, model=model, adapter=adapter,
         prompts=prompts, context=context_length, threads=threads, seed=seed,
     )  # fmt: skip
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     with closing(DeferredModel(partial(run.factories.model, run.settings))) as deferred:
         structured = open_structured(run.settings, memory, run.factories, deferred.loaded)
         if history is not None:

@@ -119,10 +119,8 @@ def split(
 
 
 def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
-    from goalmem_cli.wiring import open_stored
-
     run = begin(context, quiet=quiet, store=store)
-    return run, open_stored(run.settings, run.factories, run.screen.note)
+    return run, run.stored()
 
 
 def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:

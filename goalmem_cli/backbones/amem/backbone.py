@@ -106,7 +106,7 @@ class AMem(WalkingBackbone):
         """
         super().__init__(store, kit)
         self._settings = settings or AMemSettings()
-        self._keywords = keywords or (self._asked_for if self._settings.asks else _own_words)
+        self._keywords = keywords or (self._asked_for if self._settings.asks else lambda query: query.text)
         self._notes = Kept(store, self._read_notes)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
@@ -229,10 +229,6 @@ class AMem(WalkingBackbone):
             self._store.announce(f"{NAME}: no keywords were said usably ({reply.problem}); the question is searched")
             return query.text
         return reply.value
-
-
-def _own_words(query: Query) -> str:
-    return query.text
 
 
 def _keywords_of(request: Request, text: str) -> str:

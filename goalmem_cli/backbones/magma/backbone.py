@@ -84,7 +84,7 @@ class Magma(WalkingBackbone):
         super().__init__(store, kit)
         self._settings = settings or MagmaSettings()
         by_model = self._settings.router is Router.MODEL
-        self._intent = intent or (self._asked_for if by_model else _by_words)
+        self._intent = intent or (self._asked_for if by_model else lambda query: intent_of(query.text))
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
@@ -213,10 +213,6 @@ class Magma(WalkingBackbone):
             self._store.announce(f"{NAME}: {problem}; its words decide")
             return intent_of(query.text)
         return reply.value
-
-
-def _by_words(query: Query) -> Intent:
-    return intent_of(query.text)
 
 
 def _intent_said(request: Request, text: str) -> Intent:

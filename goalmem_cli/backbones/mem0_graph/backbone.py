@@ -63,7 +63,7 @@ class Mem0Graph(Mem0):
         """
         self._told = settings or Mem0GraphSettings()
         super().__init__(store, kit, self._told)
-        self._names = names or (self._asked_for if self._told.asks else _nothing)
+        self._names = names or (self._asked_for if self._told.asks else lambda _: ())
         self._graph = Kept(store, self._read_graph)
 
     def outlook(self) -> Outlook:
@@ -103,19 +103,16 @@ class Mem0Graph(Mem0):
             StoreError: the store cannot be used.
             ModelError: the embedder cannot be used.
         """
-        drafts, triples = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE))
+        drafts, triples, decisions = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE, DECISION))
         of: dict[str, list[Unit]] = {}
         for draft in drafts:
             of.setdefault(draft.conversation, []).append(draft)
         vectors = self._vectors_of_names(drafts)
         entity = {name: entities(told, vectors, self._told.merges) for name, told in of.items()}
         resolved = [_resolved(triple, entity.get(triple.conversation, {})) for triple in triples]
-        edges = [*triple_edges(NAME, resolved), *superseding([*triples, *self._decisions()], INVALIDATES)]
+        edges = [*triple_edges(NAME, resolved), *superseding([*triples, *decisions], INVALIDATES)]
         nodes = phrase_units(NAME, resolved)
         self._store.shared(NAME, PHRASE, nodes, edges, links=(RELATED, SUBJECT, OBJECT, INVALIDATES))
-
-    def _decisions(self) -> list[Unit]:
-        return self._store.units_of(NAME, [DECISION])
 
     def _shaping(self) -> tuple[object, ...]:
         told = self._told
@@ -201,10 +198,6 @@ class Mem0Graph(Mem0):
             problem = f"what the question names was not said usably ({reply.problem})"
             self._store.announce(f"{NAME}: {problem}; entities like the question are taken")
         return reply.value or ()
-
-
-def _nothing(_: Query) -> Sequence[str]:
-    return ()
 
 
 def _pairs(work: Work) -> list[Stretch]:

@@ -192,11 +192,9 @@ def carried_out(
         if before is not None and event.ends:
             now[act.on] = unit
     of = {act.new: act.unit for act in reversed(kept) if act.unit}
-    return tuple(made), tuple(replace(act, unit=of.get(act.new, "")) if _ends_alone(act) else act for act in kept)
-
-
-def _ends_alone(act: Act) -> bool:
-    return act.ends and not act.unit
+    return tuple(made), tuple(
+        replace(act, unit=of.get(act.new, "")) if act.ends and not act.unit else act for act in kept
+    )
 
 
 def decision_unit(backbone: str, part: Part, acts: Sequence[Act], told: Sequence[str]) -> Unit:
