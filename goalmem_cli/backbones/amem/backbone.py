@@ -71,9 +71,8 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector], settings: AMemSettings) -> Evolution:
         """Return the walk of the notes; a note whose details are unknown gets empty ones."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
-        return Evolution(turns, drafts, vectors, self.known, settings)
+        return Evolution(self.whole, drafts, vectors, self.known, settings)
 
 
 @dataclass(frozen=True)

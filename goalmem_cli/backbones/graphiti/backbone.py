@@ -78,8 +78,7 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector]) -> Growth:
         """Return the walk of the conversation."""
-        turns = {turn.id: turn for turn in self.whole.turns}
-        return Growth(turns, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
+        return Growth(self.whole, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
 
     def note_names(self, walk: Growth) -> None:
         """Set `names` to the names of the conversation's current parts, after its walk."""

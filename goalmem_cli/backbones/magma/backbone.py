@@ -59,9 +59,8 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector], settings: MagmaSettings) -> Weaving:
         """Return the walk that links the events."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         events = [event for _, event in self.events]
-        return Weaving(turns, events, vectors, self.known, settings)
+        return Weaving(self.whole, events, vectors, self.known, settings)
 
 
 class Magma(WalkingBackbone):

@@ -70,11 +70,10 @@ class Work:
 
     def walks(self, vectors: Mapping[str, Vector], settings: Mem0Settings) -> list[Growth]:
         """Return a walk for each memory of the conversation."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
             told.setdefault(reading.user, []).append(self.known.get(reading.part.name, ()))
-        walks = [Growth(turns, facts, vectors, self.known, settings) for facts in told.values()]
+        walks = [Growth(self.whole, facts, vectors, self.known, settings) for facts in told.values()]
         for walk in walks:
             walk.backbone = self.backbone
         return walks

@@ -137,10 +137,9 @@ class Mem0Graph(Mem0):
         return decide_some(self._kit, CONFLICTS, [step.undecided for step in steps], EVENTS)
 
     def _graph_walk(self, work: Work) -> Growth:
-        turns = {turn.id: turn for turn in work.whole.turns}
         told = [work.known.get(Relating(pair).part.name, ()) for pair in _pairs(work)]
         units = [unit for of in told for unit in of]
-        return Growth(turns, told, self._vectors_of_names(units), work.known, self._told)
+        return Growth(work.whole, told, self._vectors_of_names(units), work.known, self._told)
 
     def _vectors_of_names(self, units: Iterable[Unit]) -> dict[str, Vector]:
         """Return the vectors of all names in the units, by their normal forms."""

@@ -106,15 +106,15 @@ class TurnWalk(Walk[S], Generic[S, T, C]):
 
     def __init__(
         self,
-        turns: Mapping[str, Turn],
+        whole: Part,
         told: Sequence[T],
         vectors: Mapping[str, Vector],
         known: Mapping[str, Sequence[Unit]],
         settings: C,
     ) -> None:
-        """Take the turns by id, what they told in order, the vectors of what is compared, and the known units."""
+        """Take the conversation, what it told in order, the vectors of what is compared, and the known units."""
         super().__init__(known)
-        self.turns = turns
+        self.turns = {turn.id: turn for turn in whole.turns}
         self._told = told
         self.vectors = dict(vectors)
         self._settings = settings
