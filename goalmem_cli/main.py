@@ -33,7 +33,10 @@ COMMANDS = (
     "ingest", "sources", "ask", "chat", "index", "goals", "rules", "forget", "search", "eval", "report", "trace",
     "stores", "people", "models", "warm", "embedder", "prompts", "bench", "mcp", "doctor", "guide",
 )  # fmt: skip
-"""The commands in the order of the help. Each has a module of its name."""
+"""The commands in the order of the help.
+
+Each has a module of its name, with its `group`, or with a function of that name and its `EPILOG`.
+"""
 LAB = ("eval", "report", "bench")
 
 
@@ -71,7 +74,11 @@ def command_tree(only: str | None = None) -> Any:
     )
     app.callback(invoke_without_command=True)(_root)
     for name in COMMANDS if only is None else (only,):
-        import_module(f"goalmem_cli.{'lab.' if name in LAB else ''}cli.{name}").register(app)
+        module = import_module(f"goalmem_cli.{'lab.' if name in LAB else ''}cli.{name}")
+        if hasattr(module, "group"):
+            app.add_typer(module.group, name=name)
+        else:
+            app.command(name, context_settings=CONTEXT, epilog=module.EPILOG)(getattr(module, name))
     return typer.main.get_command(app)
 
 

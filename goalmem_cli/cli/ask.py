@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, standard_input
 from goalmem_cli.cli.typed_times import latest, stretch
 from goalmem_cli.errors import InputError
@@ -29,21 +29,13 @@ T = TypeVar("T")
 
 FLAGS = Names("--conversation", "--speaker", "--asker")
 EXIT_CODES = {"answered": 0, "unknown": 1, "failed": 4}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "ask",
-        context_settings=CONTEXT,
-        epilog=examples(
-            'goalmem ask "Which drink did Alice order at Momoco?" --trace',
-            'echo "Where do I work?" | goalmem ask - --asker Alice --json',
-            'goalmem ask "When did Alice move?" --reasoner tiser',
-            'goalmem ask "How often did I run?" --last 30d',
-            guide="proofs",
-        ),
-    )(ask)
+EPILOG = examples(
+    'goalmem ask "Which drink did Alice order at Momoco?" --trace',
+    'echo "Where do I work?" | goalmem ask - --asker Alice --json',
+    'goalmem ask "When did Alice move?" --reasoner tiser',
+    'goalmem ask "How often did I run?" --last 30d',
+    guide="proofs",
+)
 
 
 def ask(

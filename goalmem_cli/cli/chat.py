@@ -10,7 +10,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import EXIT_CODES, draw_proof, drawn, hidden_after, open_for, show
 from goalmem_cli.cli.goals import may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import GoalmemError, InputError
 from goalmem_cli.library.answering import Terms, one_line
@@ -28,19 +28,11 @@ COMMANDS = {
     "/quit": "leave; the end of input does too",
 }
 GREETING = "ask a question, or say what to remember; /help lists the commands, /quit leaves"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "chat",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem chat --asker Alice",
-            "printf 'I moved to Leeds in May.\\nWhere do I live?\\n' | goalmem chat",
-            guide="proofs",
-        ),
-    )(chat)
+EPILOG = examples(
+    "goalmem chat --asker Alice",
+    "printf 'I moved to Leeds in May.\\nWhere do I live?\\n' | goalmem chat",
+    guide="proofs",
+)
 
 
 def chat(

@@ -15,7 +15,7 @@ import typer
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE
 from goalmem_cli.cli import options
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import UNINSTALLED, Invocation, begin, version_of
 from goalmem_cli.config import CONFIG_VARIABLE, KEYS, STORE_FILE, VARIABLE_PREFIX, user_file
 from goalmem_cli.errors import GoalmemError, StoreError, UsageError
@@ -36,13 +36,7 @@ ABSENT = "not installed"
 SHOWN_HASH = 12
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")
 PYTHON_CLASSIFIER = re.compile(r"Programming Language :: Python :: (3\.\d+)")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "doctor", context_settings=CONTEXT, epilog=examples("goalmem doctor", "goalmem doctor --full", guide="settings")
-    )(doctor)
+EPILOG = examples("goalmem doctor", "goalmem doctor --full", guide="settings")
 
 
 def doctor(
@@ -257,12 +251,11 @@ def _prompts(run: Invocation) -> Finding:
 def _store(run: Invocation) -> Finding:
     """Return the finding about the store."""
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
 
     folder = run.settings.store
     if run.settings.address is None and not health.can_be_opened(folder):
         return Finding("store", f"{folder} (none yet)")
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     if run.settings.address is not None and not memory.exists:
         return Finding("store", f"{run.settings.place} (none yet)")
     stats = memory.stats()

@@ -27,11 +27,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="embedder")
-
-
 @group.command("show", epilog=examples("goalmem embedder show --store my-memory", guide="models"))
 def show(
     context: typer.Context, store: options.Store = None, embedder: options.Embedder = None, json: options.Json = False
@@ -69,10 +64,10 @@ def use(
     """Embed the whole store again with another embedder. If interrupted, the store does not change: run it again."""
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import local, open_stored
+    from goalmem_cli.wiring import local
 
     run = begin(context, quiet=quiet, store=store)
-    memory = local(open_stored(run.settings, run.factories, run.screen.note), Capability.REEMBEDDING)
+    memory = local(run.stored(), Capability.REEMBEDDING)
     embedder = run.factories.embedder(name)
     with run.screen.counting(f"embedding with {embedder.name}") as reach:
         units = memory.reembed(embedder, reach)

@@ -10,7 +10,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import FLAGS
 from goalmem_cli.cli.goals import may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.typed_times import earliest
 from goalmem_cli.errors import UsageError
@@ -30,20 +30,12 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 _NAMES = replace(FLAGS, conversations="CONVERSATION")
 _SHOWN = 5
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "forget",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem forget lisbon-trip",
-            "goalmem forget --speaker Ben --before 2023-06 --yes",
-            "goalmem forget --list",
-            guide="store",
-        ),
-    )(forget)
+EPILOG = examples(
+    "goalmem forget lisbon-trip",
+    "goalmem forget --speaker Ben --before 2023-06 --yes",
+    "goalmem forget --list",
+    guide="store",
+)
 
 
 def forget(
@@ -52,20 +44,17 @@ def forget(
         list[str] | None, typer.Argument(metavar="[CONVERSATION]...", help="Which conversations, by name.")
     ] = None,
     before: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21."),
+        str | None, typer.Option(metavar="TIME", help="Only what was said before then: 2023, 2023-05 or 2023-05-21.")
     ] = None,
     speaker: options.Speakers = None,
     goal: Annotated[
         list[str] | None, typer.Option("--goal", metavar="NAME", help="Also delete this goal, not only its answers.")
     ] = None,
     always: Annotated[
-        bool,
-        typer.Option("--always", help="Also leave out later turns of these conversations and speakers."),
+        bool, typer.Option("--always", help="Also leave out later turns of these conversations and speakers.")
     ] = False,
     leave_nothing: Annotated[
-        bool,
-        typer.Option("--leave-nothing", help="Keep no marks: reading the transcript again restores it."),
+        bool, typer.Option("--leave-nothing", help="Keep no marks: reading the transcript again restores it.")
     ] = False,
     listed: Annotated[
         bool, typer.Option("--list", help="Count what was forgotten before, and forget nothing.")
@@ -89,10 +78,9 @@ def forget(
     if not (conversation or before or speaker):
         raise UsageError("no turns are named", "name a conversation, or give --before or --speaker")
     refuse_always(is_always=always, has_end=before is not None, leaves_marks=not leave_nothing)
-    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     time = None if before is None else earliest(before, "--before")
     selection = selected(memory, conversation, speaker, time, _NAMES, is_always=always)
     for name in goal or ():  # refuse a wrong name before anything is deleted
@@ -139,9 +127,8 @@ def _list(run: Invocation, *, is_json: bool) -> int:
     """Print how many turns are marked as forgotten, and for how many conversations and speakers later turns are too."""
     from goalmem_cli.cli.ingest_report import in_words
     from goalmem_cli.store.tombstones import Tombstones
-    from goalmem_cli.wiring import open_stored
 
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     kept = Tombstones.of_folder(memory.path)
     turns, always = kept.counts
     if is_json:

@@ -32,21 +32,15 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = CHANGED = 1
 NONE_YET = 'there is no goal yet: goalmem goals add "..." keeps a question'
 
-group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Keep questions, and see when their answers change.")
+group = typer.Typer(
+    cls=ListGroup,
+    context_settings=CONTEXT,
+    help="Keep questions, and see when their answers change.",
+    epilog=examples('goalmem goals add "Where does Ana live now?" --name home', "goalmem goals check", guide="goals"),
+)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The goal's name, as `goalmem goals` lists it.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these goals.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group,
-        name="goals",
-        epilog=examples(
-            'goalmem goals add "Where does Ana live now?" --name home', "goalmem goals check", guide="goals"
-        ),
-    )
 
 
 @group.command("list", epilog=examples("goalmem goals", "goalmem goals --json", guide="goals"))

@@ -7,14 +7,10 @@ from typing import Annotated
 
 import typer
 
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.errors import UsageError
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    epilog = examples("goalmem guide", "goalmem guide formats", "goalmem guide proofs > proofs.md", guide="internals")
-    app.command("guide", context_settings=CONTEXT, epilog=epilog)(guide)
+EPILOG = examples("goalmem guide", "goalmem guide formats", "goalmem guide proofs > proofs.md", guide="internals")
 
 
 def guide(

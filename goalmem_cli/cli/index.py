@@ -12,7 +12,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.goals import may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
 
@@ -27,20 +27,12 @@ _SHOWN = 3
 _ID_LENGTH, _SHOWN_OF_ID = 32, 12
 _HINT = "`goalmem search QUERY --backbone {} --explain` shows the ids of units"
 _COSTS = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "index",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem index remem --dry-run",
-            "goalmem index remem --model http://localhost:8080/v1#qwen",
-            "goalmem index mem0 --history 3fa9c21b",
-            guide="backbones",
-        ),
-    )(index)
+EPILOG = examples(
+    "goalmem index remem --dry-run",
+    "goalmem index remem --model http://localhost:8080/v1#qwen",
+    "goalmem index mem0 --history 3fa9c21b",
+    guide="backbones",
+)
 
 
 def index(
@@ -53,8 +45,7 @@ def index(
     history: Annotated[
         str | None,
         typer.Option(
-            metavar="UNIT",
-            help="Only show what happened to a unit; `goalmem search --explain` shows the ids of units.",
+            metavar="UNIT", help="Only show what happened to a unit; `goalmem search --explain` shows the ids of units."
         ),
     ] = None,
     adapter: options.Adapter = None,
@@ -72,13 +63,13 @@ def index(
     A model derives units from the turns that are new. Each finished part is stored at once; after an interruption the
     same command goes on. Parts that failed are listed, and the next run tries them again.
     """
-    from goalmem_cli.wiring import DeferredModel, open_stored, open_structured
+    from goalmem_cli.wiring import DeferredModel, open_structured
 
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, backbone=backbone, model=model, adapter=adapter,
         prompts=prompts, context=context_length, threads=threads, seed=seed,
     )  # fmt: skip
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     with closing(DeferredModel(partial(run.factories.model, run.settings))) as deferred:
         structured = open_structured(run.settings, memory, run.factories, deferred.loaded)
         if history is not None:

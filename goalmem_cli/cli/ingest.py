@@ -11,7 +11,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.goals import check_changed, code_of, may_have_changed
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.ingest_explained import explain_files
 from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
@@ -32,16 +32,14 @@ Format = Annotated[
     str | None, typer.Option("--format", metavar="NAME", help="Read every file in this format [default: detected].")
 ]
 StrictInput = Annotated[
-    bool,
-    typer.Option("--strict-input", help="Store nothing of a file that has an unreadable record."),
+    bool, typer.Option("--strict-input", help="Store nothing of a file that has an unreadable record.")
 ]
 Continues = Annotated[
     str | None,
     typer.Option("--conversation", metavar="NAME", help="The stored conversation that standard input continues."),
 ]
 RestoreForgotten = Annotated[
-    bool,
-    typer.Option("--restore-forgotten", help="Store again forgotten turns that the files hold."),
+    bool, typer.Option("--restore-forgotten", help="Store again forgotten turns that the files hold.")
 ]
 TakeForgotten = Annotated[
     bool,
@@ -66,13 +64,9 @@ Language = Annotated[
     typer.Option("--language", metavar="CODE", help="The language of the conversations: de [default: found]."),
 ]
 Apart = Annotated[bool, typer.Option("--apart", help="Do not join conversations because they overlap.")]
-Explain = Annotated[
-    bool,
-    typer.Option("--explain", help="Show each file's format and first turns, and store nothing."),
-]
+Explain = Annotated[bool, typer.Option("--explain", help="Show each file's format and first turns, and store nothing.")]
 Tools = Annotated[
-    bool,
-    typer.Option("--tools", help="Also read the tool calls of coding agents, with secrets blacked out."),
+    bool, typer.Option("--tools", help="Also read the tool calls of coding agents, with secrets blacked out.")
 ]
 CheckGoals = Annotated[
     bool, typer.Option("--check-goals", help="Prove again the goals that the new turns can have changed.")
@@ -96,8 +90,7 @@ def _list_formats(is_asked: bool) -> None:
 
 
 Formats = Annotated[
-    bool,
-    typer.Option("--formats", callback=_list_formats, is_eager=True, help="List the formats and their signs."),
+    bool, typer.Option("--formats", callback=_list_formats, is_eager=True, help="List the formats and their signs.")
 ]
 Columns = Annotated[
     str,
@@ -112,19 +105,12 @@ DayFirst = Annotated[
 ]
 MonthFirst = Annotated[bool, typer.Option("--month-first", help="Read ambiguous dates as May 3 for 05/03/23.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "ingest",
-        context_settings=CONTEXT,
-        epilog=examples(
-            "goalmem ingest sample_convos",
-            "goalmem ingest --format openai --dry-run export.json",
-            "goalmem ingest --from claude-code",
-            guide="formats",
-        ),
-    )(ingest)
+EPILOG = examples(
+    "goalmem ingest sample_convos",
+    "goalmem ingest --format openai --dry-run export.json",
+    "goalmem ingest --from claude-code",
+    guide="formats",
+)
 
 
 def ingest(

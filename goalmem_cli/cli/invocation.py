@@ -19,6 +19,7 @@ from goalmem_cli.errors import InputError, StoreError, UsageError
 from goalmem_cli.records import STANDARD_INPUT
 
 if TYPE_CHECKING:
+    from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.render.console import Screen
     from goalmem_cli.wiring import Factories
 
@@ -32,6 +33,16 @@ class Invocation:
     settings: Settings
     screen: Screen
     factories: Factories
+
+    def stored(self) -> KeptMemory:
+        """Return the memory of the settings with its own embedder, for maintenance.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        from goalmem_cli.wiring import open_stored
+
+        return open_stored(self.settings, self.factories, self.screen.note)
 
     @contextmanager
     def over_milvus(self, folder: Path, *, is_wanted: bool) -> Iterator[Invocation]:

@@ -25,13 +25,14 @@ ClientArgument = Annotated[
 EntryName = Annotated[str, typer.Option("--name", metavar="NAME", help="The name of the entry.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change, and do nothing.")]
 
-group = typer.Typer(cls=ServeGroup, help="Serve the memory to assistants and coding agents.", context_settings=CONTEXT)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    lines = ("goalmem mcp --store my-store", "goalmem mcp install cursor", "goalmem mcp serve --help")
-    app.add_typer(group, name="mcp", epilog=examples(*lines, guide="mcp"))
+group = typer.Typer(
+    cls=ServeGroup,
+    help="Serve the memory to assistants and coding agents.",
+    context_settings=CONTEXT,
+    epilog=examples(
+        "goalmem mcp --store my-store", "goalmem mcp install cursor", "goalmem mcp serve --help", guide="mcp"
+    ),
+)
 
 
 @group.command(

@@ -30,11 +30,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="models")
-
-
 @group.command("list", epilog=examples("goalmem models list --json", guide="models"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
     """List the bundled and the downloaded models, and where each is."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
 
@@ -40,6 +40,12 @@ def _known_reasoner(name: str | None) -> str | None:
 def _reasoners_that_begin(typed: str) -> list[str]:
     """Return the completions of a typed beginning for the shell."""
     return [name for name in get_args(ReasonerName) if name.startswith(typed)]
+
+
+def _bounded(setting: str, says: str, metavar: str | None = None) -> Any:
+    """Return the option of a number, with its setting's name and bounds, and the help `says`."""
+    flag = f"--{setting.replace('_', '-')}"
+    return typer.Option(flag, min=LEAST[setting], max=MOST[setting], metavar=metavar, help=says)
 
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "auto", "seen", "blind"]
@@ -108,37 +114,13 @@ Adapter = Annotated[
         help="A LoRA adapter in GGUF form, or none [default: goalmem's own for bundled models].",
     ),
 ]
-Context = Annotated[
-    int | None,
-    typer.Option(
-        "--context",
-        min=LEAST["context"],
-        max=MOST["context"],
-        metavar="TOKENS",
-        help="How many tokens the model sees at once.",
-    ),
-]
+Context = Annotated[int | None, _bounded("context", "How many tokens the model sees at once.", "TOKENS")]
 Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        min=LEAST["threads"],
-        max=MOST["threads"],
-        help="How many threads the model uses, at most one a core [default: one a core].",
-    ),
+    int | None, _bounded("threads", "How many threads the model uses, at most one a core [default: one a core].")
 ]
-Seed = Annotated[
-    int | None, typer.Option("--seed", min=LEAST["seed"], max=MOST["seed"], help="The model's seed [default: 0].")
-]
+Seed = Annotated[int | None, _bounded("seed", "The model's seed [default: 0].")]
 Parallel = Annotated[
-    int | None,
-    typer.Option(
-        "--parallel",
-        min=LEAST["parallel"],
-        max=MOST["parallel"],
-        metavar="N",
-        help="How many questions to answer at a time [default: 1, or 8 on a server].",
-    ),
+    int | None, _bounded("parallel", "How many questions to answer at a time [default: 1, or 8 on a server].", "N")
 ]
 Planning = Annotated[
     PlanningName | None,
@@ -151,55 +133,25 @@ Planning = Annotated[
     ),
 ]
 All = Annotated[
-    bool,
-    typer.Option(
-        "--all",
-        help="For lists: search until nothing likely is left [default: search once more].",
-    ),
+    bool, typer.Option("--all", help="For lists: search until nothing likely is left [default: search once more].")
 ]
-MaxBreadth = Annotated[
-    int | None,
-    typer.Option(
-        min=LEAST["max_breadth"], max=MOST["max_breadth"], help="How many decompositions goal-mem tries [default: 3]."
-    ),
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        min=LEAST["max_depth"], max=MOST["max_depth"], help="How many further rounds a decomposition has [default: 5]."
-    ),
-]
-MaxSteps = Annotated[
-    int | None,
-    typer.Option(
-        min=LEAST["max_steps"], max=MOST["max_steps"], help="How many steps remem and react take [default: 5]."
-    ),
-]
+MaxBreadth = Annotated[int | None, _bounded("max_breadth", "How many decompositions goal-mem tries [default: 3].")]
+MaxDepth = Annotated[int | None, _bounded("max_depth", "How many further rounds a decomposition has [default: 5].")]
+MaxSteps = Annotated[int | None, _bounded("max_steps", "How many steps remem and react take [default: 5].")]
 Certainty = Annotated[
     int | None,
-    typer.Option(
-        min=LEAST["certainty"],
-        max=MOST["certainty"],
-        help="Withhold answers less certain than this, in percent; 0: none [default: the model's own].",
-    ),
+    _bounded("certainty", "Withhold answers less certain than this, in percent; 0: none [default: the model's own]."),
 ]
 Budget = Annotated[
-    int | None,
-    typer.Option(
-        min=LEAST["budget"],
-        max=MOST["budget"],
-        help="How many facts an attempt may see, except for full-context [default: 60].",
-    ),
+    int | None, _bounded("budget", "How many facts an attempt may see, except for full-context [default: 60].")
 ]
 FactTokens = Annotated[
     int | None,
-    typer.Option(
-        "--fact-tokens",
-        min=LEAST["fact_tokens"],
-        max=MOST["fact_tokens"],
-        metavar="TOKENS",
-        help="About how many tokens of facts the model is shown at a time; 0: as many as fit [default: the "
+    _bounded(
+        "fact_tokens",
+        "About how many tokens of facts the model is shown at a time; 0: as many as fit [default: the "
         "model's, 3000 for a capable one].",
+        "TOKENS",
     ),
 ]
 Prompts = Annotated[
@@ -250,11 +202,7 @@ Since = Annotated[
 ]
 Until = Annotated[
     str | None,
-    typer.Option(
-        "--until",
-        metavar="TIME",
-        help="Only what was said then or earlier; a date means to its end.",
-    ),
+    typer.Option("--until", metavar="TIME", help="Only what was said then or earlier; a date means to its end."),
 ]
 Last = Annotated[
     str | None,

@@ -23,24 +23,19 @@ NOTHING_FOUND = 1
 _SHOWN = 3
 _MOST_SUGGESTED = 20
 
-group = typer.Typer(cls=ListGroup, context_settings=CONTEXT, help="Merge, name and split the people who speak.")
+group = typer.Typer(
+    cls=ListGroup,
+    context_settings=CONTEXT,
+    help="Merge, name and split the people who speak.",
+    epilog=examples("goalmem people", "goalmem people merge Bob Ben", guide="store"),
+)
 
 Who = Annotated[str, typer.Argument(metavar="PERSON", help="A name, number or id (user1001@telegram).")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group, name="people", epilog=examples("goalmem people", "goalmem people merge Bob Ben", guide="store")
-    )
-
-
 @group.command("list", epilog=examples("goalmem people", "goalmem people --json", guide="store"))
 def list_(
-    context: typer.Context,
-    store: options.Store = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False
 ) -> int:
     """List who speaks, and who may be one person.
 
@@ -124,10 +119,8 @@ def split(
 
 
 def _opened(context: typer.Context, store: str | None, *, quiet: bool) -> tuple[Invocation, KeptMemory]:
-    from goalmem_cli.wiring import open_stored
-
     run = begin(context, quiet=quiet, store=store)
-    return run, open_stored(run.settings, run.factories, run.screen.note)
+    return run, run.stored()
 
 
 def _undone_by(run: Invocation, commands: Sequence[Sequence[str]], what: str, store: str | None) -> int:

@@ -30,11 +30,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="prompts")
-
-
 @group.command("list", epilog=examples("goalmem prompts list --json", guide="settings"))
 def list_prompts(context: typer.Context, prompts: options.Prompts = None, json: options.Json = False) -> int:
     """List the prompts of both profiles, with what each is for.

@@ -16,13 +16,11 @@ SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
 
 group = typer.Typer(
-    cls=ListGroup, context_settings=CONTEXT, help="Show the plans that are tried again for like questions."
+    cls=ListGroup,
+    context_settings=CONTEXT,
+    help="Show the plans that are tried again for like questions.",
+    epilog=examples("goalmem rules", "goalmem rules forget --all", guide="proofs"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="rules", epilog=examples("goalmem rules", "goalmem rules forget --all", guide="proofs"))
 
 
 @group.command("list", epilog=examples("goalmem rules", "goalmem rules --json", guide="proofs"))

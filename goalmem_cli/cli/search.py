@@ -8,7 +8,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.ask import hidden_after, open_for
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import begin
 from goalmem_cli.cli.typed_times import stretch
 from goalmem_cli.errors import UsageError
@@ -16,19 +16,11 @@ from goalmem_cli.library.answering import Kind, local_now, refuse_empty
 
 SCHEMA_VERSION = 1
 NOTHING_FOUND = 1
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "search",
-        context_settings=CONTEXT,
-        epilog=examples(
-            'goalmem search "drinks at Momoco" -k 5',
-            'goalmem search "oat milk" --speaker Alice --since 2023-05 --explain',
-            guide="backbones",
-        ),
-    )(search)
+EPILOG = examples(
+    'goalmem search "drinks at Momoco" -k 5',
+    'goalmem search "oat milk" --speaker Alice --since 2023-05 --explain',
+    guide="backbones",
+)
 
 
 def search(

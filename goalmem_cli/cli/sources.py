@@ -26,18 +26,12 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _SHORTEST = 10
 """The least seconds between two rounds."""
 
-group = typer.Typer(cls=ListGroup, help="List and read transcripts that programs keep here.", context_settings=CONTEXT)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group,
-        name="sources",
-        epilog=examples(
-            "goalmem sources", "goalmem ingest --from claude-code", "goalmem sources watch", guide="formats"
-        ),
-    )
+group = typer.Typer(
+    cls=ListGroup,
+    help="List and read transcripts that programs keep here.",
+    context_settings=CONTEXT,
+    epilog=examples("goalmem sources", "goalmem ingest --from claude-code", "goalmem sources watch", guide="formats"),
+)
 
 
 @group.command("list", epilog=examples("goalmem sources --json", guide="formats"))
@@ -91,8 +85,7 @@ def _document(kept: Kept) -> dict[str, object]:
 def watch(
     context: typer.Context,
     sources: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all]."),
+        list[str] | None, typer.Argument(metavar="[SOURCE]...", help="Only these sources [default: all].")
     ] = None,
     every: Annotated[
         str | None,

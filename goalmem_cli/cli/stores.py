@@ -31,14 +31,8 @@ group = typer.Typer(
     cls=ListGroup,
     help="List, show, verify, renew, export, copy, join and remove stores.",
     context_settings=CONTEXT,
+    epilog=examples("goalmem stores", "goalmem stores show --store my-memory", guide="store"),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(
-        group, name="stores", epilog=examples("goalmem stores", "goalmem stores show --store my-memory", guide="store")
-    )
 
 
 @group.command("list", epilog=examples("goalmem stores list --json", guide="store"))
@@ -70,10 +64,9 @@ def show(
     from goalmem_cli.library.people import roster_of
     from goalmem_cli.render.tables import pairs, plain_table
     from goalmem_cli.render.text import when
-    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     stats, conversations = memory.stats(), memory.conversations()
     if json:
         run.screen.document(_document(run.settings.place, stats, conversations))
@@ -112,10 +105,9 @@ def language(
     """Show or set the language of a conversation."""
     from goalmem_cli.languages.names import name_of
     from goalmem_cli.library.languages import checked_code
-    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     if code:
         kept = memory.tell_language(name, None if code == FOUND else checked_code(code))
     else:
@@ -133,10 +125,9 @@ def language(
 def verify(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Check the store's rows and indexes against one another. Exits with 3 if something is wrong."""
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
 
     run = begin(context, quiet=quiet, store=store)
-    problems = open_stored(run.settings, run.factories, run.screen.note).verify()
+    problems = run.stored().verify()
     for problem in problems:
         run.screen.report(problem)
     if problems:
@@ -152,10 +143,10 @@ def verify(context: typer.Context, store: options.Store = None, quiet: options.Q
 def rebuild(context: typer.Context, store: options.Store = None, quiet: options.Quiet = False) -> int:
     """Rebuild the text and vector indexes from the database."""
     from goalmem_cli.memory_records import Capability
-    from goalmem_cli.wiring import local, open_stored
+    from goalmem_cli.wiring import local
 
     run = begin(context, quiet=quiet, store=store)
-    local(open_stored(run.settings, run.factories, run.screen.note), Capability.REBUILDING).rebuild()
+    local(run.stored(), Capability.REBUILDING).rebuild()
     run.screen.report(f"{run.settings.place}: rebuilt")
     return 0
 
@@ -168,10 +159,10 @@ def refresh(context: typer.Context, store: options.Store = None, quiet: options.
     """
     from goalmem_cli.memory_records import Capability
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import local, open_stored
+    from goalmem_cli.wiring import local
 
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     if Capability.REFRESHING not in memory.capabilities:
         run.screen.report(f"{run.settings.place}: nothing to do, its times are read whenever they are shown")
         return 0
@@ -193,8 +184,7 @@ def export(
     ] = None,
     yes: options.Yes = False,
     with_forgotten: Annotated[
-        bool,
-        typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key."),
+        bool, typer.Option("--with-forgotten", help="Also write the marks of forgotten turns, with their key.")
     ] = False,
     store: options.Store = None,
     quiet: options.Quiet = False,
@@ -206,7 +196,6 @@ def export(
     """
     from goalmem_cli.library.forgetting import exported, write_export
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
 
     if out is not None and parquet is not None:
         raise UsageError("--out and --parquet contradict one another", "give one of them")
@@ -219,7 +208,7 @@ def export(
     if out is not None and out.is_file() and _is_of_another(out):
         raise UsageError(f"{out} is there, and is no exported store", "name another file, or delete that one")
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     older = next((each for each in (out, parquet) if each is not None and _holds_something(each)), None)
     if older is not None:
         run.screen.note(f"{older} has an older export; this cannot be undone")
@@ -254,10 +243,10 @@ def copy(
     from goalmem_cli.cli.ingest_report import note_of_forgotten
     from goalmem_cli.library.copying import copy as copy_all
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_store, open_stored
+    from goalmem_cli.wiring import open_store
 
     run = begin(context, quiet=quiet, store=source)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     other = begin(context, quiet=quiet, store=target, embedder=memory.embedded_with()[0] or None)
     if other.settings.place == run.settings.place:
         raise UsageError("FROM and TO are the same", "name another place")
@@ -292,12 +281,11 @@ def join(
     undone.
     """
     from goalmem_cli.render.text import counted
-    from goalmem_cli.wiring import open_stored
 
     if name == other:
         raise UsageError(f"{name} and {other} are the same", "name two conversations")
     run = begin(context, quiet=quiet, store=store)
-    memory = open_stored(run.settings, run.factories, run.screen.note)
+    memory = run.stored()
     shown = memory.joinable(name, other)
     will = "would have" if dry_run else "has"
     what = f"{name} {will} {counted(shown.turns, 'turn')}, {shown.shared} of which both had"
@@ -379,11 +367,9 @@ def _known_stores(in_use: Settings) -> list[Settings]:
 
 def _row(run: Invocation, settings: Settings) -> dict[str, Any]:
     """Return the list's row about one store; if it cannot be read, the row says why."""
-    from goalmem_cli.wiring import open_stored
-
     row: dict[str, Any] = {"store": settings.place, "is_in_use": settings == run.settings}
     try:
-        memory = open_stored(settings, run.factories, run.screen.note)
+        memory = replace(run, settings=settings).stored()
         if memory.exists:
             stats = memory.stats()
             row |= {

@@ -28,11 +28,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    app.add_typer(group, name="trace")
-
-
 @group.command("list", epilog=examples("goalmem trace list", guide="proofs"))
 def list_traces(
     context: typer.Context, store: options.Store = None, json: options.Json = False, quiet: options.Quiet = False

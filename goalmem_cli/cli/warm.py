@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from goalmem_cli.cli import options
-from goalmem_cli.cli.groups import CONTEXT, examples
+from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import ModelError, UsageError
 
@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 MINUTES = 15.0
 POLL_SECONDS = 0.05
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        "warm",
-        context_settings=CONTEXT,
-        epilog=examples("goalmem warm", "goalmem warm --minutes 60", "goalmem warm --stop", guide="models"),
-    )(warm)
+EPILOG = examples("goalmem warm", "goalmem warm --minutes 60", "goalmem warm --stop", guide="models")
 
 
 def warm(

@@ -78,11 +78,7 @@ def exchanges_text(exchanges: Iterable[Exchange]) -> str:
 
 
 def plain_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    *,
-    numbers: Iterable[str] = (),
-    whole: Iterable[str] = (),
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Iterable[str] = (), whole: Iterable[str] = ()
 ) -> Table:
     """Return a table of text cells; `numbers` columns are right-aligned, `whole` columns never wrap."""
     right, unbroken = set(numbers), set(whole)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import pytest
 
+from goalmem_cli.backbones.structured.decisions import DECISION, Deed, ending_of, endings_of
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.lab.bench.gathering import GatheringStore
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.ports import Completion, LanguageModel, PartDone, Request, StructuredBackbone
+from goalmem_cli.ports import Completion, Indexed, LanguageModel, Outlook, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
+from goalmem_cli.records import Conversation, Derived, Edge, Query, Turn, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from tests.store.samples import chat, open_store
@@ -87,6 +90,15 @@ class Sample(Generic[B]):
         self.indexed(fresh, told, book=book)
         assert contents_of(self.name, store) == contents_of(self.name, fresh)
 
+    def estimated(self, store: Store, told: Any = None, book: PromptBook | None = None) -> tuple[Outlook, Indexed]:
+        """Return the outlook, which asks nothing, and what indexing then did, after which nothing is left to do."""
+        model = ScriptedModel(self.says)
+        outlook = self.backbone(store, model, told, book).outlook()
+        assert model.calls == 0
+        done = self.backbone(store, model, told, book).index(lambda _: None)
+        assert self.make(store, no_kit, told or self.told).outlook().parts == 0
+        return outlook, done
+
     def asked_together(self, path: Path, at_once: int) -> tuple[Store, Store]:
         """Check that two conversations take as many calls as one, and return the stores of one and of both."""
         alone, both = filled(path / "alone", self.said()), filled(path / "both", self.said())
@@ -120,6 +132,14 @@ def contents_of(backbone: str, store: Store) -> tuple[list[Unit], list[Edge], li
     edges = sorted(store.edges_of(backbone), key=lambda edge: (edge.kind, edge.source, edge.target))
     lines = sorted(store.derived(backbone), key=lambda line: (line.conversation, line.name))
     return store.units_of(backbone), edges, lines
+
+
+def replay(units: Sequence[Unit], at: datetime | None = None) -> tuple[dict[str, Unit], dict[str, Deed]]:
+    """Return the units that were current at a time (None: now), and the deeds that had ended the others, by unit id."""
+    endings, is_said = endings_of(units), passing(Query("", until=at))
+    said = [unit for unit in units if unit.kind != DECISION and is_said(unit)]
+    ended = {unit.id: deed for unit in said if (deed := ending_of(endings, unit.id, at)) is not None}
+    return {unit.id: unit for unit in said if unit.id not in ended}, ended
 
 
 Stores = Callable[[], Store]

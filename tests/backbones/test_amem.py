@@ -20,14 +20,14 @@ from goalmem_cli.backbones.amem.backbone import AMem
 from goalmem_cli.backbones.amem.notes import LINKS, details_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.alike import DIGITS
-from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of, replay
+from goalmem_cli.backbones.structured.decisions import DECISION, SUPERSEDES, acts_of
 from goalmem_cli.backbones.structured.units import listed
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Conversation, Query, Turn, Unit
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
-from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit, replay
 from tests.conftest import examples
 
 FULL, COMPACT, both_profiles = books(STEPS)
@@ -91,7 +91,7 @@ def searching(store: Store, told: AMemSettings | None = None) -> AMem:
 
 def notes(store: Store, at: datetime | None = None) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return the context and tags of each note as they were at a time, by its content."""
-    current = replay(store.units_of(NAME, [NOTE, DECISION]), at).current.values()
+    current = replay(store.units_of(NAME, [NOTE, DECISION]), at)[0].values()
     return {content_of(unit): (details_of(unit).context, details_of(unit).tags) for unit in current}
 
 
@@ -259,7 +259,7 @@ def test_at_every_time_it_knows_what_the_original_knew(
     original = Overwritten()
     for turn in turns:
         original.add(turn, neighbours)
-        current = replay(units, turn.said).current.values()
+        current = replay(units, turn.said)[0].values()
         known = {(with_speaker(unit), *(contents_by_key[key] for key in listed(unit, LINKS))) for unit in current}
         assert known == original.state()
 
@@ -286,15 +286,11 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:
     """Without asking; nothing once it is done; a turn more costs two calls."""
     store = filled(tmp_path, said()[:6])
-    model = ScriptedModel(says)
-    outlook = backbone(store, model).outlook()
-    assert model.calls == 0
-    done = backbone(store, model).index(lambda _: None)
+    outlook, done = SAMPLE.estimated(store)
     assert (outlook.parts, outlook.calls, outlook.turns) == (done.parts, done.usage.calls, 6)
     assert outlook.tokens > outlook.parts * 100
-    assert AMem(store, no_kit).outlook().parts == 0
     store.add(Conversation("chat", "openai", tuple(said()), "chat"))
-    grown = backbone(store, model).outlook()
+    grown = backbone(store, ScriptedModel(says)).outlook()
     assert (grown.parts, grown.calls, grown.turns) == (2, 2, 1)
 
 
@@ -304,6 +300,6 @@ def test_long_and_blank_messages(tmp_path: Path) -> None:
     store = filled(tmp_path, said([long, " ", "cello string"]))
     reported = indexed(store)
     assert sum(part.turns for part in reported) == 2
-    current = replay(store.units_of(NAME, [NOTE, DECISION])).current.values()
+    current = replay(store.units_of(NAME, [NOTE, DECISION]))[0].values()
     assert len(current) > 2
     assert AMem(filled(tmp_path / "blank", said([" "])), no_kit).outlook().parts == 0

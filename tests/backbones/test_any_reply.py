@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.catalogue import STRUCTURED
 from goalmem_cli.backbones.mem0 import DECIDE, FACTS, MEMORY
-from goalmem_cli.backbones.structured.decisions import DECISION, replay
+from goalmem_cli.backbones.structured.decisions import DECISION
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import settings_from
 from goalmem_cli.backbones.structured.triples import key_of
@@ -29,6 +29,7 @@ from tests.backbones.derived import (
     forget_as_if_never_said,
     grow_as_at_once,
     indexed_by,
+    replay,
     stop_and_go_on,
     stores_in,
 )
@@ -192,6 +193,6 @@ def test_mem0_at_every_time_is_its_original(
     for place in range(0, len(turns), 2):
         (asked,) = [each for lines, each in read.items() if f": {turns[place].text} [said" in lines.split("\n")[0]]
         original.take(list(dict.fromkeys(json.loads(reply(asked))["facts"])), lambda: next(decided), reply)
-        current = replay(units, turns[place + 1].said).current.values()
+        current = replay(units, turns[place + 1].said)[0].values()
         assert sorted(unit.text for unit in current) == sorted(original.texts.values())
     assert next(decided, None) is None

@@ -22,7 +22,6 @@ from goalmem_cli.backbones.structured.decisions import (
     decision_unit,
     deeds_of,
     history_of,
-    replay,
     superseding,
 )
 from goalmem_cli.backbones.structured.kit import Kit
@@ -30,6 +29,7 @@ from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.records import Edge, Part, Turn, Unit
 from goalmem_cli.testing import ScriptedModel
+from tests.backbones.derived import replay
 from tests.conftest import examples
 
 NAME = "testing"
@@ -69,7 +69,7 @@ def decided(place: int, known: Sequence[Unit], *acts: Act, said: datetime | None
 
 def texts(units: Sequence[Unit], at: datetime | None = None) -> list[str]:
     """Return what is current, by its texts."""
-    return sorted(unit.text for unit in replay(units, at).current.values())
+    return sorted(unit.text for unit in replay(units, at)[0].values())
 
 
 Move = tuple[str, int, str]
@@ -108,7 +108,7 @@ def test_the_replay_is_the_original_at_every_time(history: list[list[Move]], ste
     said = START
     for place, reply in enumerate(history):
         said += timedelta(minutes=steps[place])  # several messages may come at one time
-        known = list(replay(units).current.values())
+        known = list(replay(units)[0].values())
         acts = []
         for number, (event, which, text) in enumerate(reply):
             on = known[which % len(known)] if known else None
@@ -162,13 +162,13 @@ def test_what_ended_says_when_and_what_stands_in_its_place() -> None:
         Act("DELETE", tea.id, ends=True, new=1), Act("ADD", text="no tea", new=1), Act("DELETE", milk.id, ends=True, new=2),
     )  # fmt: skip
     units = [tea, milk, *made]
-    state = replay(units)
-    assert list(state.current.values()) == [made[0]]
-    assert state.ended[tea.id].act.unit == made[0].id
-    assert state.ended[tea.id].decision.said == turn(3).said
+    current, ended = replay(units)
+    assert list(current.values()) == [made[0]]
+    assert ended[tea.id].act.unit == made[0].id
+    assert ended[tea.id].decision.said == turn(3).said
     assert superseding(units) == [Edge(made[0].id, tea.id, SUPERSEDES), Edge(made[-1].id, milk.id, SUPERSEDES)]
-    before = replay(units, turn(2).said)
-    assert (set(before.current), before.ended) == ({tea.id, milk.id}, {})
+    current, ended = replay(units, turn(2).said)
+    assert (set(current), ended) == ({tea.id, milk.id}, {})
 
 
 def test_the_first_to_end_a_unit_is_by_time_and_then_by_place() -> None:
@@ -177,7 +177,7 @@ def test_the_first_to_end_a_unit_is_by_time_and_then_by_place() -> None:
     late = decided(1, [tea], Act("DELETE", tea.id, ends=True), said=START + timedelta(days=3))
     early = decided(2, [tea], Act("DELETE", tea.id, ends=True), said=START + timedelta(days=1))
     units = [tea, *late, *early]
-    assert replay(units).ended[tea.id].decision == early[0]
+    assert replay(units)[1][tea.id].decision == early[0]
     assert texts(units, START + timedelta(hours=5)) == ["tea"]
     assert texts(units, START + timedelta(days=1)) == []
     assert [deed.decision for deed in deeds_of(units)] == [early[0], late[0]]

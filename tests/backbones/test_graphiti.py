@@ -281,16 +281,12 @@ def test_what_cannot_be_read_is_tried_again(tmp_path: Path, book: PromptBook) ->
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path) -> None:
     """Without asking; nothing once it is done; with other settings what these change."""
     store = filled(tmp_path, said()[:6])
-    model = ScriptedModel(says)
-    outlook = backbone(store, model).outlook()
-    assert model.calls == 0
-    done = backbone(store, model).index(lambda _: None)
+    outlook, done = SAMPLE.estimated(store)
     assert outlook.turns == 6
     assert done.parts / 2 < outlook.parts < done.parts * 2
     assert done.usage.calls / 2 < outlook.calls < done.usage.calls * 3  # how many names are open nobody knows before
     assert outlook.tokens > outlook.parts * 100
-    assert searching(store).outlook().parts == 0
-    with_communities = backbone(store, model, GraphitiSettings(communities=True)).outlook()
+    with_communities = backbone(store, ScriptedModel(says), GraphitiSettings(communities=True)).outlook()
     assert with_communities.parts == len(indexed(store, GraphitiSettings(communities=True))) > 0
 
 

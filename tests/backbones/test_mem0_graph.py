@@ -18,7 +18,7 @@ from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, RELATIONS, STEPS, TRIPLE
 from goalmem_cli.backbones.mem0_graph.backbone import INVALIDATES, Mem0Graph
 from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
-from goalmem_cli.backbones.structured.decisions import DECISION, replay
+from goalmem_cli.backbones.structured.decisions import DECISION
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook
@@ -27,7 +27,7 @@ from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
 from tests.backbones import test_mem0
-from tests.backbones.derived import Sample, books, contents_of, filled, no_kit
+from tests.backbones.derived import Sample, books, contents_of, filled, no_kit, replay
 from tests.backbones.test_mem0 import TALK, known_of, lines_of, said
 from tests.conftest import examples
 
@@ -88,7 +88,7 @@ def searching(store: Store, names: Sequence[str] = (), told: Mem0GraphSettings =
 
 def current(store: Store, at: datetime | None = None, kind: str = TRIPLE) -> list[str]:
     """Return the triples that are current, in alphabetical order."""
-    return sorted(unit.text for unit in replay(store.units_of(NAME, [kind, DECISION]), at).current.values())
+    return sorted(unit.text for unit in replay(store.units_of(NAME, [kind, DECISION]), at)[0].values())
 
 
 def triples_for(graph: Mem0Graph, query: Query, k: int = 20) -> list[str]:

@@ -360,15 +360,11 @@ def test_other_settings_make_another_tree(tmp_path: Path) -> None:
 def test_the_outlook_is_about_what_indexing_does(tmp_path: Path, book: PromptBook) -> None:
     """Parts and calls are estimated as if summaries lay between what they sum up; nothing once it is done."""
     store = filled(tmp_path, said())
-    model = ScriptedModel(says)
-    outlook = backbone(store, model, book=book).outlook()
-    assert model.calls == 0
-    done = backbone(store, model, book=book).index(lambda _: None)
+    outlook, done = SAMPLE.estimated(store, book=book)
     assert abs(outlook.parts - done.parts) <= 3
     assert abs(outlook.calls - done.usage.calls) <= 2
     assert (outlook.turns, outlook.failed) == (7, 0)
     assert outlook.tokens > outlook.parts * 100
-    assert MemTree(store, no_kit).outlook().parts == 0
 
 
 def test_long_messages_are_put_in_by_passages(tmp_path: Path) -> None:

@@ -235,10 +235,7 @@ def test_leaves_can_be_packed(tmp_path: Path) -> None:
 def test_the_outlook_counts_the_first_layer(tmp_path: Path, book: PromptBook) -> None:
     """And estimates those above; nothing once it is done."""
     store = filled(tmp_path, said())
-    model = ScriptedModel(says)
-    outlook = backbone(store, model, book=book).outlook()
-    done = backbone(store, model, book=book).index(lambda _: None)
+    outlook, done = SAMPLE.estimated(store, book=book)
     assert outlook.parts >= sum(line.name.startswith("1/") for line in store.derived(NAME)) > 0
     assert outlook.parts >= done.parts - 2
     assert (outlook.calls > 0, outlook.tokens > 0, outlook.turns) == (True, True, len(TALK))
-    assert Raptor(store, no_kit, SMALL).outlook().parts == 0

@@ -64,19 +64,3 @@ def test_the_user_tells_it_how(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch,
         refused = momoco("index", "stitch", factories=factories)
         assert refused.code == 2
         assert said in refused.error_lines[0]
-
-
-@pytest.mark.slow
-def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
-    """Whatever the small model makes of it, nothing breaks: every turn gets a snippet, and a question ends."""
-    lines = ["**Ana:** I ordered a Kyoto Latte at Momoco.", "**Ben:** Was it green?", "**Ana:** It was, and sweet."]
-    (tmp_path / "cafe.md").write_text("# 8 May 2023\n\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
-    assert goalmem("ingest", str(tmp_path / "cafe.md")).code == 0
-    built = json.loads(goalmem("index", "stitch", "--json", "--threads", "1").out)
-    outcome = goalmem("ask", "What did Ana order?", "--backbone", "stitch", "--json", "--threads", "1")
-    document = json.loads(outcome.out)
-
-    assert (built["failed"], built["units"]["snippet"]) == ([], len(lines))
-    assert outcome.code in (0, 1), outcome.err
-    assert document["status"] in ("answered", "unknown")
-    assert set(document["evidence"]) <= set(document["facts"])

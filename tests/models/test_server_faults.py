@@ -154,10 +154,7 @@ def test_an_interrupted_call_is_cut_off() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         leaving(exchange)
 
-    with (
-        FaultyServer([leaving, interrupts]) as server,
-        opened(server.url, parallel=2, timeout=600) as model,
-    ):
+    with FaultyServer([leaving, interrupts]) as server, opened(server.url, parallel=2, timeout=600) as model:
         with pytest.raises(KeyboardInterrupt):
             model.complete([asks(shape=ONE_LINE)] * 2)
         assert all(leaving.gone.acquire(timeout=60) for _ in range(2))

@@ -145,6 +145,8 @@ def _values(said: Said) -> list[str]:
 class Adversary:
     """Fills the form of any request with anything, sometimes with rubbish, from a seed."""
 
+    most, share_of_yes = 6, 0.4
+
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311 - a seed for tests, not a secret
 
@@ -162,12 +164,15 @@ class Adversary:
         if schema["type"] == "object":
             return {name: self._fit(part) for name, part in schema["properties"].items()}
         if schema["type"] == "array":
-            most = min(schema.get("maxItems", 6), 6)
+            most = min(schema.get("maxItems", self.most), self.most)
             return [self._fit(schema["items"]) for _ in range(self._random.randint(schema.get("minItems", 0), most))]
         if schema["type"] == "boolean":
-            return self._random.random() < 0.4
+            return self._random.random() < self.share_of_yes
         if schema["type"] in ("integer", "number"):
             return self._random.randint(-1, 11)
+        return self._text(schema)
+
+    def _text(self, schema: dict[str, Any]) -> str:
         return self._random.choice(TEXTS)
 
     def _lines(self, shape: GrammarShape) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from random import Random
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.conftest import examples
+from tests.reasoners.forward import Adversary
 from tests.reasoners.scripting import COMPACT, FULL, MOMENT, TOGETHER, chat
 
 TURNS = chat(
@@ -42,15 +42,14 @@ LABELS = [f"S{number}" for number in range(1, 13)]
 QUERIES = ["Kyoto", "Biscuit", "Toast", "12 euros", "3 May 2023", "moved Leeds", "nothing at all"]
 
 
-class Adversary:
+class ProofAdversary(Adversary):
     """Writes replies that say anything, mostly of the right form, sometimes rubbish, from a seed.
 
     It cites facts that were not shown and subgoals that nobody declared, claims to be settled, goes to and fro with
     `instead`, calls any variable one of several values, proposes plans again, and asks for antecedents.
     """
 
-    def __init__(self, seed: int) -> None:
-        self._random = Random(seed)  # noqa: S311 - a seed for tests, not a secret
+    most, share_of_yes = 4, 0.5
 
     def __call__(self, request: Request) -> str:
         """Return some reply."""
@@ -62,16 +61,7 @@ class Adversary:
             return json.dumps(self._fit(dict(request.shape.schema)))
         return self._line(request)
 
-    def _fit(self, schema: dict[str, Any]) -> Any:
-        if "enum" in schema:
-            return self._random.choice(schema["enum"])
-        if schema["type"] == "object":
-            return {name: self._fit(part) for name, part in schema["properties"].items()}
-        if schema["type"] == "array":
-            count = self._random.randint(schema.get("minItems", 0), min(schema["maxItems"], 4))
-            return [self._fit(schema["items"]) for _ in range(count)]
-        if schema["type"] == "boolean":
-            return self._random.random() < 0.5
+    def _text(self, schema: dict[str, Any]) -> str:
         if "pattern" in schema:
             return self._random.choice("xy")
         return self._atom() if schema.get("minLength") == 3 else self._random.choice(WORDS)
@@ -217,7 +207,7 @@ def test_every_prover_ends_within_its_bound(
     """Calls never exceed the prover's, or twice that where every reply is unusable; every attempt keeps its budget and
     its depth; each prompt over facts in view begins with the one before it; no refused value is said.
     """
-    model, backbone = CountsRetries(Adversary(seed)), ListBackbone(TURNS)
+    model, backbone = CountsRetries(ProofAdversary(seed)), ListBackbone(TURNS)
     limits = Limits(max_breadth=breadth, max_depth=depth, budget=budget)
     engine = GoalMem(backbone, model, BOOKS[planning], limits, planning=planning, strict=is_strict)
     trace = engine.answer(Question(question, MOMENT))

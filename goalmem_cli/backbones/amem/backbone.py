@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
-from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep, Vector
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
@@ -29,7 +29,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
+from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
@@ -71,9 +71,8 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector], settings: AMemSettings) -> Evolution:
         """Return the walk of the notes; a note whose details are unknown gets empty ones."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         drafts = [(self.known.get(reading.part.name) or (reading.draft(Details()),))[0] for reading in self.readings]
-        return Evolution(turns, drafts, vectors, self.known, settings)
+        return Evolution(self.whole, drafts, vectors, self.known, settings)
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class AMem(WalkingBackbone):
         """
         super().__init__(store, kit)
         self._settings = settings or AMemSettings()
-        self._keywords = keywords or (self._asked_for if self._settings.asks else _own_words)
+        self._keywords = keywords or (self._asked_for if self._settings.asks else lambda query: query.text)
         self._notes = Kept(store, self._read_notes)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
@@ -156,7 +155,7 @@ class AMem(WalkingBackbone):
         pending = self._pending(self._store.derived(NAME))
         done = self._describe(pending, report)
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
-        done += self._go_through([walk for _, walk in walks], self._decide, report, self._take)
+        done += self._go_through([walk for _, walk in walks], self._decide, report)
         names = {
             work.whole.conversation: {
                 work.whole.name, *walk.names, *(reading.part.name for reading in work.readings)
@@ -178,9 +177,6 @@ class AMem(WalkingBackbone):
 
     def _decide(self, steps: Sequence[EvolvingStep]) -> list[Reply[tuple[Act, ...]]]:
         return decide_some(self._kit, EVOLVE, [step.undecided for step in steps], EVENTS)
-
-    def _take(self, walk: Evolution, step: EvolvingStep, units: Sequence[Unit]) -> None:
-        walk.take(step, units, self._vectors_of(units))
 
     def _link(self) -> None:
         """Update the edges from the decisions: from a version to the one before, and from a note to its links."""
@@ -232,10 +228,6 @@ class AMem(WalkingBackbone):
             self._store.announce(f"{NAME}: no keywords were said usably ({reply.problem}); the question is searched")
             return query.text
         return reply.value
-
-
-def _own_words(query: Query) -> str:
-    return query.text
 
 
 def _keywords_of(request: Request, text: str) -> str:

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.amem import NAME, NOTE
 from goalmem_cli.backbones.amem.notes import LINKS, details_of, key_of, line_of, split, version
@@ -23,11 +21,9 @@ from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Undecided, decision_unit
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import listed
-from goalmem_cli.backbones.structured.walking import Known, Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Part, Turn, Unit
-
-Vector: TypeAlias = NDArray[np.float32]
+from goalmem_cli.records import Part, Unit
 
 ADD, CONNECT, TAG, UPDATE, NONE = "ADD", "LINK", "TAG", "UPDATE", "NONE"
 EVENTS: Mapping[str, Event] = {
@@ -97,39 +93,22 @@ class EvolvingStep:
         return version(before, details, listed(before, LINKS), turns, (self.part.name, str(place)))
 
 
-class Evolution(Walk[EvolvingStep]):
-    """The walk of a conversation's notes, each compared with those before."""
-
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        drafts: Sequence[Unit],
-        vectors: Mapping[str, Vector],
-        known: Known,
-        settings: AMemSettings,
-    ) -> None:
-        """Take the conversation's turns, the drafts of its notes in order, and the vectors of the known units."""
-        super().__init__(known)
-        self.turns = turns
-        self._drafts = drafts
-        self._vectors = dict(vectors)
-        self._settings = settings
-        self._current: dict[str, Unit] = {}
+class Evolution(TurnWalk[EvolvingStep, Unit, AMemSettings]):
+    """The walk of the drafts of a conversation's notes, each compared with those before."""
 
     def _steps(self) -> Iterator[EvolvingStep]:
-        for draft in self._drafts:
+        for draft in self._told:
             yield EvolvingStep(self, draft, tuple(self._nearest(draft)))
 
-    def take(self, step: EvolvingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: EvolvingStep, units: Sequence[Unit]) -> None:
         """Update the current versions with the units of a decision.
 
         A version without a vector gets that of the new note's draft.
         """
         self.names.add(step.part.name)
-        self._vectors |= vectors or {}
         for unit in units:
             if unit.kind == NOTE:
-                self._vectors.setdefault(unit.id, self._vectors[step.draft.id])
+                self.vectors.setdefault(unit.id, self.vectors[step.draft.id])
                 self._current[key_of(unit)] = unit
 
     def _nearest(self, draft: Unit) -> list[Unit]:
@@ -137,6 +116,6 @@ class Evolution(Walk[EvolvingStep]):
         known = list(self._current.values())
         if not known:
             return []
-        rows = np.stack([self._vectors[unit.id] for unit in known])
-        near = nearest_rows(rows, self._vectors[draft.id], self._settings.neighbours)
+        rows = np.stack([self.vectors[unit.id] for unit in known])
+        near = nearest_rows(rows, self.vectors[draft.id], self._settings.neighbours)
         return [known[place] for place in sorted(near)]

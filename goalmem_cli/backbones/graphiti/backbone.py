@@ -30,7 +30,7 @@ from goalmem_cli.backbones.graphiti.graph import Graph, summary_of
 from goalmem_cli.backbones.graphiti.searching import Search
 from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
 from goalmem_cli.backbones.graphiti.validity import Validity, history
-from goalmem_cli.backbones.graphiti.walk import Growth, Vector, WalkStep
+from goalmem_cli.backbones.graphiti.walk import Growth, WalkStep
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
@@ -38,7 +38,7 @@ from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
 from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
-from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
+from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, in_one_line
@@ -78,8 +78,7 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector]) -> Growth:
         """Return the walk of the conversation."""
-        turns = {turn.id: turn for turn in self.whole.turns}
-        return Growth(turns, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
+        return Growth(self.whole, list(told_of(self.namings, self.known)), vectors, self.known, self.settings)
 
     def note_names(self, walk: Growth) -> None:
         """Set `names` to the names of the conversation's current parts, after its walk."""

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.graphiti import DECIDE, NAME, RESOLVE
 from goalmem_cli.backbones.graphiti.episode_reading import Told, ends_of
@@ -24,11 +23,10 @@ from goalmem_cli.backbones.structured.decisions import DECISION, Act, Event, Und
 from goalmem_cli.backbones.structured.resolution import NEW, Policy, Resolved
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.triples import key_of
-from goalmem_cli.backbones.structured.walking import Known, Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Part, Turn, Unit, content_hash
+from goalmem_cli.records import Part, Unit, content_hash
 
-Vector: TypeAlias = NDArray[np.float32]
 NONE = "NONE"
 EVENTS: Mapping[str, Event] = {SAME: Event("must"), CONTRADICTS: Event("must"), NONE: Event()}
 RESOLUTION = "resolution"
@@ -145,23 +143,11 @@ class Telling:
 WalkStep: TypeAlias = Naming | Telling
 
 
-class Growth(Walk[WalkStep]):
+class Growth(TurnWalk[WalkStep, Told, GraphitiSettings]):
     """The walk of a conversation's graph, episode by episode: first the names, then the facts."""
 
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        told: Sequence[Told],
-        vectors: Mapping[str, Vector],
-        known: Known,
-        settings: GraphitiSettings,
-    ) -> None:
-        """Take the conversation's turns, its episodes in order, and the vectors of their mentions and facts."""
-        super().__init__(known)
-        self.turns = turns
-        self._told = told
-        self._vectors = vectors
-        self._settings = settings
+    def _begin(self) -> None:
+        settings = self._settings
         self._policy = Policy(settings.candidates, settings.name_cosine, settings.letters)
         self._entities: dict[str, Unit] = {}
         self._entity_of: dict[str, str] = {}
@@ -192,7 +178,7 @@ class Growth(Walk[WalkStep]):
         for act in acts:
             if act.event == ADD:
                 self._place[act.unit] = len(self._ends)
-                self._facts.add(facts[act.unit], self._vectors[act.unit])
+                self._facts.add(facts[act.unit], self.vectors[act.unit])
                 self._ends.append(self._ends_of(facts[act.unit]))
                 self._between.setdefault(frozenset(self._ends[-1]), []).append(len(self._ends) - 1)
             elif act.event == CONTRADICTS:
@@ -209,8 +195,8 @@ class Growth(Walk[WalkStep]):
         if not told.mentions:
             return None
         known = tuple(self._entities.values())
-        vectors = np.stack([self._vectors[unit.id] for unit in told.mentions])
-        rows = np.stack([self._vectors[unit.id] for unit in known]) if known else vectors[:0]
+        vectors = np.stack([self.vectors[unit.id] for unit in told.mentions])
+        rows = np.stack([self.vectors[unit.id] for unit in known]) if known else vectors[:0]
         names = [unit.text for unit in told.mentions]
         resolved = resolution.resolve(names, vectors, [unit.text for unit in known], rows, self._policy)
         lines = tuple(f"{in_one_line(turn.speaker)}: {in_one_line(text)}" for turn, text in told.stretch.lines)
@@ -244,7 +230,7 @@ class Growth(Walk[WalkStep]):
         if said is not None or same:
             return Compared(fact, same[0] if same else said)
         most, least = self._settings.similar, self._settings.compared_cosine
-        vector = self._vectors[fact.id]
+        vector = self.vectors[fact.id]
         likes = self._facts.near(fact.text, vector, between, most, least)
         taken = {self._place[unit.id] for unit in likes}
         rest = set(range(len(units))) - taken

@@ -199,7 +199,10 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         reports = self._store.units_of(NAME, [REPORT])
         there = {unit.id for unit in entities}
         members = [
-            Edge(report.id, member, MEMBER) for report in reports for member in _members(report) if member in there
+            Edge(report.id, member, MEMBER)
+            for report in reports
+            for member in listed(report, MEMBERS)
+            if member in there
         ]
         edges = [*relates, *members, *_parents(reports, tellings)]
         self._store.shared(NAME, ENTITY, entities, edges, links=[RELATES, MEMBER, PARENT])
@@ -323,10 +326,6 @@ def _parents(reports: Sequence[Unit], tellings: Sequence[Told]) -> list[Edge]:
             if len(ends) == 2 and ends[0] and ends[1] and ends[0] != ends[1]:
                 edges.append(Edge(ends[0], ends[1], PARENT))
     return edges
-
-
-def _members(report: Unit) -> list[str]:
-    return listed(report, MEMBERS)
 
 
 def _layer_of(level: int) -> str:

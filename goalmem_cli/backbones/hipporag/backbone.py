@@ -62,8 +62,8 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         """
         super().__init__(store, kit)
         self._settings = settings or HippoRAGSettings()
-        by_default = self._recognise_by_model if self._settings.asks else _recognise_all
-        self._recognise = recognise or by_default
+        by_default = self._recognise_by_model if self._settings.asks else lambda _, facts: range(len(facts))
+        self._recognise: Recognise = recognise or by_default
         self._network = Kept(store, self._read_network)
         self._unnamed = 0
 
@@ -186,10 +186,6 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
             self._store.announce(f"{NAME}: which facts are of use was not said usably ({reply.problem}); all are taken")
             return range(len(facts))
         return reply.value
-
-
-def _recognise_all(_: Query, facts: Sequence[Unit]) -> Sequence[int]:
-    return range(len(facts))
 
 
 def _recognise_request(kit: Kit, question: str, facts: Sequence[Unit], problem: str) -> Request:

@@ -11,7 +11,7 @@ from goalmem_cli.backbones.magma import ENTITY, EVENT, EXPLANATION, INTENT, LINK
 from goalmem_cli.backbones.magma.graph import LINKING, Graph, nodes_and_edges
 from goalmem_cli.backbones.magma.settings import Intent, MagmaSettings, Router
 from goalmem_cli.backbones.magma.walking import answer_order, beam_search, intent_of
-from goalmem_cli.backbones.magma.weaving import Vector, Weaving
+from goalmem_cli.backbones.magma.weaving import Weaving
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
 from goalmem_cli.backbones.structured.kept import Kept
@@ -19,7 +19,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
-from goalmem_cli.backbones.structured.walking import Known, WalkingBackbone, changed, drop_all_but, rounds
+from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.backbones.time_ranking import NamedTimes
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
@@ -59,9 +59,8 @@ class _Work:
 
     def walk(self, vectors: Mapping[str, Vector], settings: MagmaSettings) -> Weaving:
         """Return the walk that links the events."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         events = [event for _, event in self.events]
-        return Weaving(turns, events, [vectors[event.id] for event in events], self.known, settings)
+        return Weaving(self.whole, events, vectors, self.known, settings)
 
 
 class Magma(WalkingBackbone):
@@ -84,7 +83,7 @@ class Magma(WalkingBackbone):
         super().__init__(store, kit)
         self._settings = settings or MagmaSettings()
         by_model = self._settings.router is Router.MODEL
-        self._intent = intent or (self._asked_for if by_model else _by_words)
+        self._intent = intent or (self._asked_for if by_model else lambda query: intent_of(query.text))
         self._graph = Kept(store, self._read_graph)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:
@@ -213,10 +212,6 @@ class Magma(WalkingBackbone):
             self._store.announce(f"{NAME}: {problem}; its words decide")
             return intent_of(query.text)
         return reply.value
-
-
-def _by_words(query: Query) -> Intent:
-    return intent_of(query.text)
 
 
 def _intent_said(request: Request, text: str) -> Intent:

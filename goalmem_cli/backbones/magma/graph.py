@@ -9,9 +9,10 @@ from itertools import pairwise
 
 from goalmem_cli.backbones.magma import CAUSAL, ENTITY, EVENT, EXPLANATION, MENTIONS, NAME, READ, SEMANTIC, TEMPORAL
 from goalmem_cli.backbones.magma.settings import MagmaSettings
-from goalmem_cli.backbones.magma.weaving import CAUSE, CONFIDENCE, EFFECT, ENTITIES, OF, Vector, semantic_links
+from goalmem_cli.backbones.magma.weaving import CAUSE, CONFIDENCE, EFFECT, ENTITIES, OF, semantic_links
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import listed, node, number
+from goalmem_cli.backbones.structured.walking import Vector
 from goalmem_cli.records import Edge, Unit
 
 LINKING = (TEMPORAL, SEMANTIC, CAUSAL, MENTIONS)

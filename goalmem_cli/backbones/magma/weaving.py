@@ -7,13 +7,11 @@ linked like one that was read at once, and a forgotten event leaves no trace.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.magma import EXPLANATION, LINKS, NAME, READ
 from goalmem_cli.backbones.magma.settings import MagmaSettings
@@ -22,13 +20,11 @@ from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.leaves import node_line
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import derived_unit
-from goalmem_cli.backbones.structured.walking import Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk, Vector
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import NO_NUMBER, in_one_line, numbers_of, parse_json
 from goalmem_cli.ports import JsonShape, Request
-from goalmem_cli.records import Part, Turn, Unit
-
-Vector: TypeAlias = NDArray[np.float32]
+from goalmem_cli.records import Part, Unit
 
 CAUSE, EFFECT, CONFIDENCE = "cause", "effect", "confidence"
 """The attributes of an explanation: the ids of the two events, and the model's confidence from 0 to 1."""
@@ -133,31 +129,19 @@ def _of_lines(text: str) -> tuple[list[str], list[tuple[str, str, float, str]]]:
     return names, causal
 
 
-class Weaving(Walk[WeavingStep]):
+class Weaving(TurnWalk[WeavingStep, Unit, MagmaSettings]):
     """The walk of a conversation's events, each linked to those before."""
 
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        events: Sequence[Unit],
-        vectors: Sequence[Vector],
-        known: Mapping[str, Sequence[Unit]],
-        settings: MagmaSettings,
-    ) -> None:
-        """Take the conversation's turns, its events in order with their vectors, and the known units by part name."""
-        super().__init__(known)
-        self.turns = turns
-        self._events = events
-        self._vectors = vectors
-        self._settings = settings
-        self._near = semantic_links(vectors, settings)
+    def _begin(self) -> None:
+        self._rows = [self.vectors[event.id] for event in self._told]
+        self._near = semantic_links(self._rows, self._settings)
         self._linked: list[set[int]] = []
-        self._place = {event.id: place for place, event in enumerate(events)}
+        self._place = {event.id: place for place, event in enumerate(self._told)}
 
     def _steps(self) -> Iterator[WeavingStep]:
-        for place, event in enumerate(self._events):
+        for place, event in enumerate(self._told):
             self._add(place)
-            yield WeavingStep(self, event, tuple(self._events[each] for each in self._around(place)))
+            yield WeavingStep(self, event, tuple(self._told[each] for each in self._around(place)))
 
     def take(self, step: WeavingStep, units: Sequence[Unit]) -> None:
         """Add the causal links among the units of a step."""
@@ -185,6 +169,6 @@ class Weaving(Walk[WeavingStep]):
         found = first[-self._settings.shown :]
         left = self._settings.shown - len(found)
         if second and left > 0:
-            rows = np.stack([self._vectors[each] for each in second])
-            found += [second[each] for each in nearest_rows(rows, self._vectors[place], left)]
+            rows = np.stack([self._rows[each] for each in second])
+            found += [second[each] for each in nearest_rows(rows, self._rows[place], left)]
         return sorted(found)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
-from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth, Vector
+from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth
 from goalmem_cli.backbones.mem0.pair_reading import Reading, Summed, readings_of
 from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
@@ -29,6 +29,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import (
     Known,
+    Vector,
     WalkingBackbone,
     ask_all,
     changed,
@@ -69,11 +70,13 @@ class Work:
 
     def walks(self, vectors: Mapping[str, Vector], settings: Mem0Settings) -> list[Growth]:
         """Return a walk for each memory of the conversation."""
-        turns = {turn.id: turn for turn in self.whole.turns}
         told: dict[str, list[tuple[Unit, ...]]] = {}
         for reading in self.readings:
             told.setdefault(reading.user, []).append(self.known.get(reading.part.name, ()))
-        return [Growth(turns, facts, vectors, self.known, settings, self.backbone) for facts in told.values()]
+        walks = [Growth(self.whole, facts, vectors, self.known, settings) for facts in told.values()]
+        for walk in walks:
+            walk.backbone = self.backbone
+        return walks
 
 
 class Mem0(WalkingBackbone):
@@ -216,16 +219,13 @@ class Mem0(WalkingBackbone):
     def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories in parallel."""
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
-        done = self._go_through([walk for _, walk in walks], self._decide, report, self._take)
+        done = self._go_through([walk for _, walk in walks], self._decide, report)
         for work, walk in walks:
             work.names |= walk.names
         return done
 
     def _decide(self, steps: Sequence[DecidingStep]) -> list[Reply[tuple[Act, ...]]]:
         return decide_some(self._kit, DECIDE, [step.undecided for step in steps], EVENTS)
-
-    def _take(self, walk: Growth, step: DecidingStep, units: Sequence[Unit]) -> None:
-        walk.take(step, units, self._vectors_of(units))
 
     def _vectors(self, work: Work) -> dict[str, Vector]:
         """Return the vectors of a conversation's known facts and memories, by unit id."""

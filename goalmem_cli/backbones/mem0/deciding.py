@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.mem0 import MEMORY, NAME
 from goalmem_cli.backbones.mem0.settings import Mem0Settings
@@ -30,11 +28,9 @@ from goalmem_cli.backbones.structured.decisions import (
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import key_of
 from goalmem_cli.backbones.structured.units import derived_unit
-from goalmem_cli.backbones.structured.walking import Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Part, Turn, Unit
-
-Vector: TypeAlias = NDArray[np.float32]
+from goalmem_cli.records import Part, Unit
 
 ADD, UPDATE, DELETE, NONE = "ADD", "UPDATE", "DELETE", "NONE"
 EVENTS: Mapping[str, Event] = {
@@ -91,41 +87,24 @@ class DecidingStep:
         )
 
 
-class Growth(Walk[DecidingStep]):
+class Growth(TurnWalk[DecidingStep, tuple[Unit, ...], Mem0Settings]):
     """The walk of one memory of a conversation, which grows pair by pair."""
 
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        told: Sequence[tuple[Unit, ...]],
-        vectors: Mapping[str, Vector],
-        known: Mapping[str, Sequence[Unit]],
-        settings: Mem0Settings,
-        backbone: str = NAME,
-    ) -> None:
-        """Take the conversation's turns, the facts of each pair in order, and the vectors of the known units."""
-        super().__init__(known)
-        self.turns = turns
-        self.backbone = backbone
-        self._told = told
-        self._vectors = dict(vectors)
-        self._settings = settings
-        self._current: dict[str, Unit] = {}
+    backbone = NAME
 
     def _steps(self) -> Iterator[DecidingStep]:
         for facts in self._told:
             if facts:
                 yield self._step(facts)
 
-    def take(self, step: DecidingStep, units: Sequence[Unit], vectors: Mapping[str, Vector] | None = None) -> None:
+    def take(self, step: DecidingStep, units: Sequence[Unit]) -> None:
         """Update the current memories with the units of a decision.
 
         A memory without a vector gets that of the first fact.
         """
         self.names.add(step.part.name)
-        self._vectors |= vectors or {}
         for unit in units:
-            self._vectors.setdefault(unit.id, self._vectors[step.facts[0].id])
+            self.vectors.setdefault(unit.id, self.vectors[step.facts[0].id])
         acts = [act for unit in units if unit.kind == DECISION for act in acts_of(unit)]
         self._current |= {unit.id: unit for unit in units if unit.kind == MEMORY}
         for act in acts:
@@ -145,8 +124,8 @@ class Growth(Walk[DecidingStep]):
         """Return the known memories nearest to any of the facts, in the order in which they were made."""
         if not facts or not known:
             return []
-        rows = np.stack([self._vectors[unit.id] for unit in known])
-        cosines = (rows @ np.stack([self._vectors[fact.id] for fact in facts]).T).round(DIGITS)
+        rows = np.stack([self.vectors[unit.id] for unit in known])
+        cosines = (rows @ np.stack([self.vectors[fact.id] for fact in facts]).T).round(DIGITS)
         near = np.argsort(-cosines, axis=0, kind="stable")[: self._settings.similar]
         best = np.full(len(known), -np.inf)
         for column, places in enumerate(near.T):

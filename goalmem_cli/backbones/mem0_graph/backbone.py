@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0.backbone import Mem0, Work
-from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
 from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, ConflictStep, Growth, entities
 from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES, Naming, Relating, read_pairs
@@ -21,7 +20,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing
-from goalmem_cli.backbones.structured.walking import ask_all, rounds
+from goalmem_cli.backbones.structured.walking import Vector, ask_all, rounds
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.model_replies import Reply
@@ -64,7 +63,7 @@ class Mem0Graph(Mem0):
         """
         self._told = settings or Mem0GraphSettings()
         super().__init__(store, kit, self._told)
-        self._names = names or (self._asked_for if self._told.asks else _nothing)
+        self._names = names or (self._asked_for if self._told.asks else lambda _: ())
         self._graph = Kept(store, self._read_graph)
 
     def outlook(self) -> Outlook:
@@ -104,19 +103,16 @@ class Mem0Graph(Mem0):
             StoreError: the store cannot be used.
             ModelError: the embedder cannot be used.
         """
-        drafts, triples = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE))
+        drafts, triples, decisions = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE, DECISION))
         of: dict[str, list[Unit]] = {}
         for draft in drafts:
             of.setdefault(draft.conversation, []).append(draft)
         vectors = self._vectors_of_names(drafts)
         entity = {name: entities(told, vectors, self._told.merges) for name, told in of.items()}
         resolved = [_resolved(triple, entity.get(triple.conversation, {})) for triple in triples]
-        edges = [*triple_edges(NAME, resolved), *superseding([*triples, *self._decisions()], INVALIDATES)]
+        edges = [*triple_edges(NAME, resolved), *superseding([*triples, *decisions], INVALIDATES)]
         nodes = phrase_units(NAME, resolved)
         self._store.shared(NAME, PHRASE, nodes, edges, links=(RELATED, SUBJECT, OBJECT, INVALIDATES))
-
-    def _decisions(self) -> list[Unit]:
-        return self._store.units_of(NAME, [DECISION])
 
     def _shaping(self) -> tuple[object, ...]:
         told = self._told
@@ -141,10 +137,9 @@ class Mem0Graph(Mem0):
         return decide_some(self._kit, CONFLICTS, [step.undecided for step in steps], EVENTS)
 
     def _graph_walk(self, work: Work) -> Growth:
-        turns = {turn.id: turn for turn in work.whole.turns}
         told = [work.known.get(Relating(pair).part.name, ()) for pair in _pairs(work)]
         units = [unit for of in told for unit in of]
-        return Growth(turns, told, self._vectors_of_names(units), work.known, self._told)
+        return Growth(work.whole, told, self._vectors_of_names(units), work.known, self._told)
 
     def _vectors_of_names(self, units: Iterable[Unit]) -> dict[str, Vector]:
         """Return the vectors of all names in the units, by their normal forms."""
@@ -202,10 +197,6 @@ class Mem0Graph(Mem0):
             problem = f"what the question names was not said usably ({reply.problem})"
             self._store.announce(f"{NAME}: {problem}; entities like the question are taken")
         return reply.value or ()
-
-
-def _nothing(_: Query) -> Sequence[str]:
-    return ()
 
 
 def _pairs(work: Work) -> list[Stretch]:

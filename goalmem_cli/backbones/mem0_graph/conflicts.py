@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from goalmem_cli.backbones.mem0.deciding import Vector
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, NAME, NAMED, RELATION, TRIPLE
 from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES
 from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
@@ -22,9 +21,9 @@ from goalmem_cli.backbones.structured.resolution import Policy, merged
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, keys_of
 from goalmem_cli.backbones.structured.units import derived_unit, listed
-from goalmem_cli.backbones.structured.walking import Walk
+from goalmem_cli.backbones.structured.walking import TurnWalk, Vector
 from goalmem_cli.model_replies import in_one_line
-from goalmem_cli.records import Part, Turn, Unit
+from goalmem_cli.records import Part, Unit
 from goalmem_cli.store.units import text_with_marks
 
 _LETTERS = 2000  # of a message that are shown; nearly every message is shorter
@@ -98,26 +97,12 @@ class ConflictStep:
         return next((unit.id for unit in made if by in unit.turns and self.walk.entity_of(ends_of(unit)[0]) == of), "")
 
 
-class Growth(Walk[ConflictStep]):
-    """The walk of a conversation's triples, pair by pair."""
+class Growth(TurnWalk[ConflictStep, tuple[Unit, ...], Mem0GraphSettings]):
+    """The walk of a conversation's triples, pair by pair; it takes the vectors of names by their normal form."""
 
-    def __init__(
-        self,
-        turns: Mapping[str, Turn],
-        told: Sequence[tuple[Unit, ...]],
-        vectors: Mapping[str, Vector],
-        known: Mapping[str, Sequence[Unit]],
-        settings: Mem0GraphSettings,
-    ) -> None:
-        """Take the conversation's turns, the units of each pair in order, and the vectors of names by normal form."""
-        super().__init__(known)
-        self.turns = turns
-        self._told = told
-        self._vectors = vectors
-        self._settings = settings
-        drafts = [unit for units in told for unit in units if unit.kind == RELATION]
-        self._entities = entities(drafts, vectors, settings.merges)
-        self._current: dict[str, Unit] = {}
+    def _begin(self) -> None:
+        drafts = [unit for units in self._told for unit in units if unit.kind == RELATION]
+        self._entities = entities(drafts, self.vectors, self._settings.merges)
 
     def entity_of(self, name: str) -> str:
         """Return the entity's name for a name."""
@@ -157,8 +142,8 @@ class Growth(Walk[ConflictStep]):
         ends = [[self.entity_of(end) for end in ends_of(unit)] for unit in current]
         nodes = list(dict.fromkeys(end for pair in ends for end in pair))
         place = {node: number for number, node in enumerate(nodes)}
-        asked = np.stack([self._vectors[key_of(name)] for name in names])
-        cosines = (np.stack([self._vectors[node] for node in nodes]) @ asked.T).round(DIGITS)
+        asked = np.stack([self.vectors[key_of(name)] for name in names])
+        cosines = (np.stack([self.vectors[node] for node in nodes]) @ asked.T).round(DIGITS)
         near = np.stack([cosines[[place[end] for end in pair]].max(axis=0) for pair in ends])
         best = np.full(len(current), -np.inf)
         for column in near.T:

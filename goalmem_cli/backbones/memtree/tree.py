@@ -10,16 +10,14 @@ from dataclasses import dataclass, field
 from math import exp, inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
+from goalmem_cli.backbones.structured.walking import Vector
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import Unit
 
 _DIGITS = 6  # of a cosine: later digits depend on how many are computed at a time
 _FEW = 4
-
-Vector = NDArray[np.float32]
 
 
 @dataclass(slots=True, eq=False)

@@ -111,7 +111,8 @@ class Raptor(StructuredBackbone[StructuredMemory]):
             groups = batches(work.pending, self._at_once(work.pending), lambda _: 1)
             done += derive_all(self._store, NAME, work, groups, partial(self._derive, layer, members), report)
             of = self._store.units_of(NAME, [SUMMARY], list(nodes)) if any(nodes.values()) else []
-            nodes = {name: [unit for unit in of if _is_at(unit, name, layer)] for name in nodes}
+            of_layer = [unit for unit in of if unit.attributes.get(LAYER) == layer]
+            nodes = {name: [unit for unit in of_layer if unit.conversation == name] for name in nodes}
         self._link(every_leaf)
         self._store.drop_parts(self._whole(wholes).stale)
         self._store.derive(NAME, [Derivation(wholes[name]) for name in changed if name in wholes])
@@ -206,7 +207,3 @@ class Raptor(StructuredBackbone[StructuredMemory]):
         words = words_in(self._settings.summary_tokens)
         inputs = {"texts": [line_of(unit) for unit in members], "words": words, "problem": problem}
         return self._kit().prompts[SUMMARISE].request(inputs)
-
-
-def _is_at(unit: Unit, conversation: str, layer: int) -> bool:
-    return unit.conversation == conversation and unit.attributes.get(LAYER) == layer

@@ -1,7 +1,7 @@
 """Ask a model what to do with known units, and keep its decisions as data (BACKBONES.md, C1 to C4).
 
 The original systems update, delete or invalidate by overwriting. Here nothing is overwritten: a unit of the kind
-`decision` keeps the `acts`, and `replay` computes from them, without a model, what was current at any time. A decision
+`decision` keeps the `acts`, and `ending_of` tells from them, without a model, what was current at any time. A decision
 names the turns of everything that the model saw, so that forgetting any of them undoes it.
 """
 
@@ -82,14 +82,6 @@ class Deed:
 
     decision: Unit
     act: Act
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The state at a time: the `current` units, and the deed that ended each other unit, both by unit id."""
-
-    current: Mapping[str, Unit]
-    ended: Mapping[str, Deed]
 
 
 def decide(
@@ -200,11 +192,9 @@ def carried_out(
         if before is not None and event.ends:
             now[act.on] = unit
     of = {act.new: act.unit for act in reversed(kept) if act.unit}
-    return tuple(made), tuple(replace(act, unit=of.get(act.new, "")) if _ends_alone(act) else act for act in kept)
-
-
-def _ends_alone(act: Act) -> bool:
-    return act.ends and not act.unit
+    return tuple(made), tuple(
+        replace(act, unit=of.get(act.new, "")) if act.ends and not act.unit else act for act in kept
+    )
 
 
 def decision_unit(backbone: str, part: Part, acts: Sequence[Act], told: Sequence[str]) -> Unit:
@@ -255,25 +245,6 @@ def ending_of(endings: Mapping[str, Sequence[Deed]], unit: str, at: datetime | N
     """Return the deed that had ended a unit at a time (None: now), or None if the unit was still current."""
     is_said = passing(Query("", until=at))
     return next((deed for deed in endings.get(unit, ()) if is_said(deed.decision)), None)
-
-
-def replay(units: Sequence[Unit], at: datetime | None = None) -> State:
-    """Return which units were current at a time (None: now), and the deed that had ended each of the others.
-
-    `units` are decisions and all units that these may be on. Units said later than `at` are left out. Acts on units
-    that no longer exist change nothing.
-    """
-    endings, is_said = endings_of(units), passing(Query("", until=at))
-    current: dict[str, Unit] = {}
-    ended: dict[str, Deed] = {}
-    for unit in units:
-        if unit.kind != DECISION and is_said(unit):
-            deed = ending_of(endings, unit.id, at)
-            if deed is None:
-                current[unit.id] = unit
-            else:
-                ended[unit.id] = deed
-    return State(current, ended)
 
 
 def history_of(units: Iterable[Unit], unit: str) -> list[Deed]:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from goalmem_cli.backbones.structured.indexing import batches, plan, sessions_of
 from goalmem_cli.backbones.structured.kit import Kit, StructuredBackbone
@@ -22,6 +25,7 @@ from goalmem_cli.records import Derived, Part, Turn, Unit
 
 R = TypeVar("R", covariant=True)
 
+Vector: TypeAlias = NDArray[np.float32]
 Known = dict[str, tuple[Unit, ...]]
 """The units of the parts of a conversation, by part name."""
 
@@ -88,6 +92,37 @@ class Walk(ABC, Generic[S]):
                 return step
             self.take(step, units)
         return None
+
+
+T = TypeVar("T")
+C = TypeVar("C")
+
+
+class TurnWalk(Walk[S], Generic[S, T, C]):
+    """A walk through what the turns of one conversation told, with the backbone's settings.
+
+    `vectors` are those of the compared units so far, `_current` the units that hold, by id or key.
+    """
+
+    def __init__(
+        self,
+        whole: Part,
+        told: Sequence[T],
+        vectors: Mapping[str, Vector],
+        known: Mapping[str, Sequence[Unit]],
+        settings: C,
+    ) -> None:
+        """Take the conversation, what it told in order, the vectors of what is compared, and the known units."""
+        super().__init__(known)
+        self.turns = {turn.id: turn for turn in whole.turns}
+        self._told = told
+        self.vectors = dict(vectors)
+        self._settings = settings
+        self._current: dict[str, Unit] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set what else the walk keeps; by default nothing."""
 
 
 class Walking(Protocol):
@@ -186,7 +221,7 @@ def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set
 
 
 Q = TypeVar("Q", bound=HasPart)
-V = TypeVar("V", bound=Walk[Any])
+V = TypeVar("V", bound=TurnWalk[Any, Any, Any])
 
 
 class WalkingBackbone(StructuredBackbone[StructuredMemory]):
@@ -225,12 +260,8 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         walks: Sequence[V],
         ask: Callable[[list[Any]], Sequence[Reply[Any]]],
         report: Callable[[PartDone], None],
-        take: Callable[[V, Any, tuple[Unit, ...]], None] | None = None,
     ) -> list[PartDone]:
-        """Walk to the end: ask the next step of each walk, store its units, and let the walk take them.
-
-        `take` replaces the walk's own `take` if given.
-        """
+        """Walk to the end: ask the next step of each walk, store its units, and let the walk take them."""
         done: list[PartDone] = []
         for group in together(walks, self._at_once(walks)):
             steps = [step for _, step in group]
@@ -238,7 +269,8 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
             gave = [step.units(reply.value or ()) for step, reply in zip(steps, replies, strict=True)]
             done += stored(self._store, self.name, [step.part for step in steps], gave, replies, report)
             for (walk, step), units in zip(group, gave, strict=True):
-                take(walk, step, units) if take else walk.take(step, units)
+                walk.vectors |= self._vectors_of(units)
+                walk.take(step, units)
         return done
 
     def _ask(self, asked: Sequence[Asked[R]]) -> list[Reply[R]]:

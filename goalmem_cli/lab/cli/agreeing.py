@@ -26,19 +26,12 @@ if TYPE_CHECKING:
     from goalmem_cli.wiring import LoadedModel
 
 _NO_JUDGE = "`goalmem eval score RUN --judge MODEL` has one mark the answers"
-
-
-def register(group: typer.Typer) -> None:
-    """Add the command to the group `eval`."""
-    group.command(
-        "agree",
-        epilog=examples(
-            "goalmem eval agree my-run marks.csv",
-            "goalmem eval agree my-run other-run --json",
-            "goalmem eval agree my-run --sheet marks.csv",
-            guide="measuring",
-        ),
-    )(agree)
+EPILOG = examples(
+    "goalmem eval agree my-run marks.csv",
+    "goalmem eval agree my-run other-run --json",
+    "goalmem eval agree my-run --sheet marks.csv",
+    guide="measuring",
+)
 
 
 def agree(

@@ -25,14 +25,6 @@ group = typer.Typer(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group to the app."""
-    agreeing.register(group)
-    matrix.register(group)
-    tables.register(group)
-    app.add_typer(group, name="eval")
-
-
 @group.command(
     "run",
     epilog=examples(
@@ -146,3 +138,8 @@ def merge(
         write_hypotheses(whole, out / "hypotheses")
     print_report(made.screen, [out], form)
     return 0
+
+
+group.command("agree", epilog=agreeing.EPILOG)(agreeing.agree)
+group.command("matrix", epilog=matrix.EPILOG)(matrix.matrix)
+group.command("tables", epilog=tables.EPILOG)(tables.tables)

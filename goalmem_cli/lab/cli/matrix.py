@@ -33,19 +33,12 @@ CHANGEABLE = (
 """The settings of a reasoner that a variant can change."""
 SHOWING = frozenset({"budget", "fact_tokens", "sift", "lean"})
 """Those that a variant of a backbone can change too: what of its hits is shown."""
-
-
-def register(group: typer.Typer) -> None:
-    """Add the command to the group."""
-    group.command(
-        "matrix",
-        epilog=examples(
-            "goalmem eval matrix locomo10.json --backbone bm25,remem --reasoner direct,remem,goal-mem --out table",
-            "goalmem eval matrix locomo10.json --backbone remem --ablations remem,goal-mem --estimate",
-            "goalmem report table --html table.html",
-            guide="measuring",
-        ),
-    )(matrix)
+EPILOG = examples(
+    "goalmem eval matrix locomo10.json --backbone bm25,remem --reasoner direct,remem,goal-mem --out table",
+    "goalmem eval matrix locomo10.json --backbone remem --ablations remem,goal-mem --estimate",
+    "goalmem report table --html table.html",
+    guide="measuring",
+)
 
 
 @sharing

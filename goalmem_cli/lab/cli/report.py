@@ -52,16 +52,12 @@ class Form:
             raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the app."""
-    app.command(
-        epilog=examples(
-            "goalmem report my-run",
-            "goalmem report my-run other-run --html report.html",
-            "goalmem report my-run --published",
-            guide="measuring",
-        )
-    )(report)
+EPILOG = examples(
+    "goalmem report my-run",
+    "goalmem report my-run other-run --html report.html",
+    "goalmem report my-run --published",
+    guide="measuring",
+)
 
 
 def report(

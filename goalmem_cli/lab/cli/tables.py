@@ -24,18 +24,11 @@ if TYPE_CHECKING:
     from goalmem_cli.lab.evaluation.summaries.reproducing import Command, Figure, Reproduced
 
 SCHEMA_VERSION = 1
-
-
-def register(group: typer.Typer) -> None:
-    """Add the command to the group."""
-    group.command(
-        "tables",
-        epilog=examples(
-            "goalmem eval tables goal-mem",
-            "goalmem eval tables stitch --table 2 --run --data came=came-data --model M --judge J --out stitch-2",
-            guide="tables",
-        ),
-    )(tables)
+EPILOG = examples(
+    "goalmem eval tables goal-mem",
+    "goalmem eval tables stitch --table 2 --run --data came=came-data --model M --judge J --out stitch-2",
+    guide="tables",
+)
 
 
 def tables(

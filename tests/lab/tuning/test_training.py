@@ -76,16 +76,16 @@ def test_training_changes_the_adapter_alone(model: Any, tmp_path: Path) -> None:
     assert all(torch.equal(each, below[name]) for name, each in weights(model, of_adapter=False).items())
 
 
+def train_well(model: Any, folder: Path) -> None:
+    """Train on the same examples until their replies are likely."""
+    course = training.Course(steps=12, rate=0.04)
+    training.train(training.started(model, COURSE), repeat(BATCH), course, folder, lambda _: None)
+
+
 def test_training_teaches_the_replies(model: Any, tmp_path: Path) -> None:
     """A few batches of the same examples make their replies likely, all tokens to the last."""
     before = training.mean_losses(model, EXAMPLES, 100)
-    training.train(
-        training.started(model, COURSE),
-        repeat(BATCH),
-        training.Course(steps=12, rate=0.04),
-        tmp_path,
-        lambda _: None,
-    )
+    train_well(model, tmp_path)
     after = training.mean_losses(model, EXAMPLES, 100)
 
     assert before.keys() == after.keys() == {"plan", "none"}
@@ -96,13 +96,7 @@ def test_prompts_are_not_taught(model: Any, tmp_path: Path) -> None:
     """Only tokens of replies count: what a prompt says is no likelier for it."""
     heard = [Tokens("heard", each.prompt[:-6], each.prompt[-6:]) for each in EXAMPLES]
     before = training.mean_losses(model, heard, 100)["heard"]
-    training.train(
-        training.started(model, COURSE),
-        repeat(BATCH),
-        training.Course(steps=12, rate=0.04),
-        tmp_path,
-        lambda _: None,
-    )
+    train_well(model, tmp_path)
 
     assert training.mean_losses(model, heard, 100)["heard"] > before / 2
 
