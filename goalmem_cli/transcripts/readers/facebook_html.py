@@ -22,7 +22,6 @@ from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
@@ -86,7 +85,7 @@ def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
             found.append(message)
     shown = (" ".join(names.get(tag, "").split()) for tag in _HEADINGS)
     title = next((name for name in shown if name and name.casefold() not in _NO_NAMES), "")
-    draft.title = draft.title or clean(title) or None
+    draft.title = draft.title or title or None
     for number, message in enumerate(found, 1):
         yield Node(message, source.file, f"message {number}")
 

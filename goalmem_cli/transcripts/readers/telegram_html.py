@@ -20,7 +20,7 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import Element, Pieces, parts_of_page
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _FIRST = "messages.html"
@@ -192,7 +192,7 @@ class _Chat:
                 yield _found_in(own_id, pieces)
             else:  # those with a negative number are dates
                 self.draft.count("service messages left out", not own_id.startswith("-"))
-        self.draft.title = self.draft.title or clean(title) or None
+        self.draft.title = self.draft.title or title or None
 
     def _messages(self, source: Source, found: _Found) -> Iterator[Message]:
         """Yield the message; one without a name is by the speaker before. Media are counted."""

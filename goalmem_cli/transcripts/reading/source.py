@@ -267,6 +267,12 @@ class Source:
         """Return an error that names this file and the place in it."""
         return InputError(self.file, place, reason, hint)
 
+    def check_length(self, number: int, length: int) -> None:
+        """Refuse a message of so many characters that ends on the line; raises an InputError if it is too long."""
+        if length > LONGEST_LINE:
+            reason = f"a message of over {LONGEST_LINE} characters ends here"
+            raise self.error(f"line {number}", reason, "no message is that long")
+
     def broken(self, place: str, reason: str, hint: str = "") -> TextBroken:
         """Return an error that names this file and the place after which it cannot be read."""
         return TextBroken(self.file, place, reason, hint)
