@@ -65,18 +65,19 @@ class _Chat:
     def messages(self, node: Node) -> Iterator[Message]:
         """Yield what the message says, unless it says nothing."""
         kind, properties = node.child("messagetype").optional_text(), node.child("properties")
+        has_properties = isinstance(properties.value, dict)
         last, self._last = self._last, (node.child("from").value, node.child("content").value)
-        if properties.at(("deletetime",)).value:
+        if has_properties and properties.child("deletetime").value:
             self._draft.count("deleted messages left out")
         elif kind not in _SPOKEN:
             self._draft.count("media, calls and notices left out")
-        elif properties.at(("isserversidegenerated",)).value and self._last == last:
+        elif has_properties and properties.child("isserversidegenerated").value and self._last == last:
             self._draft.count("copies of edited messages left out")
         else:
-            yield _message(node, kind, properties)
+            yield _message(node, kind, properties if has_properties else None)
 
 
-def _message(node: Node, kind: str, properties: Node) -> Message:
+def _message(node: Node, kind: str, properties: Node | None) -> Message:
     """Return the message; quotes and replies in its markup become attributes."""
     content = node.child("content").optional_text()
     speaker = node.child("displayName").optional_text() or node.child("from").optional_text().partition(":")[2]
@@ -89,10 +90,12 @@ def _message(node: Node, kind: str, properties: Node) -> Message:
     return Message(speaker or "unknown", text_from_html(content), said, own_id, attributes=beside)
 
 
-def _beside(reply_to: str | None, quoted: str, properties: Node) -> Mapping[str, object]:
+def _beside(reply_to: str | None, quoted: str, properties: Node | None) -> Mapping[str, object]:
     """Return the message's attributes: reply or quote, edit and reactions."""
-    reactions = map(_reaction, objects_in(properties.at(("emotions",))))
-    edited = edited_at(properties.at(("edittime",)))
+    if properties is None:
+        return attributes(reply_to=reply_to, quoted=quoted)
+    reactions = map(_reaction, objects_in(properties.child("emotions")))
+    edited = edited_at(properties.child("edittime"))
     return attributes(reply_to=reply_to, quoted=quoted, edited=edited, reactions=reactions)
 
 
