@@ -80,11 +80,12 @@ def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
     found: list[dict[str, object]] = []
     for part, pieces in parts_of_page(source.chunks(), _begins):
         if part.tag in _HEADINGS:
-            names[part.tag] = names.get(part.tag, "") + "".join(text for _, text in pieces)
+            shown = (text for element, text in pieces if element.tag not in _HIDDEN)
+            names[part.tag] = names.get(part.tag, "") + "".join(shown)
         elif (message := _found_in(pieces)) is not None:
             found.append(message)
-    shown = (" ".join(names.get(tag, "").split()) for tag in _HEADINGS)
-    title = next((name for name in shown if name and name.casefold() not in _NO_NAMES), "")
+    told = (" ".join(names.get(tag, "").split()) for tag in _HEADINGS)
+    title = next((name for name in told if name and name.casefold() not in _NO_NAMES), "")
     draft.title = draft.title or title or None
     for number, message in enumerate(found, 1):
         yield Node(message, source.file, f"message {number}")
