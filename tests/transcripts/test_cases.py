@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.errors import InputError, UnlikelyChat
 from goalmem_cli.transcripts import conversations_in, transcript_files
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.source import Source
@@ -74,3 +75,42 @@ def test_each_case_is_read_as_is_right(name: str) -> None:
     (found,) = transcript_files([CASES / name])
     read = whole_conversations(conversations_in(Source.from_path(found.place)))
     assert {chat.name: [(turn.speaker, turn.text) for turn in chat.turns] for chat in read} == RIGHT[name]
+
+
+TURNS = {
+    "03-aider.md": [4], "05-specstory.md": [3], "06-exporter-gemini.md": [4], "06-exporter.md": [4], "07-no-links.json": [4],
+    "09-facebook.json": [3], "10-gemini-de.json": [2], "10-gemini.json": [4], "12-two-layouts.txt": [7], "13-hours.txt": [3],
+    "14-deepseek.json": [2], "15-created.jsonl": [2], "15-createdAt.json": [2], "16-linkedin.csv": [2], "17-bad-time.json": [3],
+    "18-null.json": [2, 2], "19-line-th.txt": [2], "19-line-zh.txt": [2], "20-from-line.eml": [1], "21": [2],
+    "23-kakao-mac.csv": [1], "24-discord.json": [1], "26-wrapped.json": [2], "28-en-dash.txt": [2], "29-human.md": [3],
+    "31-irc.log": [2], "32-telegram-no-type.json": [2], "33-cline.json": [2], "35-zoom.vtt": [2],
+}  # fmt: skip
+UNDATED = {"05-specstory.md", "06-exporter-gemini.md", "06-exporter.md", "31-irc.log", "35-zoom.vtt"}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", sorted(TURNS))
+def test_each_export_that_went_wrong_is_read(name: str) -> None:
+    """Every message once, in order, and with its time if the file tells it; a null beside them is skipped and named."""
+    if not CASES.is_dir():
+        pytest.skip("the data folder is not beside this checkout")
+    skipped: list[InputError] = []
+    (found,) = transcript_files([CASES / "exports" / name])
+    read = whole_conversations(conversations_in(Source.from_path(found.place, skip=skipped.append)))
+
+    assert [len(one.turns) for one in read] == TURNS[name]
+    assert len(skipped) == (name == "18-null.json")
+    for one in read:
+        times = [turn.said for turn in one.turns]
+        assert [time is None for time in times] == [name in UNDATED] * len(times)
+        assert name in UNDATED or times == sorted(times, key=str)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["01-doc.md", "02-requirements.txt"])
+def test_documents_are_refused(name: str) -> None:
+    """Nobody in them speaks in turns."""
+    if not CASES.is_dir():
+        pytest.skip("the data folder is not beside this checkout")
+    with pytest.raises(UnlikelyChat):
+        list(conversations_in(Source.from_path(CASES / "exports" / name)))

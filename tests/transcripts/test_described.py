@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import UnknownFormat
+from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 DEEPSEEK: dict[str, object] = {
@@ -198,6 +199,15 @@ def test_several_conversations_in_lines() -> None:
     second = [dict(LLAMA[0], id="k", name="Piers"), *LLAMA[1:]]
     found = read_bytes(lines(*LLAMA, *second).encode(), "a.jsonl")
     assert [(chat.name, len(chat.turns)) for chat in found] == [("l", 2), ("k", 2)]
+
+
+def test_a_line_that_is_none_loses_no_other() -> None:
+    """It is named and skipped, and the conversation around it is read."""
+    skipped: list[InputError] = []
+    data = lines(COPILOT_CLI[0], {"type": "user.message", "data": None}, *COPILOT_CLI[1:]).encode()
+    (chat,) = conversations_in(Source("a.jsonl", lambda: BytesIO(data), skip=skipped.append))
+    assert chat.turns == read(lines(*COPILOT_CLI), "a.jsonl").turns
+    assert [error.place for error in skipped] == ["line 2, data"]
 
 
 def test_chatlab_in_lines() -> None:

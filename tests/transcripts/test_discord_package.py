@@ -15,7 +15,7 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, read_bytes, read_file, transcript_files
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
+from tests.transcripts.test_fuzz import check
 
 ONE, OTHER = "900000000000000001", "900000000000000002"
 CHANNEL: list[dict[str, object]] = [
@@ -99,13 +99,6 @@ def test_a_record_that_is_none_names_its_place() -> None:
     """The place is the path to the value."""
     broken = json.dumps([*CHANNEL, {"ID": 1, "Timestamp": "", "Contents": 5}]).encode()
     check_refused(lambda data: read_bytes(data, "messages.json"), broken, "[3].Contents", "expected text")
-
-
-@given(st.data(), VALUES)
-def test_mutated_channels(data: st.DataObject, value: object) -> None:
-    """A valid file with one value of it replaced by anything."""
-    mutated = changed(CHANNEL, data.draw(st.sampled_from(places(CHANNEL))), lambda _: value)
-    check(json.dumps(mutated).encode(), "messages.json", data.draw(st.sampled_from([None, "discord-package"])))
 
 
 @given(st.integers(0, len(TABLE)), st.binary(max_size=8))

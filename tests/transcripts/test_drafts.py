@@ -39,3 +39,13 @@ def test_a_conversation_that_is_there_twice_is_read_once() -> None:
     assert [turn.text for turn in read.turns] == ["x", "y"]
     assert read.notes == ("conversations that are there twice, left out: 1",)
     assert heard == ["a second conversation is called 'c'"]
+
+
+def test_an_id_or_title_with_half_a_character_can_be_stored() -> None:
+    """It is cleaned like the texts, whichever reader gives it and whenever."""
+    for own_id, title in (("a\ud800", None), (None, "a\ud800")):
+        draft = Draft()
+        draft.own_id, draft.title = own_id, title
+        (read,) = conversations_from_drafts(SOURCE, "openai", draft.fill([Message("A", "x")]))
+        assert read.name == "a\ufffd"
+        assert read.own_id == (None if own_id is None else "a\ufffd")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +13,36 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import read_file
 from tests.conftest import examples
+from tests.transcripts import (
+    test_cline as cline,
+)
+from tests.transcripts import (
+    test_discord as discord,
+)
+from tests.transcripts import (
+    test_discord_package as discord_package,
+)
+from tests.transcripts import (
+    test_goose as goose,
+)
+from tests.transcripts import (
+    test_matrix as matrix,
+)
+from tests.transcripts import (
+    test_mattermost as mattermost,
+)
+from tests.transcripts import (
+    test_signal_jsonl as signal_jsonl,
+)
+from tests.transcripts import (
+    test_sillytavern as sillytavern,
+)
+from tests.transcripts import (
+    test_vscode_copilot as vscode_copilot,
+)
+from tests.transcripts import (
+    test_x_archive as x_archive,
+)
 from tests.transcripts.test_agent_log import CLAUDE, CODEX, lines
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 from tests.transcripts.test_signal_text import LETTERS, MARKDOWN, SHORT
@@ -67,6 +98,28 @@ def test_mutated_logs(
     mutated = changed(log, path, lambda _: value)
     assert isinstance(mutated, list)
     check(lines(mutated), "log.jsonl", format_name)
+
+
+OTHERS = [
+    ("cline", "a.json", cline.TASK), ("discord", "a.json", discord.DISCORD), ("goose", "a.json", goose.EXPORT),
+    ("discord-package", "messages.json", discord_package.CHANNEL), ("goose", "a.jsonl", [goose.HEAD, *goose.SAID]),
+    ("matrix", "export.json", matrix.ROOM), ("mattermost", "import.jsonl", mattermost.EXPORT),
+    ("signal-jsonl", "main.jsonl", signal_jsonl.EXPORT), ("sillytavern", "a.jsonl", sillytavern.CHAT),
+    ("vscode-copilot", "a.json", vscode_copilot.SESSION), ("vscode-copilot", "a.jsonl", vscode_copilot.LOG),
+    ("x-archive", "direct-messages.js", x_archive.CHATS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("format_name", "name", "export"), OTHERS)
+@given(data=st.data(), value=VALUES)
+def test_mutated_exports(format_name: str, name: str, export: Any, data: st.DataObject, value: object) -> None:
+    """A valid export with one value of it replaced by anything; a file of lines stays one."""
+    is_of_lines = name.endswith(".jsonl")
+    path = data.draw(st.sampled_from(places(export)[1 if is_of_lines else 0 :]))
+    mutated: Any = changed(export, path, lambda _: value)
+    written = lines(mutated) if is_of_lines else json.dumps(mutated).encode()
+    before = b"window.YTD.direct_messages.part0 = " if name.endswith(".js") else b""
+    check(before + written, name, data.draw(st.sampled_from([None, format_name])))
 
 
 @pytest.mark.parametrize("name", ["users.json", "channels.json", "general/2023-12-31.json"])

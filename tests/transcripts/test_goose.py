@@ -6,13 +6,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 HEAD: dict[str, object] = {
     "working_dir": "/boats",
@@ -94,12 +91,3 @@ def test_a_message_that_is_none_names_its_place() -> None:
     )
     broken = json.dumps({**EXPORT, "conversation": 5}).encode()
     check_refused(lambda data: read_bytes(data, "a.json"), broken, "conversation", "expected an array")
-
-
-@given(st.data(), VALUES, st.booleans())
-def test_mutated_sessions(data: st.DataObject, value: object, is_export: bool) -> None:
-    """A valid session with one value of it replaced by anything."""
-    session = [EXPORT] if is_export else [HEAD, *SAID]
-    mutated = changed(session, data.draw(st.sampled_from(places(session)[1:])), lambda _: value)
-    assert isinstance(mutated, list)
-    check(lines(*mutated), "a.jsonl", data.draw(st.sampled_from([None, "goose"])))

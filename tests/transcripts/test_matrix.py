@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 START = 1769940005250
 ROOM_ID = "!pier:boats.example"
@@ -105,10 +101,3 @@ def test_an_event_that_is_none_names_its_place() -> None:
     ]:  # fmt: skip
         data = json.dumps({**ROOM, "messages": broken}).encode()
         check_refused(lambda data: read_bytes(data, "export.json"), data, place, reason)
-
-
-@given(st.data(), VALUES)
-def test_mutated_rooms(data: st.DataObject, value: object) -> None:
-    """A valid room with one value of it replaced by anything."""
-    mutated = changed(ROOM, data.draw(st.sampled_from(places(ROOM)[1:])), lambda _: value)
-    check(json.dumps(mutated).encode(), "export.json", data.draw(st.sampled_from([None, "matrix"])))

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 START = 1769940005000
 WHERE = {"team": "pier", "channel": "boats"}
@@ -89,11 +85,3 @@ def test_a_post_that_is_none_names_its_place() -> None:
     ]:  # fmt: skip
         data = lines([*EXPORT[:6], {"type": "post", "post": broken}])
         check_refused(lambda data: read_bytes(data, "import.jsonl"), data, place, reason)
-
-
-@given(st.data(), VALUES)
-def test_mutated_exports(data: st.DataObject, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    mutated = changed(EXPORT, data.draw(st.sampled_from(places(EXPORT)[1:])), lambda _: value)
-    assert isinstance(mutated, list)
-    check(lines(mutated), "import.jsonl", data.draw(st.sampled_from([None, "mattermost"])))

@@ -318,3 +318,10 @@ def test_times_under_many_keys() -> None:
             "Mon, 08 May 2023 14:30:01 GMT",
         ):
             assert read([{"role": "user", "content": "x", key: time}]).turns[0].said == moment
+
+
+def test_a_system_prompt_is_no_person() -> None:
+    """Some programs write it under a name of its own."""
+    said = [{"from": name, "value": "x"} for name in ("_system_prompt", "human", "gpt")]
+    (chat,) = read_bytes(json.dumps({"conversations": said}).encode(), "a.json", "sharegpt")
+    assert [turn.role for turn in chat.turns] == ["system", "user", "assistant"]

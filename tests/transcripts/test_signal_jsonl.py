@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 
 def item(number: int, author: int, **said: object) -> dict[str, object]:
@@ -103,11 +99,3 @@ def test_a_frame_that_is_none_names_its_place() -> None:
         "line 10, chatItem.standardMessage.text.body",
         "expected text",
     )
-
-
-@given(st.data(), VALUES)
-def test_mutated_exports(data: st.DataObject, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    mutated = changed(EXPORT, data.draw(st.sampled_from(places(EXPORT)[1:])), lambda _: value)
-    assert isinstance(mutated, list)
-    check(lines(mutated), "main.jsonl", data.draw(st.sampled_from([None, "signal-jsonl"])))

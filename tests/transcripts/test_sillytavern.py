@@ -6,13 +6,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.records import Conversation, Turn, content_hash
 from goalmem_cli.transcripts import detect, read_bytes
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 HEAD: dict[str, object] = {
     "user_name": "Otto", "character_name": "Mira", "create_date": "2026-2-1@10h00m00s",
@@ -79,11 +76,3 @@ def test_a_message_that_is_none_names_its_place() -> None:
     """The place is the line with the path in it."""
     broken = lines([*CHAT[:2], {"name": "Otto", "is_user": True, "mes": 5}])
     check_refused(lambda data: read_bytes(data, "a.jsonl"), broken, "line 3, mes", "expected text")
-
-
-@given(st.data(), VALUES)
-def test_mutated_chats(data: st.DataObject, value: object) -> None:
-    """A valid chat with one value of it replaced by anything."""
-    mutated = changed(CHAT, data.draw(st.sampled_from(places(CHAT)[1:])), lambda _: value)
-    assert isinstance(mutated, list)
-    check(lines(mutated), "a.jsonl", data.draw(st.sampled_from([None, "sillytavern"])))

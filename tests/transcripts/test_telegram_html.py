@@ -201,3 +201,13 @@ def test_a_page_that_breaks_off_anywhere() -> None:
     """It gives the messages up to there, or says that there is none."""
     for length in range(0, len(TELEGRAM_HTML), 7):
         check(TELEGRAM_HTML[:length].encode() or b" ", "a.html", "telegram-html")
+
+
+def test_a_text_may_be_parsed_in_two_pieces() -> None:
+    """A page is parsed in pieces of 65,536 characters; blanks at their border are one blank, as elsewhere."""
+    before = HEAD.replace("</head>", "<!--{}--></head>")
+    said = message(1, text("a    b"), "Mira")
+    start = len(before.format("")) + said.index("a    b")
+    for shift in range(7):
+        page = before.format("x" * (2**16 - start - shift)) + said + END
+        assert [turn.text for turn in read_bytes(page.encode(), "messages.html", "telegram-html")[0].turns] == ["a b"]

@@ -7,13 +7,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 FIRST: dict[str, object] = {
     "requestId": "r1", "timestamp": 1769940005000, "message": {"text": "Where is the tide table read?", "parts": []},
@@ -91,15 +88,3 @@ def test_a_change_that_cannot_be_followed_is_named_and_skipped(change: dict[str,
     source = Source("a.jsonl", lambda: io.BytesIO(data), skip=skipped.append)
     (chat,) = conversations_in(source)
     assert (len(chat.turns), len(skipped)) == (4, 1)
-
-
-@given(st.data(), VALUES)
-def test_mutated_sessions(data: st.DataObject, value: object) -> None:
-    """A valid session or log with one value of it replaced by anything."""
-    given_name = data.draw(st.sampled_from([None, "vscode-copilot"]))
-    path = data.draw(st.sampled_from(places(SESSION)))
-    check(json.dumps(changed(SESSION, path, lambda _: value)).encode(), "a.json", given_name)
-    path = data.draw(st.sampled_from(places(LOG)[1:]))
-    log = changed(LOG, path, lambda _: value)
-    assert isinstance(log, list)
-    check(lines(log), "a.jsonl", given_name)

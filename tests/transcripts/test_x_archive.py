@@ -7,14 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import detect, read_bytes, read_file
 from goalmem_cli.transcripts.files import transcript_files
 from tests.transcripts.refusing import check_refused
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 
 def sent(number: int, sender: str, text: str, **beside: object) -> dict[str, object]:
@@ -101,10 +98,3 @@ def test_a_message_that_is_none_names_its_place() -> None:
         "[0].dmConversation.messages[0].messageCreate.senderId", "is missing",
     )  # fmt: skip
     check_refused(lambda data: read_bytes(data, "a.js", "x-archive"), b"var x = 1;", "", "it assigns no array")
-
-
-@given(st.data(), VALUES)
-def test_mutated_archives(data: st.DataObject, value: object) -> None:
-    """A valid file with one value of it replaced by anything."""
-    mutated = changed(CHATS, data.draw(st.sampled_from(places(CHATS)[1:])), lambda _: value)
-    check(assigned(mutated), "direct-messages.js", data.draw(st.sampled_from([None, "x-archive"])))

@@ -188,11 +188,9 @@ def _kind_of(event: Node) -> str:
 def _is_queued_prompt(event: Node) -> bool:
     """Say whether the event is a prompt typed while the agent was at work; Claude Code writes it only there."""
     queued = event.child("attachment")
-    if not isinstance(queued.value, dict) or queued.child("type").value != "queued_command":
-        return False
-    origin = queued.child("origin")
-    is_typed = not isinstance(origin.value, dict) or origin.child("kind").value in (None, "human")
-    return is_typed and queued.child("commandMode").value in (None, "prompt")
+    is_typed = queued.at(("origin", "kind")).value in (None, "human")
+    is_prompt = queued.at(("commandMode",)).value in (None, "prompt")
+    return queued.at(("type",)).value == "queued_command" and is_typed and is_prompt
 
 
 def _is_codex_event(event: Node) -> bool:
@@ -400,4 +398,4 @@ class _Log:
         """Set the conversation's id to the session's. A session resumed later in the file does not change it."""
         own_id = next((name for node in names if (name := node.optional_name())), None)
         if own_id is not None and self._draft.own_id is None and not self._draft.is_begun:
-            self._draft.own_id = clean(own_id)
+            self._draft.own_id = own_id

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from goalmem_cli.transcripts.readers.described import Line
 from goalmem_cli.transcripts.reading.attributes import objects_in
 from goalmem_cli.transcripts.reading.nodes import Node
 
@@ -14,18 +15,12 @@ _LONGEST_MEETING = 10**6
 """In seconds."""
 
 
-def line_of_oasst(line: Node, about: dict[str, object]) -> bool:
-    """Keep the messages of a tree, or the single message, in `about`; say whether another tree begins."""
+def line_of_oasst(line: Node) -> Line:
+    """Return the messages of a tree, which has its `prompt` or is its first message, or a single message."""
+    root = line.child("prompt").value if line.has("prompt") else line.value
+    is_tree = line.has("prompt") or bool(line.child("replies").value)
     tree = line.child("message_tree_id").value or line.child("message_id").value
-    is_first = line.has("prompt") or about.get("id") != tree
-    if is_first:
-        about.update({"id": tree, "messages": []})
-    listed = about.setdefault("messages", [])
-    if isinstance(listed, list):
-        root = line.child("prompt").value if line.has("prompt") else line.value
-        is_tree = line.has("prompt") or line.child("replies").value
-        listed.extend(_flat(root) if is_tree else [root])
-    return is_first
+    return Line({"id": tree}, list(_flat(root)) if is_tree else [root], is_head=line.has("prompt"))
 
 
 def with_best_replies(tree: Node) -> Node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,6 +20,15 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 Keys = tuple[str, ...]
 _THOUGHTS = {"REQUEST": "user", "RESPONSE": "assistant"}
 _PLAIN_TEXT = (None, 0, "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line tells: facts about its conversation, and messages. A head, or another `id`, begins a conversation."""
+
+    about: Mapping[str, object]
+    messages: Sequence[object] = ()
+    is_head: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ class Described:
     unsaid: Mapping[str, str] = field(default_factory=dict)
     chosen: Callable[[Draft, Node], Node] | None = None
     entry: Keys = ()
-    of_line: Callable[[Node, dict[str, object]], bool] | None = None
+    of_line: Callable[[Node], Line] | None = None
     is_line: Callable[[Node], bool] | None = None
     is_of_parts: bool = False
     made: Callable[[Node], Node] | None = None
@@ -124,14 +133,18 @@ def _wrapped(record: Node, layout: Described) -> list[Node]:
     return inner.elements() if isinstance(inner.value, list) else [inner]
 
 
-def _gathered(source: Source, lines: Iterable[Node], take: Callable[[Node, dict[str, object]], bool]) -> Iterator[Node]:
+def _gathered(source: Source, lines: Iterable[Node], of_line: Callable[[Node], Line]) -> Iterator[Node]:
     """Yield the conversations that the lines make up, one at a time."""
     about: dict[str, object] = {}
-    for line in source.readable(lines, lambda one: (one,) if one.keys() else ()):
-        before = dict(about)
-        if take(line, about) and before.get("messages"):
-            yield Node(before, source.file)
-    yield Node(about, source.file)
+    messages: list[object] = []
+    for line in source.readable(lines, lambda one: (of_line(one),) if one.keys() else ()):
+        if line.is_head or line.about.get("id", about.get("id")) != about.get("id"):
+            if messages:
+                yield Node(about | {"messages": messages}, source.file)
+            about, messages = {}, []
+        about |= line.about
+        messages += line.messages
+    yield Node(about | {"messages": messages}, source.file)
 
 
 def _drafts_of(source: Source, layout: Described, node: Node) -> Iterator[Draft]:

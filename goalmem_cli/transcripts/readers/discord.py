@@ -11,7 +11,6 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _NOTICES = frozenset(
     {
@@ -39,11 +38,8 @@ class DiscordReader(RecordReader):
 
 def _identify(draft: Draft, about: Node) -> None:
     """Set the draft's id to the channel's, and its title to the names of server and channel."""
-    guild, channel = about.child("guild"), about.child("channel")
-    own_id = channel.child("id").optional_name() if isinstance(channel.value, dict) else None
-    draft.own_id = None if own_id is None else clean(own_id)
-    names = [node.child("name").optional_text() for node in (guild, channel) if isinstance(node.value, dict)]
-    draft.title = clean(" - ".join(name for name in names if name)) or None
+    names = (about.at((key, "name")).optional_text() for key in ("guild", "channel"))
+    draft.own_id, draft.title = about.at(("channel", "id")).optional_name(), " - ".join(filter(None, names)) or None
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
@@ -92,19 +88,16 @@ def _said_in(draft: Draft, node: Node) -> str:
 
 def _embedded(embed: Node) -> str:
     """Return the text of an embed, a line each for author, title, description and fields."""
-    author = embed.child("author")
-    lines = [author.child("name").optional_text()] if isinstance(author.value, dict) else []
-    lines += [embed.child(key).optional_text() for key in ("title", "description")]
-    for field in objects_in(embed.child("fields")):
-        lines.append(
-            ": ".join(part for part in (field.child(key).optional_text() for key in ("name", "value")) if part)
-        )
-    return "\n".join(line for line in lines if line)
+    lines = [embed.at(keys).optional_text() for keys in (("author", "name"), ("title",), ("description",))]
+    fields = (
+        [one.child(key).optional_text() for key in ("name", "value")] for one in objects_in(embed.child("fields"))
+    )
+    return "\n".join(filter(None, (*lines, *(": ".join(filter(None, texts)) for texts in fields))))
 
 
 def _reaction(node: Node) -> Reaction:
     emoji, count = node.child("emoji"), node.child("count").value
-    what = emoji.child("name").optional_text() if isinstance(emoji.value, dict) else emoji.optional_text()
+    what = (emoji.child("name") if isinstance(emoji.value, dict) else emoji).optional_text()
     return Reaction(what, tuple(map(_name, objects_in(node.child("users")))), count if isinstance(count, int) else 1)
 
 

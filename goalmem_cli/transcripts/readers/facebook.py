@@ -23,7 +23,6 @@ from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, oldest_parts_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 
 def is_encrypted(node: Node) -> bool:
@@ -123,8 +122,8 @@ def _in_order(draft: Draft, listing: Listing) -> Iterator[Node]:
         if draft.own_id is None and draft.title is None:
             about = listing.about
             path = about.child("thread_path").optional_text() or about.child("threadName").optional_text()
-            draft.own_id = clean(path) or None
-            draft.title = clean(repaired(about.child("title").optional_text())) or None
+            draft.own_id = path or None
+            draft.title = repaired(about.child("title").optional_text()) or None
         yield node
 
 

@@ -17,110 +17,29 @@ from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.html_text import VOID, Elements
+from goalmem_cli.transcripts.reading.html_text import Element, Pieces, parts_of_page
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.parts import glimpse_of_first, oldest_first, parts_in
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
-_NAME, _SPEAKER, _TEXT, _TIME, _REACTION_BOX, _UNSEEN = "name", "speaker", "text", "time", "reactions", "unseen"
+_SPEAKER, _TEXT, _TIME, _REACTION_BOX, _UNSEEN = "speaker", "text", "time", "reactions", "unseen"
 _MESSAGE_BOX = "_a6-g"
 _ROLES = {"_a6-h": _SPEAKER, "_a6-p": _TEXT, "_a6-o": _TIME, "_a6-q": _REACTION_BOX}
+_HEADINGS = ("h1", "title")
 _BLOCKS = frozenset({"div", "p", "br", "li"})
 _MEDIA = frozenset({"img", "video", "audio"})
 _HIDDEN = frozenset({"style", "script", "video", "audio"})
 _NO_NAMES = frozenset({"instagram", "facebook", "messenger", "messages"})
 _BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 _LINES = re.compile(r" ?\n[ \n]*")
-
-
-class Page(Elements):
-    """Parses the page as it is fed: `found` has its messages in the page's order, `name` is the chat's name.
-
-    A message has its `speaker`, `text` and `time` as written, its `media` and its `reactions`. An element built like a
-    message but without a time is a heading: it lists the participants, or says that a request is pending.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[dict[str, object]] = []
-        self._parts: dict[str, list[str]] = {}
-        self._names: dict[str, str] = {}
-        self._depth: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The chat's name: its heading, or else the page's title."""
-        names = (" ".join(self._names.get(tag, "").split()) for tag in ("h1", "title"))
-        return next((name for name in names if name and name.casefold() not in _NO_NAMES), "")
-
-    def close(self) -> None:
-        """End the page; a message that breaks off counts as complete."""
-        super().close()
-        self._end_message()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Enter an element."""
-        classes = (dict(attrs).get("class") or "").split()
-        if self._depth is None and _MESSAGE_BOX in classes:
-            self._depth, self._parts = len(self.opened), {_REACTION_BOX: []}
-            self.opened.append((tag, ""))
-            return
-        if self.role == _TEXT:
-            self._put("\n" if tag in _BLOCKS else "")
-            self._parts.setdefault("media", []).extend([tag] * (tag in _MEDIA))
-        if tag in VOID:
-            return
-        role = next((_ROLES[each] for each in classes if each in _ROLES), self.role)
-        if self._depth is None:
-            role = _NAME if tag in ("h1", "title") else role
-        else:
-            self._parts.setdefault(role, []).extend([""] * (role == _REACTION_BOX and tag == "li"))
-        self.opened.append((tag, _UNSEEN if tag in _HIDDEN else role))
-
-    def handle_left(self) -> None:
-        """End the message whose element was left."""
-        if len(self.opened) == self._depth:
-            self._end_message()
-
-    def handle_data(self, data: str) -> None:
-        """Take text; line breaks in it belong to the page's source, not to the message."""
-        self._put(_BLANKS.sub(" ", data))
-
-    def _put(self, text: str) -> None:
-        """Add text to the part of the message, or to the heading, that is open."""
-        if self.role == _NAME:
-            tag = self.opened[-1][0]
-            self._names[tag] = self._names.get(tag, "") + text
-        elif self.role == _REACTION_BOX:
-            if self._parts.get(_REACTION_BOX):
-                self._parts[_REACTION_BOX][-1] += text
-        elif self._depth is not None and self.role:
-            self._parts.setdefault(self.role, []).append(text)
-
-    def _end_message(self) -> None:
-        """Add the message to `found`; an element without a time is none."""
-        if self._depth is None:
-            return
-        self._depth = None
-        if _TIME not in self._parts:
-            return
-        told: dict[str, object] = {
-            role: _LINES.sub("\n", "".join(self._parts.get(role, ()))).strip() for role in (_SPEAKER, _TEXT, _TIME)
-        }
-        given = [text.strip() for text in self._parts[_REACTION_BOX] if text.strip()]
-        self.found.append({**told, "media": self._parts.get("media", []), "reactions": given})
-
-
 _FIRST = "message_1.html"
 _FILE = re.compile(r"message_(\d{1,6})\.html", re.ASCII)
 _BOXES = frozenset({"inbox", "archived_threads", "message_requests", "filtered_threads", "e2ee_cutover"})
 _MESSAGE = re.compile(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
 """How a message begins; nothing else in these downloads matches. Long styles may keep it out of a page's beginning."""
-_STYLE = "_a6-g"
 _REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
 
 
@@ -137,7 +56,7 @@ class FacebookHtmlReader(DraftReader):
         if glimpse.folder is not None:
             first = glimpse_of_first(glimpse.folder, _FIRST)
             return first is not None and self.recognises(first)
-        is_called_so = _FILE.fullmatch(Path(glimpse.file).name) is not None and _STYLE in glimpse.head
+        is_called_so = _FILE.fullmatch(Path(glimpse.file).name) is not None and _MESSAGE_BOX in glimpse.head
         return is_called_so or _MESSAGE.search(glimpse.head) is not None
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
@@ -156,14 +75,56 @@ def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message
 
 
 def _found_on(draft: Draft, source: Source) -> Iterator[Node]:
-    """Yield the page's messages as nodes, and title the draft by the page."""
-    page = Page()
-    for chunk in source.chunks():
-        page.feed(chunk)
-    page.close()
-    draft.title = draft.title or clean(page.name) or None
-    for number, found in enumerate(page.found, 1):
-        yield Node(found, source.file, f"message {number}")
+    """Yield the page's messages as nodes, and title the draft by the page's heading, else by its title."""
+    names: dict[str, str] = {}
+    found: list[dict[str, object]] = []
+    for part, pieces in parts_of_page(source.chunks(), _begins):
+        if part.tag in _HEADINGS:
+            shown = (text for element, text in pieces if element.tag not in _HIDDEN)
+            names[part.tag] = names.get(part.tag, "") + "".join(shown)
+        elif (message := _found_in(pieces)) is not None:
+            found.append(message)
+    told = (" ".join(names.get(tag, "").split()) for tag in _HEADINGS)
+    title = next((name for name in told if name and name.casefold() not in _NO_NAMES), "")
+    draft.title = draft.title or title or None
+    for number, message in enumerate(found, 1):
+        yield Node(message, source.file, f"message {number}")
+
+
+def _begins(element: Element, part: Element | None) -> bool:
+    """Say whether a message or a heading begins; a message may also begin in a heading that was not ended."""
+    if part is not None and part.tag not in _HEADINGS:
+        return False
+    return _MESSAGE_BOX in element.classes or (part is None and element.tag in _HEADINGS)
+
+
+def _found_in(pieces: Pieces) -> dict[str, object] | None:
+    """Return the speaker, text, time, media and reactions of a message, as written.
+
+    A box without a time is none: it lists the participants, or says that a request is pending.
+    """
+    parts: dict[str, list[str]] = {}
+    media: list[str] = []
+    reactions: list[str] = []
+    for element, text in pieces:
+        if text and element.role == _REACTION_BOX:
+            reactions[-1:] = [each + _BLANKS.sub(" ", text) for each in reactions[-1:]]
+        elif text:  # line breaks in it belong to the page's source
+            parts.setdefault(element.role, []).append(_BLANKS.sub(" ", text))
+        else:
+            role = element.inherited()
+            if role == _TEXT:
+                parts.setdefault(_TEXT, []).extend(["\n"] * (element.tag in _BLOCKS))
+                media += [element.tag] * (element.tag in _MEDIA)
+            if not element.is_void:
+                role = next((_ROLES[each] for each in element.classes if each in _ROLES), role)
+                parts.setdefault(role, [])
+                reactions += [""] * (role == _REACTION_BOX and element.tag == "li")
+                element.role = _UNSEEN if element.tag in _HIDDEN else role
+    if _TIME not in parts:
+        return None
+    told = {role: _LINES.sub("\n", "".join(parts.get(role, ()))).strip() for role in (_SPEAKER, _TEXT, _TIME)}
+    return {**told, "media": media, "reactions": [given for text in reactions if (given := text.strip())]}
 
 
 def _messages(draft: Draft, ids: TurnIds, node: Node) -> Iterator[Message]:

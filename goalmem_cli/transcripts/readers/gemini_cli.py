@@ -19,7 +19,6 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.listed import drafts_from_document, events
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _USER = "user"
 _SAID = (None, "mid_turn_user_message")
@@ -84,9 +83,8 @@ def _history(node: Node) -> list[Node]:
 
 
 def _identify(draft: Draft, about: Node) -> None:
-    own_id, title = about.child("sessionId").optional_name(), about.child("summary").optional_text()
-    draft.own_id = draft.own_id if own_id is None else clean(own_id)
-    draft.title = clean(title) or draft.title
+    draft.own_id = about.child("sessionId").optional_name() or draft.own_id
+    draft.title = about.child("summary").optional_text() or draft.title
 
 
 def _named(key: str, node: Node) -> list[tuple[str, Node]]:
@@ -122,8 +120,7 @@ def _drafts_of_qwen(source: Source) -> Iterator[Draft]:
             lines.append(line)
     parents = {own_id: lines[0].child("parentUuid").optional_name() for own_id, lines in told.items()}
     branch = branch_to(next(reversed(told), ""), parents)
-    session = next((lines[0].child("sessionId").optional_name() for lines in told.values()), None)
-    draft.own_id = None if session is None else clean(session)
+    draft.own_id = next((lines[0].child("sessionId").optional_name() for lines in told.values()), None)
     shown = told if branch.broken_at is not None else branch.ids
     draft.count("messages taken back left out", len(told) - len(shown))
     yield from draft.fill(source.readable([told[own_id] for own_id in shown], partial(_messages_of_event, draft)))

@@ -69,11 +69,8 @@ def _answers(parts: list[Node], said: Stamp | None) -> Iterator[Message]:
 
 def _answer(part: Node) -> str:
     """Return what the tool answered: its output, or why it failed."""
-    response = part.child("functionResponse") if isinstance(part.value, dict) else part
-    response = response.child("response") if isinstance(response.value, dict) else response
-    if not isinstance(response.value, dict):
-        return ""
-    return _string(response.child("output")) or _string(response.child("error"))
+    response = part.at(("functionResponse", "response"))
+    return _string(response.at(("output",))) or _string(response.at(("error",)))
 
 
 def _text(draft: Draft, role: str, content: Node) -> str:

@@ -65,11 +65,10 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
 def _beside(draft: Draft, node: Node) -> Mapping[str, object]:
     """Return the message's attributes: what it answers or quotes, its edit and its reactions."""
     quoted, edited = node.child("quoted_message_metadata"), node.child("updated_date")
-    is_quoting = isinstance(quoted.value, dict)
-    answered = quoted.child("message_id").optional_name() if is_quoting else None
+    answered = quoted.at(("message_id",)).optional_name()
     return attributes(
         reply_to=answered,
-        quoted=quoted.child("text").optional_text() if is_quoting and answered is None else "",
+        quoted=quoted.at(("text",)).optional_text() if answered is None else "",
         edited=_said(draft, edited) or bool(edited.value),
         reactions=map(_reaction, objects_in(node.child("reactions"))),
     )
@@ -78,14 +77,9 @@ def _beside(draft: Draft, node: Node) -> Mapping[str, object]:
 def _reaction(node: Node) -> Reaction:
     """Return the reaction with the addresses of those who gave it; a custom emoji is named by its shortcode."""
     emoji, givers = node.child("emoji"), node.child("reactor_emails").value
-    what = ""
-    if isinstance(emoji.value, dict):
-        custom = emoji.child("custom_emoji")
-        named = custom.child("shortcode").optional_text() if isinstance(custom.value, dict) else ""
-        what = emoji.child("unicode").optional_text() or named
-    return Reaction(
-        what, tuple(giver for giver in givers if isinstance(giver, str)) if isinstance(givers, list) else ()
-    )
+    what = emoji.at(("unicode",)).optional_text() or emoji.at(("custom_emoji", "shortcode")).optional_text()
+    by = (giver for giver in givers if isinstance(giver, str)) if isinstance(givers, list) else ()
+    return Reaction(what, tuple(by))
 
 
 def _length(node: Node) -> int:

@@ -15,7 +15,6 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _ABOUT = frozenset({"description", "message_count", "total_tokens"})
 _SESSION = re.compile(r"\d{8}_\d+", re.ASCII)
@@ -54,7 +53,7 @@ def _is_one_document(source: Source) -> bool:
 
 def _drafts_of_export(source: Source, session: Node) -> Iterator[Draft]:
     own_id, title = session.child("id").optional_name(), session.child("name").optional_name()
-    draft = Draft(own_id and clean(own_id), title or session.child("description").optional_name(), session.place)
+    draft = Draft(own_id, title or session.child("description").optional_name(), session.place)
     listed = session.required("conversation").elements()
     return draft.fill(source.readable(listed, partial(_messages, draft, {})))
 

@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 
 TIME = r"(?P<time>[A-Z][a-z]{2} \d\d, \d{4} [ \d]\d:\d\d:\d\d [AP]M)"
@@ -187,9 +187,7 @@ def _blocks(source: Source, draft: Draft) -> Iterator[tuple[int, str, list[str]]
         else:
             lines.append(line)
             length += len(line) + 1
-            if length > LONGEST_LINE:
-                reason = f"a message of over {LONGEST_LINE} characters ends here"
-                raise source.error(f"line {number}", reason, "no message is that long")
+            source.check_length(number, length)
         is_after_blank = not line.strip()
     if begun is not None:
         yield *begun, lines

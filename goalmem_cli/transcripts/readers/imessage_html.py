@@ -15,12 +15,13 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.html_text import VOID, MessagePage
+from goalmem_cli.transcripts.reading.html_text import Element, Pieces, parts_of_page
 from goalmem_cli.transcripts.reading.messenger import Opening, TurnIds
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 
-_TIME, _SPEAKER, _TEXT, _TAPBACK_BOX, _UNSAID, _EDITED, _APP = "time", "speaker", "text", "tapback", "", "edited", "app"
+_TIME, _SPEAKER, _TEXT, _TAPBACK_BOX, _EDITED, _APP = "time", "speaker", "text", "tapback", "edited", "app"
+_UNSAID, _MESSAGE_BOX, _NOTICE_BOX = "", "message", "announcement"
 _ROLES = {
     "timestamp": _TIME, "sender": _SPEAKER, "bubble": _TEXT, "subject": _TEXT, "edited": _EDITED, "app": _APP,
     "tapback": _TAPBACK_BOX, "reaction": _TAPBACK_BOX,
@@ -35,11 +36,10 @@ _BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
 @dataclass(slots=True)
-class Found:
+class _Found:
     """A message as far as it was read. `parts` are its texts by role; `answers` are ids of answers shown below it."""
 
-    guid: str = ""
-    is_reply: bool = False
+    guid: str
     is_edited: bool = False
     is_deleted: bool = False
     media: int = 0
@@ -47,107 +47,66 @@ class Found:
     answers: list[str] = field(default_factory=list)
     parts: dict[str, list[str]] = field(default_factory=dict)
 
-    @property
-    def time(self) -> str:
-        """The time as written."""
-        return " ".join("".join(self.parts.get(_TIME, ())).partition(" (")[0].split())
+    def joined(self, role: str) -> str:
+        """Return the text of that role; of an edited part, the last version."""
+        return "".join(self.parts.get(role, ())).strip()
 
-    @property
-    def speaker(self) -> str:
-        """The sender's name."""
-        return " ".join("".join(self.parts.get(_SPEAKER, ())).split())
-
-    @property
-    def text(self) -> str:
-        """The text; of an edited part, the last version."""
-        return "".join(self.parts.get(_TEXT, ())).strip()
-
-
-class Page(MessagePage[Found]):
-    """Parses a page of messages; `notices` is the number of notices."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.notices = 0
-        self._found: Found | None = None
-        self._depth = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Enter an element."""
-        given = {name: value or "" for name, value in attrs}
-        if tag in VOID:
-            self._put("\n" if tag == "br" else "")
-            return
-        classes, role = given.get("class", "").split(), self.role
-        if self._found is None:
-            self.notices += "announcement" in classes
-            if "message" in classes:
-                guid = _REPLY.fullmatch(given.get("id", ""))
-                self._found, self._depth, role = Found(guid[1] if guid else ""), len(self.opened), "message"
+    def put(self, role: str, text: str) -> None:
+        """Add text to a part or to the last tapback."""
+        if role == _TAPBACK_BOX:
+            self.tapbacks[-1] += text
         else:
-            role = self._role_within(self._found, tag, classes, given)
-        self.opened.append((tag, role))
+            self.parts.setdefault(role, []).append(text)
 
-    def handle_left(self) -> None:
-        """End the message whose element was left."""
-        if self._found is not None and len(self.opened) == self._depth:
-            self.end_message()
 
-    def handle_data(self, data: str) -> None:
-        """Take text; line breaks outside of bubbles belong to the page's source, not to the message."""
-        self._put(data if self.role == _TEXT else _BLANKS.sub(" ", data))
+def _found_in(box: Element, pieces: Pieces) -> _Found:
+    """Return what the message has. Line breaks outside of bubbles belong to the page's source."""
+    guid = _REPLY.fullmatch(box.given.get("id", ""))
+    found, box.role = _Found(guid[1] if guid else ""), _MESSAGE_BOX
+    for element, text in pieces:
+        if text:
+            found.put(element.role, text if element.role == _TEXT else _BLANKS.sub(" ", text))
+        elif element.is_void:
+            found.put(element.inherited(), "\n" if element.tag == "br" else "")
+        else:
+            element.role = _role_within(found, element, element.inherited())
+    return found
 
-    def _role_within(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
-        """Return the role of the element's text. Everything in an unsaid element is unsaid."""
-        if self.role == _UNSAID:
-            found.answers += [given.get("id", "").removeprefix("r-")] if "reply" in classes else []
-            return _UNSAID
-        if self.role == _TEXT:
-            return _UNSAID if "timestamp" in classes else _TEXT
-        if self.role in (_EDITED, _APP):
-            return self._role_of_part(found, tag, classes, given)
-        found.is_reply = found.is_reply or "reply_context" in classes
-        found.is_deleted = found.is_deleted or not _DELETED.isdisjoint(classes)
-        if not _MEDIA.isdisjoint(classes):
-            found.media += 1
-            return _UNSAID
-        role = next((_ROLES[each] for each in classes if each in _ROLES), self.role)
-        if role == _TEXT:
-            self._begin_line(found)
-        elif role == _TAPBACK_BOX and self.role != _TAPBACK_BOX:
-            found.tapbacks.append("")
-        return role
 
-    def _role_of_part(self, found: Found, tag: str, classes: list[str], given: dict[str, str]) -> str:
-        """Return the role of a text in a table of versions (its foot is the last one) or in what an app shows."""
-        is_last = any(entered == _OF_EDITED for entered, _ in self.opened)
-        found.is_edited = found.is_edited or tag == _OF_EDITED
-        found.is_deleted = found.is_deleted or not {"announcement", "unsent"}.isdisjoint(classes)
-        if self.role == _APP and tag == "a" and _LINK.fullmatch(given.get("href", "")):
-            self._begin_line(found)
-            found.parts[_TEXT].append(given["href"])
-        is_text = (is_last and tag == "td") or (self.role == _APP and not _OF_APP.isdisjoint(classes))
-        if is_text:
-            self._begin_line(found)
-        return _TEXT if is_text else self.role
+def _role_within(found: _Found, element: Element, above: str) -> str:
+    """Return the role of the element's text. Everything in an unsaid element is unsaid."""
+    classes = element.classes
+    if above == _UNSAID:
+        found.answers += [element.given.get("id", "").removeprefix("r-")] if "reply" in classes else []
+        return _UNSAID
+    if above == _TEXT:
+        return _UNSAID if "timestamp" in classes else _TEXT
+    if above in (_EDITED, _APP):
+        return _role_of_part(found, element, above)
+    found.is_deleted = found.is_deleted or not _DELETED.isdisjoint(classes)
+    if not _MEDIA.isdisjoint(classes):
+        found.media += 1
+        return _UNSAID
+    role = next((_ROLES[each] for each in classes if each in _ROLES), above)
+    if role == _TEXT:
+        found.put(_TEXT, "\n")
+    elif role == _TAPBACK_BOX and above != _TAPBACK_BOX:
+        found.tapbacks.append("")
+    return role
 
-    def _begin_line(self, found: Found) -> None:
-        found.parts.setdefault(_TEXT, []).append("\n")
 
-    def _put(self, text: str) -> None:
-        """Add text to the open part or tapback of the message."""
-        if self._found is None:
-            return
-        if self.role == _TAPBACK_BOX:
-            self._found.tapbacks[-1] += text
-        elif self.role in (_TIME, _SPEAKER, _TEXT):
-            self._found.parts.setdefault(self.role, []).append(text)
-
-    def end_message(self) -> None:
-        """Complete the message that is open, if there is one."""
-        if self._found is not None:
-            self.complete.append(self._found)
-        self._found = None
+def _role_of_part(found: _Found, element: Element, above: str) -> str:
+    """Return the role of a text in a table of versions (its foot is the last one) or in what an app shows."""
+    found.is_edited = found.is_edited or element.tag == _OF_EDITED
+    found.is_deleted = found.is_deleted or not {_NOTICE_BOX, "unsent"}.isdisjoint(element.classes)
+    if above == _APP and element.tag == "a" and _LINK.fullmatch(element.given.get("href", "")):
+        found.put(_TEXT, "\n" + element.given["href"])
+    is_text = (element.tag == "td" and element.is_in(_OF_EDITED)) or (
+        above == _APP and not _OF_APP.isdisjoint(element.classes)
+    )
+    if is_text:
+        found.put(_TEXT, "\n")
+    return _TEXT if is_text else above
 
 
 _MESSAGE = re.compile(
@@ -175,26 +134,39 @@ class ImessageHtmlReader(DraftReader):
         return draft.fill(source.readable(_found_on(source, draft), partial(_messages, draft, TurnIds(), answered)))
 
 
-def _found_on(source: Source, draft: Draft) -> Iterator[Found]:
-    page = Page()
-    yield from page.messages(source.chunks())
-    draft.count("notices left out", page.notices)
+def _begins(element: Element, part: Element | None) -> bool:
+    """Say whether a message or a notice begins; a message may also begin in a notice that was not ended."""
+    classes = element.classes
+    if not classes or (part is not None and _MESSAGE_BOX in part.classes):
+        return False
+    return _MESSAGE_BOX in classes or (part is None and _NOTICE_BOX in classes)
 
 
-def _messages(draft: Draft, ids: TurnIds, answered: dict[str, str], found: Found) -> Iterator[Message]:
+def _found_on(source: Source, draft: Draft) -> Iterator[_Found]:
+    notices = 0
+    for part, pieces in parts_of_page(source.chunks(), _begins):
+        if _MESSAGE_BOX in part.classes:
+            yield _found_in(part, pieces)
+        else:
+            notices += 1
+    draft.count("notices left out", notices)
+
+
+def _messages(draft: Draft, ids: TurnIds, answered: dict[str, str], found: _Found) -> Iterator[Message]:
     """Yield what the message says. `answered` maps the id of an answer to the message that it answers."""
     draft.count("attachments left out", found.media)
     draft.count("deleted messages left out", found.is_deleted)
     draft.count("answers shown below what they answer left out", len(found.answers))
-    speaker, said = found.speaker or "unknown", stamp_or_unread(found.time)
-    if not found.text:
+    speaker, text = " ".join(found.joined(_SPEAKER).split()) or "unknown", found.joined(_TEXT)
+    said = stamp_or_unread(" ".join(found.joined(_TIME).partition(" (")[0].split()))
+    if not text:
         draft.count("blank messages left out", not (found.media or found.is_deleted))
         return
-    own_id = ids.of(Opening(speaker, said, found.text))
+    own_id = ids.of(Opening(speaker, said, text))
     answered |= dict.fromkeys(found.answers, own_id)
     beside = attributes(
         reply_to=answered.get(found.guid) if found.guid else None,
         edited=found.is_edited,
         reactions=[Reaction(given[1], (given[2],)) for text in found.tapbacks if (given := _TAPBACK.fullmatch(text))],
     )
-    yield Message(speaker, found.text, said, own_id, attributes=beside)
+    yield Message(speaker, text, said, own_id, attributes=beside)

@@ -16,48 +16,34 @@ Continue or Kiro. `mistral` is the `chat-*.json` of Le Chat's data export (after
 from __future__ import annotations
 
 from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_best_replies, with_captions
-from goalmem_cli.transcripts.readers.described import Described
+from goalmem_cli.transcripts.readers.described import Described, Line
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
 
 
-def _line_of_llama(line: Node, about: dict[str, object]) -> bool:
-    """Keep the line's data in `about`; say whether the line begins another conversation."""
+def _line_of_llama(line: Node) -> Line:
     if line.child("type").value == "session":
-        about.update({key: line.child(key).value for key in line.keys()} | {"messages": []})  # noqa: SIM118
-        return True
-    listed = about.setdefault("messages", [])
-    if line.has("message") and isinstance(listed, list):
-        listed.append(line.child("message").value)
-    return False
+        return Line({key: line.child(key).value for key in line.keys()}, is_head=True)  # noqa: SIM118
+    return Line({}, [line.child("message").value] if line.has("message") else [])
 
 
-def _line_of_chatlab(line: Node, about: dict[str, object]) -> bool:
-    """Keep the header's values or the message of a line in `about`; all lines are one conversation."""
-    listed = about.setdefault("messages", [])
-    if line.child("_type").value == "header":
-        about.update({key: line.child(key).value for key in line.keys()})  # noqa: SIM118
-    elif line.child("_type").value == "message" and isinstance(listed, list):
-        listed.append(line.value)
-    return False
+def _line_of_chatlab(line: Node) -> Line:
+    kind = line.child("_type").value
+    about = {key: line.child(key).value for key in line.keys()} if kind == "header" else {}  # noqa: SIM118
+    return Line(about, [line.value] if kind == "message" else [])
 
 
-def _line_of_copilot(line: Node, about: dict[str, object]) -> bool:
-    """Keep the line's message, or that there was another event, in `about`; say whether the line begins a session."""
+def _line_of_copilot(line: Node) -> Line:
+    """Return the session that the line begins, or its message; another event is a message of nobody."""
     kind, data = line.child("type").value, line.child("data")
     if kind == "session.start":
-        about.update({"id": data.child("sessionId").value, "messages": []})
-        return True
-    listed = about.setdefault("messages", [])
-    if isinstance(listed, list):
-        is_said = kind in ("user.message", "assistant.message")
-        role = str(kind).partition(".")[0] if is_said else "event"
-        if is_said and data.child("parentToolCallId").value is not None:
-            role = "subagent"
-        content = data.child("content").value if is_said else None
-        times_and_id = {key: line.child(key).value for key in ("id", "timestamp")}
-        listed.append({"role": role, "content": content, **times_and_id})
-    return False
+        return Line({"id": data.child("sessionId").value}, is_head=True)
+    is_said = kind in ("user.message", "assistant.message")
+    role = str(kind).partition(".")[0] if is_said else "event"
+    if is_said and data.child("parentToolCallId").value is not None:
+        role = "subagent"
+    content = data.child("content").value if is_said else None
+    return Line({}, [{"role": role, "content": content, **{key: line.child(key).value for key in ("id", "timestamp")}}])
 
 
 def _version_shown(draft: Draft, entry: Node) -> Node:
@@ -85,23 +71,9 @@ def _is_of_copilot(line: Node) -> bool:
     return line.child("type").value == "session.start" and line.child("data").has("sessionId")
 
 
-def _line_of_mistral(line: Node, about: dict[str, object]) -> bool:
-    """Keep the message in `about`; say whether another chat begins with it."""
-    is_first = about.get("id") != line.child("chatId").value
-    if is_first:
-        about.update({"id": line.child("chatId").value, "messages": []})
-    listed = about.setdefault("messages", [])
-    if isinstance(listed, list):
-        listed.append(line.value)
-    return is_first
-
-
-def _line_of_rocketchat(line: Node, about: dict[str, object]) -> bool:
-    """Keep the message in `about`, its kind under the name that the server's API has for it."""
-    listed = about.setdefault("messages", [])
-    if isinstance(line.value, dict) and isinstance(listed, list):
-        listed.append({**line.value, "t": line.child("type").value})
-    return False
+def _line_of_rocketchat(line: Node) -> Line:
+    """Return the message, its kind under the name that the server's API has for it."""
+    return Line({}, [{**line.value, "t": line.child("type").value}] if isinstance(line.value, dict) else [])
 
 
 def _is_of_rocketchat(line: Node) -> bool:
@@ -173,7 +145,8 @@ LAYOUTS = (
     ),
     Described(
         "mistral", "messages with `chatId` and `contentChunks` (untested)", (("chatId",), ("createdAt",)),
-        ("messages",), time=("createdAt",), parts="contentChunks", of_line=_line_of_mistral, is_of_parts=True,
+        ("messages",), time=("createdAt",), parts="contentChunks", is_of_parts=True,
+        of_line=lambda line: Line({"id": line.child("chatId").value}, [line.value]),
         is_line=lambda line: line.has("chatId") and line.has("contentChunks"), is_sorted=False,
     ),
     Described(

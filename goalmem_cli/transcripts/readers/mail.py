@@ -21,7 +21,7 @@ from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.html_text import text_from_html
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 
@@ -148,8 +148,7 @@ def mails_in(source: Source) -> Iterator[tuple[int, bytes]]:
             continue
         lines.append(line.removeprefix(">") if is_mailbox and line.startswith(">From ") else line)
         length += len(line) + 1
-        if length > LONGEST_LINE:
-            raise source.error(f"line {number}", f"a message of over {LONGEST_LINE} characters ends here")
+        source.check_length(number, length)
         is_after_blank = not line
     if any(lines):
         yield first, _bytes(lines)

@@ -17,7 +17,7 @@ from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.front_matter import FrontMatter, front_matter_of
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import (
     TIME_FORMS,
@@ -329,9 +329,7 @@ class _Scribe:
         """Add a line to the open message; raises an InputError if it gets too long."""
         speech.lines.append(line.raw)
         speech.length += len(line.raw) + 1
-        if speech.length > LONGEST_LINE:
-            reason = f"a message of over {LONGEST_LINE} characters ends here"
-            raise self._source.error(f"line {line.number}", reason, "no message is that long")
+        self._source.check_length(line.number, speech.length)
 
     def finish(self) -> None:
         """Write the last turn."""

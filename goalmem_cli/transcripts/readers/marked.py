@@ -127,17 +127,13 @@ class _Lines:
 
     def opening_of(self, line: str) -> Opening | None:
         """Return the opening on the line; None if the line continues a message."""
-        session = self._layout.session.fullmatch(line) if self._layout.session else None
-        if session is not None:
+        if self._layout.session is not None and (session := self._layout.session.fullmatch(line)):
             self._begun, self._is_in_fence = stamp_or_unread(session["said"]), False
             return self._begin("", self._begun, "")
         if self._layout.has_fences and line.lstrip().startswith(_FENCE):
             self._is_in_fence ^= True
-        if (
-            self._layout.line_mark is not None
-            and line.endswith(_TYPED_END)
-            and self._layout.opening.fullmatch(line.rstrip())
-        ):
+        is_typed = self._layout.line_mark is not None and line.endswith(_TYPED_END)
+        if is_typed and self._layout.opening.fullmatch(line.rstrip()):
             self._is_in_fence = False
         opening = None if self._is_in_fence else self._layout.opening.fullmatch(line.rstrip())
         if self._layout.line_mark is None:

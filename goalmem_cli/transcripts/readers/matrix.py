@@ -16,7 +16,6 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _SAID = frozenset({"m.text", "m.notice", "m.emote"})
 _MEDIA = frozenset({"m.image", "m.file", "m.video", "m.audio", "m.location"})
@@ -45,8 +44,8 @@ class MatrixReader(RecordReader):
             source.is_readable(partial(room.look_at, event))
         listing, draft = _listing(source), Draft()
         for filled in draft.fill(source.readable(listing.items(), partial(_messages, draft, room))):
-            filled.own_id = None if room.own_id is None else clean(room.own_id)
-            filled.title = clean(listing.about.child("room_name").optional_text()) or None
+            filled.own_id = room.own_id
+            filled.title = listing.about.child("room_name").optional_text() or None
             yield filled
 
 

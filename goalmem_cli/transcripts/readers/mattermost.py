@@ -14,7 +14,6 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _POST, _DIRECT, _USER, _CHANNEL = "post", "direct_post", "user", "channel"
 _KEYS = {_POST: "create_at", _DIRECT: "channel_members", _USER: "username", _CHANNEL: "team", "team": "display_name"}
@@ -84,8 +83,7 @@ class _Export:
 
     def _put(self, key: str, post: Node) -> None:
         """Keep a post and its answers. An answer has its own time, and under `answered` the id of the post."""
-        own_id = clean(key)
-        _, posts = self.chats.setdefault(own_id, (Draft(own_id, self._titles.get(key), post.place), []))
+        _, posts = self.chats.setdefault(key, (Draft(key, self._titles.get(key), post.place), []))
         posts.append(post)
         for reply in objects_in(post.child("replies")):
             told = dict(reply.value) if isinstance(reply.value, dict) else {}

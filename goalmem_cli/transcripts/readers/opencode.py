@@ -9,7 +9,6 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 
 _TOOL = "tool"
 _LEFT_OUT = {"reasoning": "thinking", "file": "files"}
@@ -35,19 +34,14 @@ def _is_message(node: Node) -> bool:
 
 def _identify(draft: Draft, about: Node) -> None:
     """Set the draft's id and title from the session's `info`."""
-    info = about.child("info")
-    if isinstance(info.value, dict):
-        own_id, title = (info.child(key).optional_name() for key in ("id", "title"))
-        draft.own_id = None if own_id is None else clean(own_id)
-        draft.title = None if title is None else clean(title)
+    draft.own_id, draft.title = (about.at(("info", key)).optional_name() for key in ("id", "title"))
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     """Yield what the message says, and then what tools answered in it."""
     info = node.required("info")
     role, own_id = info.required("role").filled_text(), info.child("id").optional_name()
-    time = info.child("time")
-    said = time.child("created").stamp() if isinstance(time.value, dict) else None
+    said = info.at(("time", "created")).stamp()
     texts: list[str] = []
     answers: list[Message] = []
     for part in node.required("parts").elements():

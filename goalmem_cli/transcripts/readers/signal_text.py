@@ -19,8 +19,8 @@ from goalmem_cli.transcripts.reading.messenger import (
     messages_from_openings,
     openings_with_text,
 )
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
-from goalmem_cli.transcripts.reading.texts import clean, quoted
+from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock, stamp_from_text
 
 _FIRST_LINES = 10
@@ -203,9 +203,7 @@ class _Letters:
                 continue
             lines.append(line)
             length += len(line) + 1
-            if length > LONGEST_LINE:
-                reason = f"a message of over {LONGEST_LINE} characters ends here"
-                raise self._source.error(f"line {number}", reason, "no message is that long")
+            self._source.check_length(number, length)
         if first:
             yield first, lines
 
@@ -213,7 +211,7 @@ class _Letters:
         """Take the conversation's name from a line outside the blocks; count any other line."""
         conversation = _CONVERSATION.fullmatch(line)
         if conversation is not None:
-            self._draft.own_id = clean(conversation[1])
+            self._draft.own_id = conversation[1]
         elif line.strip():
             self._draft.count_stray()
 

@@ -303,12 +303,9 @@ def _speaker(directory: _Directory, node: Node) -> str:
     user = node.child("user").optional_text()
     if user in directory.users:
         return directory.users[user]
-    named = [node.child("username")]
-    for key, names in (("user_profile", ("display_name", "real_name", "name")), ("bot_profile", ("name",))):
-        if isinstance(node.child(key).value, dict):
-            named += [node.child(key).child(name) for name in names]
-    name = next((text for text in (node.optional_text() for node in named) if text), "")
-    return name or user or node.child("bot_id").optional_text() or "unknown"
+    named = [("username",), *(("user_profile", key) for key in ("display_name", "real_name", "name"))]
+    texts = (node.at(keys).optional_text() for keys in (*named, ("bot_profile", "name")))
+    return next(filter(None, texts), "") or user or node.child("bot_id").optional_text() or "unknown"
 
 
 def _account(node: Node) -> tuple[str | None, str]:

@@ -15,7 +15,6 @@ from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import drafts_from_listing
 from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _CHAT_LISTS = ("chats", "left_chats")
@@ -107,8 +106,8 @@ def _identify(draft: Draft, about: Node) -> None:
     own_id, name = about.child("id").optional_name(), about.child("name").optional_text()
     if own_id is not None:
         kind = about.child("type").value
-        draft.own_id = clean((_PEERS.get(kind, _CHANNEL) if isinstance(kind, str) else "") + own_id)
-    draft.title = clean(name) or None
+        draft.own_id = (_PEERS.get(kind, _CHANNEL) if isinstance(kind, str) else "") + own_id
+    draft.title = name or None
 
 
 def _messages(draft: Draft, node: Node) -> Iterator[Message]:

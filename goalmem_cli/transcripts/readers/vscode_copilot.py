@@ -18,68 +18,11 @@ from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
-WHOLE, _SET, _PUSH, _DELETE = range(4)
+_WHOLE, _SET, _PUSH, _DELETE = range(4)
 """What a line does: it gives the whole session, or sets, extends or deletes the value at its path `k`."""
 _SESSION = "session"
-
-
-def session_of(source: Source) -> Node:
-    """Return the session that the log's lines make; a line that cannot be applied is skipped.
-
-    Raises:
-        InputError: a line cannot be applied, and may not be skipped.
-    """
-    held: dict[object, object] = {_SESSION: None}
-    for line in json_lines(source):
-        source.is_readable(partial(_follow, held, line))
-    return Node(held[_SESSION], source.file)
-
-
-def _follow(held: dict[object, object], line: Node) -> None:
-    """Apply the line's change to the session.
-
-    Raises:
-        InputError: it is no change, or its path leads to what the session does not have.
-    """
-    kind = line.required("kind").value
-    if kind == WHOLE:
-        held[_SESSION] = line.required("v").value
-        return
-    *way, last = (_SESSION, *(step.value for step in line.required("k").elements()))
-    place: object = held
-    for step in way:
-        place = _members(place, step, line)[step]
-    members, given = _members(place, last, line), line.child("v")
-    if kind == _PUSH:
-        listed, kept = members[last], line.child("i").value
-        if not isinstance(listed, list):
-            listed = members[last] = []
-        del listed[kept if isinstance(kept, int) and kept >= 0 else len(listed) :]
-        listed.extend(each.value for each in ([] if given.value is None else given.elements()))
-    elif kind in (_SET, _DELETE):
-        members[last] = given.value if kind == _SET else None
-    else:
-        raise line.error(f"{kind!r} is no kind of change")
-
-
-def _members(place: object, step: object, line: Node) -> Any:
-    """Return the object or array, with the step as one of its keys or indices.
-
-    Raises:
-        InputError: it does not have the step, and cannot have it.
-    """
-    if isinstance(place, dict) and isinstance(step, str):
-        place.setdefault(step, None)
-        return place
-    if isinstance(place, list) and isinstance(step, int) and 0 <= step <= len(place):
-        place += [None] * (step == len(place))
-        return place
-    raise line.child("k").error("leads to what the session does not have")
-
-
 _REFERENCE = "inlineReference"
 _MARKDOWN = ("", "markdownContent", "markdownVuln")
 _LEFT_OUT = {"toolInvocationSerialized": "tool calls left out", "thinking": "thinking left out"}
@@ -98,8 +41,15 @@ class VscodeCopilotReader(DraftReader):
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the session. A log is read whole into memory, since any line may change what an earlier one gave."""
-        is_log = Glimpse.from_source(source).has_line(_begins_log)
-        return _drafts_of_log(source) if is_log else drafts_from_document(source, "requests", _messages, _identify)
+        if not Glimpse.from_source(source).has_line(_begins_log):
+            yield from drafts_from_document(source, "requests", _messages, _identify)
+            return
+        held: dict[object, object] = {_SESSION: None}
+        for line in json_lines(source):
+            source.is_readable(partial(_follow, held, line))
+        session, draft = Node(held[_SESSION], source.file), Draft()
+        _identify(draft, session)
+        yield from draft.fill(source.readable(session.required("requests").elements(), partial(_messages, draft)))
 
 
 def _is_session(node: Node) -> bool:
@@ -108,20 +58,50 @@ def _is_session(node: Node) -> bool:
 
 
 def _begins_log(line: Node) -> bool:
-    return line.child("kind").value == WHOLE and _is_session(line.child("v"))
+    return line.child("kind").value == _WHOLE and _is_session(line.child("v"))
 
 
-def _drafts_of_log(source: Source) -> Iterator[Draft]:
-    session, draft = session_of(source), Draft()
-    _identify(draft, session)
-    return draft.fill(source.readable(session.required("requests").elements(), partial(_messages, draft)))
+def _follow(held: dict[object, object], line: Node) -> None:
+    """Apply the line's change to the session.
+
+    Raises:
+        InputError: it is no change, or its path leads to what the session does not have.
+    """
+    kind, given = line.required("kind").value, line.child("v")
+    if kind == _WHOLE:
+        held[_SESSION] = line.required("v").value
+        return
+    *way, last = (_SESSION, *(step.value for step in line.required("k").elements()))
+    place: object = held
+    for step in way:
+        place = _members(place, step, line)[step]
+    members = _members(place, last, line)
+    if kind == _PUSH:
+        if not isinstance(members[last], list):
+            members[last] = []
+        kept = line.child("i").value
+        del members[last][kept if isinstance(kept, int) and kept >= 0 else len(members[last]) :]
+        members[last] += [each.value for each in ([] if given.value is None else given.elements())]
+    elif kind in (_SET, _DELETE):
+        members[last] = given.value if kind == _SET else None
+    else:
+        raise line.error(f"{kind!r} is no kind of change")
+
+
+def _members(place: object, step: object, line: Node) -> Any:
+    """Return the object or array, with the step as one of its keys or indices; raises an InputError if it cannot be."""
+    if isinstance(place, dict) and isinstance(step, str):
+        place.setdefault(step, None)
+        return place
+    if isinstance(place, list) and isinstance(step, int) and 0 <= step <= len(place):
+        place += [None] * (step == len(place))
+        return place
+    raise line.child("k").error("leads to what the session does not have")
 
 
 def _identify(draft: Draft, about: Node) -> None:
     titles = (about.child(key).optional_name() for key in ("customTitle", "computedTitle"))
-    own_id, title = about.child("sessionId").optional_name(), next((title for title in titles if title), None)
-    draft.own_id = None if own_id is None else clean(own_id)
-    draft.title = None if title is None else clean(title)
+    draft.own_id, draft.title = about.child("sessionId").optional_name(), next(filter(None, titles), None)
 
 
 def _messages(draft: Draft, request: Node) -> Iterator[Message]:
@@ -169,9 +149,7 @@ def _markdown(part: Node) -> str:
 def _name_of(part: Node) -> str:
     """Return the name of what a reference refers to, or the last part of its path."""
     meant = part.child(_REFERENCE)
-    for each in (part, meant):
-        if name := each.at(("name",)).optional_text():
-            return name
-    place = next((meant.child(key) for key in ("location", "uri") if meant.has(key)), meant)
-    place = place.child("uri") if place.has("uri") else place
-    return place.child("path").optional_text().rpartition("/")[2] if isinstance(place.value, dict) else ""
+    if name := part.child("name").optional_text() or meant.at(("name",)).optional_text():
+        return name
+    ways = (("location", "uri", "path"), ("location", "path"), ("uri", "path"), ("path",))
+    return next(filter(None, (meant.at(way).optional_text() for way in ways)), "").rpartition("/")[2]

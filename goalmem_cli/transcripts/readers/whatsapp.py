@@ -25,7 +25,6 @@ from goalmem_cli.transcripts.reading.messenger import (
     openings_with_text,
 )
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 Layout = tuple[str, bool]
@@ -182,4 +181,4 @@ def _names(file: str) -> tuple[str | None, str | None]:
         return None, None
     stem = path.parent.name if path.stem == _CHAT_FILE else path.stem
     match = _CHAT_NAME.fullmatch(stem.strip()) or _CHINESE_NAME.fullmatch(stem.strip())
-    return (clean(match["name"]), None) if match else (None, stem.strip() or None)
+    return (match["name"], None) if match else (None, stem.strip() or None)

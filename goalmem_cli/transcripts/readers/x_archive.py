@@ -18,7 +18,6 @@ from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
-from goalmem_cli.transcripts.reading.texts import clean
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
 from goalmem_cli.transcripts.reading.zipped import Place
 
@@ -107,7 +106,7 @@ def _owner_in(source: Source, file: Place) -> dict[str, str]:
 def _take(chats: dict[str, tuple[Draft, list[Node]]], entry: Node) -> None:
     """Keep the messages of a conversation; an archive may have several pieces of it."""
     chat = entry.required("dmConversation")
-    own_id = clean(chat.required("conversationId").filled_text())
+    own_id = chat.required("conversationId").filled_text()
     draft, events = chats.setdefault(own_id, (Draft(own_id, place=entry.place), []))
     for event in chat.required("messages").elements():
         if event.has("messageCreate"):

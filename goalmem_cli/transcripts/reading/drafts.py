@@ -57,8 +57,8 @@ class Draft:
     """
 
     def __init__(self, own_id: str | None = None, title: str | None = None, place: str = "") -> None:
-        self.own_id = None if own_id is None else clean(own_id)
-        self.title = None if title is None else clean(title)
+        self.own_id = own_id
+        self.title = title
         self.place = place
         self.is_of_an_agent = False
         self.shares_ids = False
@@ -141,6 +141,12 @@ class Draft:
         """The own ids of the messages that were kept."""
         return frozenset(self._own_ids)
 
+    @property
+    def names(self) -> tuple[str | None, str | None]:
+        """The own id and the title, in a form that can be stored."""
+        own_id, title = (None if name is None else clean(name) for name in (self.own_id, self.title))
+        return own_id, title
+
     def stretch(self, name: str, format_name: str) -> Conversation:
         """Return what was added since the last stretch, under the name; later messages go into the next stretch."""
         notes = tuple(_note(repair, times) for repair, times in self._repairs.items() if times)
@@ -149,7 +155,7 @@ class Draft:
         self._repairs.clear()
         self._turns.clear()
         self._characters = 0
-        return Conversation(name, format_name, turns, self.own_id, notes, continues, shares_ids=self.shares_ids)
+        return Conversation(name, format_name, turns, self.names[0], notes, continues, shares_ids=self.shares_ids)
 
     def _said(self, stamp: Stamp | None) -> datetime | None:
         """Return the time of a stamp; unreadable times and placeholders are counted, and None."""
@@ -289,7 +295,8 @@ class Names:
         """Return the name of a finished conversation; None if it repeats an earlier one or its name is taken."""
         number, stem = len(self._taken) + 1, self._source.stem
         numbered = f"{stem}-{number}" if self.is_one_of_several else stem
-        name = draft.own_id or (draft.title if draft.title not in self._taken else None) or numbered
+        own_id, title = draft.names
+        name = own_id or (title if title not in self._taken else None) or numbered
         is_same = self._may_repeat and draft.content is not None and self._taken.get(name) == draft.content
         if is_same:
             self._repeated += 1

@@ -39,15 +39,17 @@ class Glimpse:
 
     @classmethod
     def from_source(cls, source: Source) -> Glimpse:
-        """Look at the source's beginning.
+        """Look at the source's beginning, once for each source.
 
         Raises:
             InputError: it cannot be read, is blank, or is not text.
         """
-        if not source.looks_like_json:
-            return cls(source.file, source.suffix, source.head, folder=source.folder)
-        first, is_only = _first_value(source)
-        return cls(source.file, source.suffix, source.head, first if is_only else None, _lines(source, first))
+        if source.glimpse is None:
+            first, is_only = _first_value(source) if source.looks_like_json else (None, False)
+            lines = _lines(source, first) if source.looks_like_json else ()
+            document = first if is_only else None
+            source.glimpse = cls(source.file, source.suffix, source.head, document, lines, source.folder)
+        return source.glimpse
 
     @property
     def records(self) -> list[Node]:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from html.parser import HTMLParser
-from typing import Generic, TypeVar
-
-T = TypeVar("T")
 
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
@@ -38,57 +35,114 @@ class AnyHtml(HTMLParser):
         return self.parse_bogus_comment(i, bool(report))
 
 
-VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
+_VOID = frozenset({"br", "img", "meta", "link", "hr", "input", "source", "wbr"})
 """Elements without content."""
+_NOTHING: dict[str, str] = {}
+_AT_ONCE = 2**16
+"""How many characters are parsed at once; few, since an element for each tag takes memory."""
 
 
-class Elements(AnyHtml):
-    """A parser that knows which elements are open: `opened` has their names and roles, the outermost first."""
+class Element:
+    """An element of a page, with its attributes and the classes among them.
 
-    def __init__(self) -> None:
+    A reader sets `role`, which says what the text in it is. `above` is the element around it.
+    """
+
+    __slots__ = ("above", "classes", "given", "is_void", "role", "tag")
+
+    def __init__(self, tag: str, attrs: list[tuple[str, str | None]], above: Element | None) -> None:
+        self.tag = tag
+        self.given = {name: value or "" for name, value in attrs} if attrs else _NOTHING
+        written = self.given.get("class")
+        self.classes = written.split() if written else []
+        self.is_void = tag in _VOID
+        self.role = ""
+        self.above = above
+
+    def inherited(self) -> str:
+        """Return the role of the element around it, "" if there is none."""
+        return self.above.role if self.above is not None else ""
+
+    def is_in(self, tag: str, role: str | None = None) -> bool:
+        """Return whether this is, or stands in, an element with the tag and, if it is given, the role."""
+        element: Element | None = self
+        while element is not None:
+            if element.tag == tag and role in (None, element.role):
+                return True
+            element = element.above
+        return False
+
+
+Pieces = list[tuple[Element, str]]
+"""What is in an element, in the page's order: each inner element with "", and each text with the element around it."""
+Begins = Callable[[Element, "Element | None"], bool]
+
+
+def parts_of_page(chunks: Iterable[str], begins: Begins) -> Iterator[tuple[Element, Pieces]]:
+    """Yield the parts of a page, such as its messages, each when it is complete; one that breaks off is complete too.
+
+    `begins` says whether an element begins a part. It is given the part that is open, which then ends.
+    """
+    page = _Page(begins)
+    for chunk in chunks:
+        for at in range(0, len(chunk), _AT_ONCE):
+            page.feed(chunk[at : at + _AT_ONCE])
+            yield from page.taken()
+    page.close()
+    page.end()
+    yield from page.taken()
+
+
+class _Page(AnyHtml):
+    """Splits a page into its parts. The end of an element that is not open is ignored."""
+
+    def __init__(self, begins: Begins) -> None:
         super().__init__()
-        self.opened: list[tuple[str, str]] = []
+        self._begins = begins
+        self._opened: list[Element] = []
+        self._part: Element | None = None
+        self._pieces: Pieces = []
+        self._complete: list[tuple[Element, Pieces]] = []
 
-    @property
-    def role(self) -> str:
-        """The role of the innermost element, empty outside of all."""
-        return self.opened[-1][1] if self.opened else ""
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Enter an element, which may begin a part."""
+        element = Element(tag, attrs, self._opened[-1] if self._opened else None)
+        if not element.is_void:
+            self._opened.append(element)
+            if self._begins(element, self._part):
+                self.end()
+                self._part, self._pieces = element, []
+                return
+        if self._part is not None:
+            self._pieces.append((element, ""))
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element, and those in it that are still open; ignore the end of one that is not open."""
-        while any(tag == entered for entered, _ in self.opened):
-            entered, _ = self.opened.pop()
-            self.handle_left()
-            if entered == tag:
-                break
+        """Leave an element, and those in it that are still open."""
+        if any(tag == entered.tag for entered in reversed(self._opened)):
+            left = None
+            while left is None or left.tag != tag:
+                left = self._opened.pop()
+                if left is self._part:
+                    self.end()
 
-    def handle_left(self) -> None:
-        """Do nothing; called when an element was left."""
+    def handle_data(self, data: str) -> None:
+        """Take text, which may come in several pieces."""
+        if self._part is not None:
+            element = self._opened[-1]
+            if self._pieces and self._pieces[-1][0] is element:
+                data = self._pieces.pop()[1] + data if self._pieces[-1][1] else data
+            self._pieces.append((element, data))
 
+    def end(self) -> None:
+        """Complete the part that is open, if there is one."""
+        if self._part is not None:
+            self._complete.append((self._part, self._pieces))
+        self._part = None
 
-class MessagePage(Elements, Generic[T]):
-    """A parser of a page of messages. A subclass appends each message to `complete` in `end_message`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.complete: list[T] = []
-
-    def messages(self, chunks: Iterable[str]) -> Iterator[T]:
-        """Yield the page's messages while it is read; one that breaks off at its end counts too."""
-        for chunk in chunks:
-            self.feed(chunk)
-            yield from self._taken()
-        self.close()
-        self.end_message()
-        yield from self._taken()
-
-    def _taken(self) -> list[T]:
-        complete, self.complete = self.complete, []
+    def taken(self) -> list[tuple[Element, Pieces]]:
+        """Return the parts that were completed since the last call."""
+        complete, self._complete = self._complete, []
         return complete
-
-    def end_message(self) -> None:
-        """Complete the message that is open, if there is one."""
-        raise NotImplementedError
 
 
 class _Text(AnyHtml):

@@ -10,7 +10,7 @@ from datetime import UTC
 
 from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
-from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
+from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
@@ -51,9 +51,7 @@ def openings_with_text(
         elif opening is None:
             more.append(line)
             length += len(line) + 1
-            if length > LONGEST_LINE:
-                reason = f"a message of over {LONGEST_LINE} characters ends here"
-                raise source.error(f"line {number}", reason, "no message is that long")
+            source.check_length(number, length)
         else:
             if begun is not None:
                 yield replace(begun, text="\n".join([begun.text, *more])) if more else begun

@@ -87,7 +87,7 @@ class Node:
         node = self
         for key in keys:
             is_open = isinstance(node.value, dict)
-            node = node.child(key) if is_open else replace(node, value=None, path=f"{node.path}.{key}")
+            node = node.child(key) if is_open else Node(None, node.file, f"{node.path}.{key}", node.line)
         return node
 
     def elements(self) -> list[Node]:

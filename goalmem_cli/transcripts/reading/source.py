@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from goalmem_cli.transcripts.reading.day_orders import Order
+    from goalmem_cli.transcripts.reading.glimpse import Glimpse
     from goalmem_cli.transcripts.reading.nodes import Node
 
 HEAD_CHARACTERS = 2**16
@@ -78,6 +79,7 @@ class Source:
     - `missed`: lines that look like a message and were kept as text of another one.
     - `forgotten`: the marks of forgotten turns in an export of goalmem, once all was read.
     - `is_of_excel`: the text is a table in Windows-1252, as Excel saves it; known once it was opened.
+    - `glimpse`: what detection saw of it, once it looked.
 
     The text has no byte order mark and no carriage returns. Undecodable bytes of mail become lone surrogates, and those
     of logs are read as Windows-1252.
@@ -91,6 +93,7 @@ class Source:
         self.order: Order | None = None
         self.first_skipped: InputError | None = None
         self.is_of_excel = False
+        self.glimpse: Glimpse | None = None
         self.missed: list[InputError] = []
         self.forgotten: Node | None = None
         self.columns: Mapping[str, str] = {}
@@ -263,6 +266,12 @@ class Source:
     def error(self, place: str, reason: str, hint: str = "") -> InputError:
         """Return an error that names this file and the place in it."""
         return InputError(self.file, place, reason, hint)
+
+    def check_length(self, number: int, length: int) -> None:
+        """Refuse a message of so many characters that ends on the line; raises an InputError if it is too long."""
+        if length > LONGEST_LINE:
+            reason = f"a message of over {LONGEST_LINE} characters ends here"
+            raise self.error(f"line {number}", reason, "no message is that long")
 
     def broken(self, place: str, reason: str, hint: str = "") -> TextBroken:
         """Return an error that names this file and the place after which it cannot be read."""
