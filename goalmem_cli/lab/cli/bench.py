@@ -14,7 +14,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import UsageError
-from goalmem_cli.lab.cli import bench_speed
+from goalmem_cli.lab.cli import bench_speed, retired
 from goalmem_cli.lab.cli.wanted import listed, one_of
 
 if TYPE_CHECKING:
@@ -312,3 +312,4 @@ group = typer.Typer(
 )
 for _command, _lines in COMMANDS.items():
     group.command(epilog=examples(*(f"goalmem {line}" for line in _lines), guide="measuring"))(_command)
+retired.register(group)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,6 +16,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.config import Settings
 from goalmem_cli.errors import UsageError
+from goalmem_cli.lab.cli.retired import SECTIONS
 from goalmem_cli.lab.cli.wanted import ascending_sizes, listed
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ MEGABYTE = 2**20
 _PACKAGE = Path(goalmem_cli.__file__).parent
 _SAMPLES = (_PACKAGE / "sample_files", _PACKAGE.parent / "sample_convos")
 """The folders of the sample conversations: in an installed package, and in the checkout."""
+_Unused = Annotated[int, typer.Option(hidden=True)]
+"""An option of the removed section `calls`: accepted, and without effect."""
 
 
 def speed(
@@ -43,12 +46,16 @@ def speed(
     ] = None,
     only: Annotated[str | None, typer.Option("--only", metavar="SECTIONS", help="Some of ask,store.")] = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions to ask.")] = 10,
+    max_breadth: _Unused = 2,
+    max_depth: _Unused = 3,
+    budget: _Unused = 10,
     units: Annotated[
         str, typer.Option(metavar="SIZES", help="How many made-up turns to search, in ascending order.")
     ] = SIZES,
     assistant: Annotated[
         bool, typer.Option("--assistant", help="Make up talks with an assistant, whose answers are long.")
     ] = False,
+    profile: Annotated[Literal["full", "compact"] | None, typer.Option(hidden=True)] = None,
     milvus: Annotated[
         bool, typer.Option("--milvus", help="Measure an embedded Milvus beside the store, of the same turns.")
     ] = False,
@@ -66,6 +73,7 @@ def speed(
     """
     from goalmem_cli.models.servers.address import is_address
 
+    del max_breadth, max_depth, budget, profile
     with TemporaryDirectory(prefix="goalmem-bench-") as name:
         folder = Path(name)
         run = begin(
@@ -80,6 +88,8 @@ def speed(
         )  # fmt: skip
         names = listed(only, "--only") or tuple(bench.sections)
         if odd := [name for name in names if name not in bench.sections]:
+            if odd[0] in SECTIONS:
+                raise UsageError(f"--only: the section {odd[0]} was removed", SECTIONS[odd[0]])
             raise UsageError(f"--only {odd[0]!r} is no section", f"choose from {','.join(bench.sections)}")
         if names != ("store",) and is_address(run.settings.model):
             raise UsageError("a server's calls are not measured", "name bundled or a GGUF file with --model")

@@ -1,4 +1,4 @@
-"""`goalmem bench speed`."""
+"""`goalmem bench speed`, and what of `goalmem bench` was removed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from goalmem_cli.lab.cli.retired import INSTEAD, SECTIONS
 from tests.invoking import Goalmem
 
 TALK: dict[str, Any] = {
@@ -34,6 +35,15 @@ TALK: dict[str, Any] = {
         }
     ],
 }
+
+
+@pytest.mark.parametrize("name", list(INSTEAD))
+def test_a_removed_measure_says_what_to_use(goalmem: Goalmem, name: str) -> None:
+    """Whatever words it had, the answer is one error and its hint, with exit code 2; help does not list it."""
+    outcome = goalmem("bench", name, "some.json", "--facts", "200")
+    assert outcome.code == 2
+    assert outcome.err == f"error: goalmem bench {name} was removed\nhint: {INSTEAD[name]}\n"
+    assert name not in [line.strip(" │|").split(" ")[0] for line in goalmem("bench", "--help").out.splitlines()]
 
 
 @pytest.mark.slow
@@ -92,8 +102,17 @@ def test_bench_speed_refuses_what_it_cannot_measure(goalmem: Goalmem, words: tup
     assert outcome.error_lines[0].startswith(message)
 
 
+@pytest.mark.parametrize("name", list(SECTIONS))
+def test_a_removed_section_says_what_to_use(goalmem: Goalmem, name: str) -> None:
+    """The hint names another section or command."""
+    outcome = goalmem("bench", "speed", "--only", name)
+    assert outcome.code == 2
+    assert outcome.err == f"error: --only: the section {name} was removed\nhint: {SECTIONS[name]}\n"
+
+
 def test_bench_speed_without_questions(goalmem: Goalmem, tmp_path: Path) -> None:
-    """A file without questions is an input error, as everywhere."""
+    """A file without questions is an input error, as everywhere; the options of what was removed do no harm."""
     path = tmp_path / "talk.json"
     path.write_text(json.dumps({**TALK, "qa": []}), "utf-8")
-    assert goalmem("bench", "speed", str(path), "--only", "ask").code == 5
+    removed = ("--max-breadth", "1", "--max-depth", "1", "--budget", "5", "--profile", "full")
+    assert goalmem("bench", "speed", str(path), "--only", "ask", *removed).code == 5
