@@ -114,7 +114,8 @@ def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bo
         if names:
             yield "", frozenset(names), False, False
     tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
-    for at in range(len(tokens)):
+    has_verb = any(_root(token, verbs) in verbs for token in tokens)
+    for at in range(len(tokens) if has_verb else 0):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
             around = (" ".join(tokens[:at]).rpartition(",")[2], rest.partition(",")[0])

@@ -73,7 +73,13 @@ def _parts(stemmed: str) -> tuple[str, ...]:
     """Return parts of words; a word with that stem has one of them: how it begins, or an irregular form."""
     if not stemmed.isalpha():
         return ("",)
-    return (stemmed.removesuffix("y"), *(form for form, base in BASES.items() if stem(base) == stemmed))
+    return (stemmed.removesuffix("y"), *_FORMS.get(stemmed, ()))
+
+
+_FORMS: dict[str, list[str]] = {}
+"""Stem of a verb -> its irregular forms."""
+for _form, _base in BASES.items():
+    _FORMS.setdefault(stem(_base), []).append(_form)
 
 
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
