@@ -54,9 +54,7 @@ def forget(
     return memory.forget(selection, shown)
 
 
-def _mark(
-    memory: KeptMemory, selection: Selection, told: Sequence[Turn], people: People, *, is_always: bool
-) -> None:
+def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people: People, *, is_always: bool) -> None:
     """Write the marks of the turns, and with `is_always` those of later turns; `people` are the user's notes."""
     from goalmem_cli.store.recognising import rooms_called, rooms_of_stored
     from goalmem_cli.store.tombstones import Tombstones

@@ -308,7 +308,10 @@ def test_notes_of_a_newer_goalmem_stop_what_needs_them(goalmem: Goalmem, talk: P
     Path("store", PEOPLE).write_text('{"schema_version": 2, "people": []}', "utf-8")
     outcome = goalmem("ingest", str(talk))
     assert (outcome.code, outcome.out) == (3, "")
-    assert outcome.error_lines == [f"{Path('store', PEOPLE).resolve()} was written by a newer goalmem", "update goalmem"]
+    assert outcome.error_lines == [
+        f"{Path('store', PEOPLE).resolve()} was written by a newer goalmem",
+        "update goalmem",
+    ]
 
 
 @pytest.mark.parametrize("name", ["", " "])

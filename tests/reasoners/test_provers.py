@@ -74,7 +74,10 @@ def answer(planning: str, question: str, goal: str, said: str, cited: str) -> st
 @pytest.mark.parametrize("planning", PLANNINGS)
 def test_no_prover_answers_with_a_pronoun_or_with_who_asked_it(planning: str) -> None:
     """Whatever the model says: the engine puts the speaker in place of "I", and refuses the others."""
-    hens, drives = ("Who keeps hens?", "(x:person) keeps hens"), ("Who drives on Sunday?", "(x:person) drives on Sunday")
+    hens, drives = (
+        ("Who keeps hens?", "(x:person) keeps hens"),
+        ("Who drives on Sunday?", "(x:person) drives on Sunday"),
+    )
 
     assert {said: answer(planning, *hens, said, "nine of them") for said in ("I", "me", "Ben", "we", "he", "they")} == {
         "I": "Ben", "me": "Ben", "Ben": "Ben", "we": None, "he": None, "they": None,
