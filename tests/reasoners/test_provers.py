@@ -7,6 +7,7 @@ import pytest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem import PLANNINGS, Limits, calls_of, chosen_planning, steps_of
+from goalmem_cli.testing import Reply
 from tests.reasoners.scripting import answered, ask, ask_together, chat, claims, grounds, plan, proved, unified
 from tests.reasoners.test_stepwise import read, run
 
@@ -64,9 +65,9 @@ def answer(planning: str, question: str, goal: str, said: str, cited: str) -> st
     """Return the answer of a prover whose model always names somebody, and cites the fact with these words."""
     if planning == "stepwise":
         return run(read(said, cited), question, TALK)[0].answer
-    replies = (plan(goal, goal), unified(grounds(1, cited, x=said)), answered(said))
+    replies: list[Reply] = [plan(goal, goal), unified(grounds(1, cited, x=said)), answered(said)]
     if planning == "together":
-        replies = (proved(claims(1, cited, x=said), plan=replies[0], status="settled", wording=said),)
+        replies = [proved(claims(1, cited, x=said), plan=plan(goal, goal), status="settled", wording=said)]
     limits = Limits(max_breadth=1, max_depth=0)
     return (ask if planning == "paper" else ask_together)(TALK, question, *replies, limits=limits)[0].answer
 
