@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from goalmem_cli.library.known import KnownMemory
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.memory_records import Forgotten, Selection
+    from goalmem_cli.store.people import People
     from goalmem_cli.store.tombstones import Tombstones
     from goalmem_cli.transcripts.reading.nodes import Node
 
@@ -42,17 +43,19 @@ def forget(
         UsageError: `is_always` is given with a time or without marks.
         StoreError: there is no memory, it cannot be used, or the turns differ from those that were `shown`.
     """
+    from goalmem_cli.store.people import People
+
     refuse_always(is_always=is_always, has_end=selection.before is not None, leaves_marks=leaves_marks)
+    people = People.of_folder(memory.path)  # notes that cannot be read stop it before anything is deleted
     gone = memory.forgettable(selection).ids if leaves_marks else frozenset[str]()
     if (gone or is_always) and shown in (None, gone):
         told = [turn for turn in memory.turns(selection.conversations) if turn.id in gone]
-        _mark(memory, selection, told, is_always=is_always)
+        _mark(memory, selection, told, people, is_always=is_always)
     return memory.forget(selection, shown)
 
 
-def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_always: bool) -> None:
-    """Write the marks of the turns, and with `is_always` those of later turns."""
-    from goalmem_cli.store.people import People
+def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people: People, *, is_always: bool) -> None:
+    """Write the marks of the turns, and with `is_always` those of later turns; `people` are the user's notes."""
     from goalmem_cli.store.recognising import rooms_called, rooms_of_stored
     from goalmem_cli.store.tombstones import Tombstones
 
@@ -61,12 +64,14 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], *, is_
     named = selection.conversations
     chosen = None if named is None else [rooms.get(name) or rooms_called(name) for name in named]
     names, voices = selection.speakers, selection.voices or frozenset[Voice]()
+    if names is not None:  # a later export may have the name that the user gave
+        names = tuple(dict.fromkeys((*names, *(one.name for one in people.of((*voices, *map(Voice, names)))))))
     if names is not None and voices:
         others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
         names = tuple(name for name in names if name not in others)
         voices = frozenset(voice for voice in voices if voice.id or voice.name in others)
     with memory.keeping() as written:  # another process may import marks meanwhile
-        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, People.of_folder(memory.path))
+        marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, people)
         if is_always:
             marks = marks.with_always(chosen, names, sorted(voices))
         marks.keep(memory.path, written)
@@ -222,12 +227,12 @@ class Sieve:
         if self._known is None or self._known.marks.is_empty:
             return {}
         from goalmem_cli.store.recognising import rooms_of
-        from goalmem_cli.store.tombstones import under_another_name, under_names
+        from goalmem_cli.store.tombstones import under_another_name
 
         marks, people, rooms = self._known.marks, self._known.people, rooms_of(conversation)
         known, others, old = dict[Turn, frozenset[str]](), dict[Turn, frozenset[str]](), frozenset[str]()
         for turn in conversation.turns:
-            found = frozenset[str]().union(*(marks.forgotten(each, rooms) for each in under_names(turn, people)))
+            found = marks.forgotten(turn, rooms, people)
             by_somebody = marks.said_by_somebody(turn)
             if found:
                 known[turn] = found

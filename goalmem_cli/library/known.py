@@ -26,12 +26,15 @@ class KnownMemory:
     """A memory as it is when the reading begins; with `is_dry` it is not changed."""
 
     def __init__(self, memory: KeptMemory, *, is_dry: bool) -> None:
+        from goalmem_cli.store.people import People
         from goalmem_cli.store.tombstones import Tombstones
 
         self._memory = memory
         self._is_dry = is_dry
         self._carried: tuple[Tombstones, ...] = ()
         self.marks = Tombstones.of_folder(memory.path)
+        if self.marks.knows_secrets or not self.marks.is_empty:
+            self.people = People.of_folder(memory.path)  # without these notes, forgotten turns may come back
 
     @cached_property
     def people(self) -> People:

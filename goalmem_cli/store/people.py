@@ -155,10 +155,11 @@ class People:
         """Return the notes with these people, who are several although they have one name."""
         return People((*self.persons, *persons))
 
-    def other_names(self, voice: Voice) -> set[str]:
-        """Return the other names of the person who speaks with this voice."""
+    def other_names(self, voice: Voice, *, is_given: bool = True) -> set[str]:
+        """Return the other names of the person who speaks with this voice; with `is_given` also what the user said."""
         theirs = self.of([voice]) or [one for one in self.persons if one.name == voice.name and not voice.id]
-        return {name for one in theirs for name in (one.name, *(each.name for each in one.voices))} - {"", voice.name}
+        given = {one.name for one in theirs} if is_given else set[str]()
+        return (given | {each.name for one in theirs for each in one.voices}) - {"", voice.name}
 
     def taken_back(self, voices: Iterable[Voice]) -> People:
         """Return the notes without the last note on the people with these voices."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
+from threading import local
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from goalmem_cli.memory_records import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
@@ -46,11 +47,13 @@ class ReadOnlyStore:
         self._hits = KeptHits()
         self._naming = Naming(path)
         self._listed: tuple[object, list[ConversationSummary]] = (None, [])
+        self._open = local()
 
     def over(self, embedder: Embedder) -> Self:
         """Return the same store with another embedder and the same DuckDB; see `SupportsUpkeep`."""
         other = copy(self)
         other._parts, other._filters, other._hits = self._parts.over(embedder), Filters(), KeptHits()
+        other._open = local()
         return other
 
     @property
@@ -65,20 +68,24 @@ class ReadOnlyStore:
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """Open the store for reading; see `SupportsRanking`.
+        """Open the store for reading; see `SupportsRanking`. A thread that has it open gets the same reader again.
 
         If the indexes are behind the database, after an interruption or a deletion, they are updated first.
         """
+        if (known := getattr(self._open, "reader", None)) is not None:
+            yield known
+            return
         self._parts.require()
         with self._database.reading() as connection:
             is_current = consistency.is_current(connection, self._parts.indexes(connection))
             if is_current:
-                yield self._reader(connection)
+                with self._reader(connection) as reader:
+                    yield reader
         if not is_current:
             self._parts.announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
             self.catch_up()
-            with self._database.reading() as connection:
-                yield self._reader(connection)
+            with self._database.reading() as connection, self._reader(connection) as reader:
+                yield reader
 
     def rank(
         self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
@@ -180,13 +187,18 @@ class ReadOnlyStore:
         with self._database.reading() as connection:
             return look(connection, *args, **named)
 
-    def _reader(self, connection: Connection) -> Reader:
-        """Return what reads the open store."""
+    @contextmanager
+    def _reader(self, connection: Connection) -> Iterator[Reader]:
+        """Yield what reads the open store, which `reading` yields to this thread meanwhile."""
         parts = self._parts
-        return Reader(
+        self._open.reader = Reader(
             connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,
             self._naming,
         )  # fmt: skip
+        try:
+            yield self._open.reader
+        finally:
+            del self._open.reader
 
     def _disagreements(self, connection: Connection) -> list[str]:
         check_embedder(tables.load_meta(connection), self._parts.embedder)

@@ -220,15 +220,19 @@ class Tombstones:
         somebody = {mark: number for mark, number in self.somebody.items() if number in left}
         return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody)
 
-    def forgotten(self, turn: Turn, rooms: Sequence[str]) -> frozenset[str]:
-        """Return the marks that say that a turn of a transcript is forgotten; empty if it is not."""
+    def forgotten(self, turn: Turn, rooms: Sequence[str], people: People = _NOBODY) -> frozenset[str]:
+        """Return the marks that say that a turn of a transcript is forgotten; empty if it is not.
+
+        The turn is looked for under all names of its speaker in the notes `people`; for rules without the name that
+        the user gave: somebody who is called Nora now is not the Nora whom a rule forgets.
+        """
         found = set[str]()
         each = (self, *self.carried)
         if of_turns := [one for one in each if one.turns]:
-            told = looked_for(turn, rooms)
+            told = [parts for named in under_names(turn, people) for parts in looked_for(named, rooms)]
             found.update(*(one.without_later(one.turns.keys() & one.marks(told), turn) for one in of_turns))
         if any(one.always for one in each):
-            found |= self._always(turn, rooms)
+            found.update(*(self._always(named, rooms) for named in under_names(turn, people, is_given=False)))
         return frozenset(found)
 
     def said_by_somebody(self, turn: Turn) -> frozenset[str]:
@@ -347,11 +351,12 @@ def _checked(found: Sequence[Tombstones]) -> tuple[Tombstones, ...]:
     return tuple(found)
 
 
-def under_names(turn: Turn, people: People) -> list[Turn]:
-    """Return the turn under each name of its speaker in the user's notes, first as it is."""
+def under_names(turn: Turn, people: People, *, is_given: bool = True) -> list[Turn]:
+    """Return the turn under each name of its speaker in the user's notes, first as it is (see `other_names`)."""
     if not people.persons:
         return [turn]
-    return [turn, *(replace(turn, speaker=name) for name in sorted(people.other_names(voice_of(turn))))]
+    names = people.other_names(voice_of(turn), is_given=is_given)
+    return [turn, *(replace(turn, speaker=name) for name in sorted(names))]
 
 
 def under_another_name(

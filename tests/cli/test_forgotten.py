@@ -18,7 +18,7 @@ from goalmem_cli.memory_records import Voice
 from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.records import COPIED_FROM, Turn
 from goalmem_cli.store.people import People, Person
-from goalmem_cli.store.privacy import FORGOTTEN
+from goalmem_cli.store.privacy import FORGOTTEN, PEOPLE
 from goalmem_cli.store.tombstones import Tombstones, under_another_name, under_names
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
@@ -276,6 +276,42 @@ def test_always_can_be_said_when_nothing_of_somebody_is_left(goalmem: Goalmem, t
     assert "left out" in goalmem("ingest", str(talk)).err
     assert "--always ended" in goalmem("ingest", str(talk), "--restore-forgotten").err
     assert goalmem("forget", "--list").code == 1
+
+
+def test_always_is_of_the_person_and_not_of_whoever_gets_the_name(goalmem: Goalmem, talk: Path) -> None:
+    """Whom the user calls Nora later is somebody else; who was called Ray as Ravi was forgotten is not, nor a merged."""
+    bees, leeks = ({**LATER, "name": name, "content": text} for name, text in (("Bob", "Bees."), ("Robert", "Leeks.")))
+    assert goalmem("forget", "--speaker", "Nora", "--always", "--yes").code == 0
+    goalmem("people", "name", "Ravi", "Ray")
+    assert goalmem("forget", "--speaker", "Ray", "--always", "--yes").code == 0
+    stored(goalmem, talk, PIN, {**REPLY, "name": "Ray", "content": "Not here."}, bees)
+    assert said(goalmem) == ["Bees."]
+    assert goalmem("people", "name", "Bob", "Nora").code == 0
+    stored(goalmem, talk.with_name("new.json"), {**bees, "content": "Honey."}, {**LATER, "content": "Her own words."})
+    assert sorted(said(goalmem)) == ["Bees.", "Honey."]
+    stored(goalmem, talk.with_name("more.json"), leeks)
+    assert goalmem("people", "merge", "Robert", "Bob").code == 0
+    assert goalmem("forget", "more", "--speaker", "Bob", "--always", "--yes").code == 0
+    stored(goalmem, talk.with_name("more.json"), {**bees, "content": "Wax."}, {**leeks, "content": "Peas."})
+    assert sorted(said(goalmem)) == ["Bees.", "Honey."]
+
+
+def test_notes_of_a_newer_goalmem_stop_what_needs_them(goalmem: Goalmem, talk: Path) -> None:
+    """Before anything is deleted or read, as a forgotten turn's name may be in them; if none is, files are read."""
+    Path("store", PEOPLE).write_text('{"schema_version": 2, "people": []}', "utf-8")
+    stored(goalmem, talk, PIN, REPLY, LATER)
+    for words in (("forget", "talk", "--yes", "--leave-nothing"), ("forget", "talk", "--yes")):
+        assert goalmem(*words).code == 3
+        assert json.loads(goalmem("stores", "show", "--json").out)["stats"]["turns"] == 3
+    Path("store", PEOPLE).unlink()
+    assert goalmem("forget", "talk", "--yes").code == 0
+    Path("store", PEOPLE).write_text('{"schema_version": 2, "people": []}', "utf-8")
+    outcome = goalmem("ingest", str(talk))
+    assert (outcome.code, outcome.out) == (3, "")
+    assert outcome.error_lines == [
+        f"{Path('store', PEOPLE).resolve()} was written by a newer goalmem",
+        "update goalmem",
+    ]
 
 
 @pytest.mark.parametrize("name", ["", " "])

@@ -18,6 +18,8 @@ from tests.reasoners.scripting import (
     MOMENT,
     TOGETHER,
     answered,
+    ask,
+    ask_together,
     chat,
     claims,
     grounds,
@@ -25,6 +27,7 @@ from tests.reasoners.scripting import (
     proved,
     unified,
 )
+from tests.reasoners.test_stepwise import read, run
 
 
 @pytest.mark.parametrize(
@@ -101,3 +104,33 @@ def test_every_way_to_answer_names_whose_it_is(
         Question("Where is the tent?", MOMENT, asker)
     )
     assert trace.answer == answer
+
+
+TALK = chat("Ana: Who keeps hens here?", "Ben: I keep hens, nine of them.", "Ana: Who drives on Sunday?", "Ben: Sure.")
+
+
+def answer(planning: str, question: str, goal: str, said: str, cited: str) -> str | None:
+    """Return the answer of a prover whose model always names somebody, and cites the fact with these words."""
+    if planning == "stepwise":
+        return run(read(said, cited), question, TALK)[0].answer
+    replies: list[Reply] = [plan(goal, goal), unified(grounds(1, cited, x=said)), answered(said)]
+    if planning == "together":
+        replies = [proved(claims(1, cited, x=said), plan=plan(goal, goal), status="settled", wording=said)]
+    limits = Limits(max_breadth=1, max_depth=0)
+    return (ask if planning == "paper" else ask_together)(TALK, question, *replies, limits=limits)[0].answer
+
+
+@pytest.mark.parametrize("planning", PLANNINGS)
+def test_no_prover_answers_with_a_pronoun_or_with_who_asked_it(planning: str) -> None:
+    """Whatever the model says: the engine puts the speaker in place of "I", and refuses the others."""
+    hens, drives = (
+        ("Who keeps hens?", "(x:person) keeps hens"),
+        ("Who drives on Sunday?", "(x:person) drives on Sunday"),
+    )
+
+    assert {said: answer(planning, *hens, said, "nine of them") for said in ("I", "me", "Ben", "we", "he", "they")} == {
+        "I": "Ben", "me": "Ben", "Ben": "Ben", "we": None, "he": None, "they": None,
+    }  # fmt: skip
+    assert answer(planning, *drives, "Ana", "on Sunday") is None
+    assert answer(planning, *drives, "I", "on Sunday") is None
+    assert answer(planning, *hens, "Ana", "keeps hens here") is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from goalmem_cli.backbones.now.asked import HOME, WORK, Asked
 from goalmem_cli.backbones.now.state import LATE, NOT_YET, NOW, WAS, State
@@ -94,14 +95,16 @@ _OF_TOOLS = re.compile(
 """A name that is written like a program's, or words about programs beside it."""
 
 
-def done(sentence: str, asked: Asked) -> Iterator[State]:
+@lru_cache(maxsize=4096)  # the subgoals of a question, and further questions, look at the same turns
+def done(sentence: str, asked: Asked) -> tuple[State, ...]:
+    """Return what a sentence states by a verb, at most one state, whoever holds it."""
     if asked.about and not asked.about <= content_stems(sentence) | frozenset(map(stem, words(sentence))):
-        return
+        return ()
     for holder, value, is_end, is_cleft in _read(sentence, asked):
         replaces = not LATE.search(sentence) and (is_cleft or not _BESIDE.search(sentence))
         is_only = is_cleft or (replaces and bool(NOW.search(sentence) or _MENDED.search(sentence)))
-        yield State(holder, value, is_end, is_only, replaces or is_end)
-        return
+        return (State(holder, value, is_end, is_only, replaces or is_end),)
+    return ()
 
 
 def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bool, bool]]:
@@ -114,7 +117,8 @@ def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bo
         if names:
             yield "", frozenset(names), False, False
     tokens = _TOKEN.findall(_JOB.sub("work at", sentence) if asked.kind == WORK else sentence)
-    for at in range(len(tokens)):
+    has_verb = any(_root(token, verbs) in verbs for token in tokens)
+    for at in range(len(tokens) if has_verb else 0):
         if (read := _clause(tokens, at, verbs, asked)) is not None:
             holder, value, is_end, rest = read
             around = (" ".join(tokens[:at]).rpartition(",")[2], rest.partition(",")[0])

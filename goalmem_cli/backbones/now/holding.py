@@ -89,7 +89,9 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
     found = hits_within(hits, query)
     for _ in range(_ROUNDS):
         more = _searched(reader, hits, query, asked)
-        said = [pair for hit in (*found, *more) for pair in _with_reply(hit, asked, query)]
+        said = [(hit.unit, "") for hit in (*found, *more)]
+        if asked.kind == OWN:
+            said = [pair for hit in (*found, *more) for pair in _with_reply(hit, asked, query)]
         for unit, before in {unit.id: (unit, before) for unit, before in said if unit.id not in known}.values():
             known.add(unit.id)
             told += [Telling(unit, state) for state in _told_by(unit, before, asked, query.until or query.asked)]
@@ -105,9 +107,6 @@ def _told(reader: OpenMemory, hits: Sequence[Hit], query: Query, asked: Asked) -
 
 def _with_reply(hit: Hit, asked: Asked, query: Query) -> Iterator[tuple[Unit, str]]:
     """Yield the hit's unit, and the reply to it if it asks for the thing; each with the question that it replies to."""
-    if asked.kind != OWN:
-        yield hit.unit, ""
-        return
     yield hit.unit, replied_to(hit.unit.author, hit.before)
     if not may_state(hit.unit.text, asked) or not names_thing(hit.unit.text, asked) or not hit.later:
         return
@@ -117,7 +116,9 @@ def _with_reply(hit: Hit, asked: Asked, query: Query) -> Iterator[tuple[Unit, st
 
 def _told_by(unit: Unit, before: str, asked: Asked, at: datetime | None) -> list[State]:
     """Return what a unit states of what is asked for, at that time."""
-    states = states_in(unit.text, asked, before) if is_told(unit) else ()
+    if not may_state(f"{before} {unit.text}", asked) or not is_told(unit):
+        return []
+    states = states_in(unit.text, asked, before)
     named = (replace(each, value=_stems(unit.author)) if each.value and each.value <= ME else each for each in states)
     return [state for state in named if _is_asked(state, unit, asked) and state.has_begun(unit.said, at)]
 

@@ -7,7 +7,7 @@ present count, and changes that happened: no plan, no wish, no past, nothing abo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -40,7 +40,8 @@ def states_in(told: str | Iterable[str], asked: Asked, before: str = "") -> tupl
         told = stated(told) if may_state(f"{before} {told}", asked) else ()
     sentences = list(told)
     if asked.kind != OWN:
-        return tuple(state for each in sentences if may_state(each, asked) for state in done(each, asked))
+        plain = replace(asked, names=frozenset(), kin="")  # the same states, whoever is asked about
+        return tuple(state for each in sentences if may_state(each, asked) for state in done(each, plain))
     pairs = zip([before, *sentences], sentences, strict=False)
     return tuple(
         state for last, each in pairs if may_state(f"{last} {each}", asked) for state in owned(each, asked, last)
@@ -74,7 +75,13 @@ def _parts(stemmed: str) -> tuple[str, ...]:
     """Return parts of words; a word with that stem has one of them: how it begins, or an irregular form."""
     if not stemmed.isalpha():
         return ("",)
-    return (stemmed.removesuffix("y"), *(form for form, base in BASES.items() if stem(base) == stemmed))
+    return (stemmed.removesuffix("y"), *_FORMS.get(stemmed, ()))
+
+
+_FORMS: dict[str, list[str]] = {}
+"""Stem of a verb -> its irregular forms."""
+for _form, _base in BASES.items():
+    _FORMS.setdefault(stem(_base), []).append(_form)
 
 
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:

@@ -95,13 +95,15 @@ def load_units_around(connection: Connection, ids: Sequence[str], distance: int)
     The result may have other units too, as numeric keys may collide. Times are made from their moments, since DuckDB
     would unpack the texts of a hundred thousand times to return one.
     """
-    keys = [key_of(id_) for id_ in ids]
-    rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
-    near = {place_key(int(place), shift) for (place,) in rows for shift in range(-distance, distance + 1)}
+    column, keys = "id_key", [key_of(id_) for id_ in ids]
+    if distance:
+        rows = connection.rows("SELECT place_key FROM units WHERE id_key IN (SELECT unnest(?::UINTEGER[]))", [keys])
+        near = {place_key(int(place), shift) for (place,) in rows for shift in range(-distance, distance + 1)}
+        column, keys = "place_key", list(near)
     units = connection.rows(
         f"""SELECT {_UNIT_COLUMNS.replace("said", "clock, instant")} FROM units WHERE rowid IN (
-        SELECT rowid FROM units WHERE place_key IN (SELECT unnest(?::UINTEGER[])))""",
-        [list(near)],
+        SELECT rowid FROM units WHERE {column} IN (SELECT unnest(?::UINTEGER[])))""",
+        [keys],
     )
     sources: dict[str, list[tuple[int, str, str]]] = {}
     for unit, place, turn, label in connection.rows(

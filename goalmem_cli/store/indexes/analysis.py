@@ -32,6 +32,8 @@ _WHOLE = re.compile(
     r"|(?:^[ \t]*\$[ \t]+|`)(?P<command>[a-z][^\n`]{1,200})(?:`|$)",
     re.MULTILINE,
 )
+_MAY_BE_WHOLE = re.compile(r"\.[a-z]|[`$]|\d[a-f]|[a-f]\d|(?:error|exception):")
+"""Matches every text that has one of these, and some others; most texts have none."""
 
 
 @cache
@@ -58,7 +60,10 @@ def wholes(text: str) -> list[str]:
     A path counts with each of its ends, so that it is found by its file's name; a commit by its first seven digits.
     """
     found: list[str] = []
-    for match in _WHOLE.finditer(folding.fold(text).lower()):
+    lowered = folding.fold(text).lower()
+    if not _MAY_BE_WHOLE.search(lowered):
+        return found
+    for match in _WHOLE.finditer(lowered):
         kind, whole = match.lastgroup, " ".join(match[match.lastgroup or 0].split()).rstrip(" .")
         if kind == "path":
             names = whole.replace("\\", "/").split("/")

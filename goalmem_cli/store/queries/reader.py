@@ -74,7 +74,7 @@ class KeptHits:
     """
 
     def __init__(self) -> None:
-        self._kept: tuple[_State, dict[str, Hit], summaries.Pairs] = (("", 0, ""), {}, {})
+        self._kept: tuple[_State, dict[str, Hit], summaries.Pairs | None] = (("", 0, ""), {}, None)
         self._units: tuple[_State, dict[str, Unit]] = (("", 0, ""), {})
         self._tools: tuple[tuple[str, int], tuple[str, ...]] = (("", 0), ())
 
@@ -82,7 +82,7 @@ class KeptHits:
         """As `summaries.load_hits`, with the shown names of people; only hits that are not cached are read."""
         state, known, pairs = self._known(connection, naming)
         if missing := [id_ for id_ in units if id_ not in known]:
-            pairs = dict(pairs)
+            pairs = tables.load_pairs(connection) if pairs is None else pairs
             known = known | _named(connection, summaries.load_hits(connection, missing, pairs), naming)
         self._kept = state, known if len(known) <= _KEPT_HITS else {}, pairs  # at once, as threads may read together
         return {id_: known[id_] for id_ in units if id_ in known}
@@ -97,11 +97,11 @@ class KeptHits:
         self._units = state, known if len(known) <= _KEPT_HITS else {}
         return {id_: hits[id_].unit if id_ in hits else known[id_] for id_ in units if id_ in hits or id_ in known}
 
-    def _known(self, connection: Connection, naming: Naming) -> tuple[_State, dict[str, Hit], summaries.Pairs]:
-        """Return the present state, its cached hits, and the speakers of their conversations."""
+    def _known(self, connection: Connection, naming: Naming) -> tuple[_State, dict[str, Hit], summaries.Pairs | None]:
+        """Return the present state, its cached hits, and the pairs of speakers if they are loaded."""
         meta = tables.load_meta(connection)
         state = meta.store, meta.generation, naming.people.digest
-        return self._kept if self._kept[0] == state else (state, {}, {})
+        return self._kept if self._kept[0] == state else (state, {}, None)
 
     def tools(self, connection: Connection) -> tuple[str, ...]:
         """As `tables.tools`."""

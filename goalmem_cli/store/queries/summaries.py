@@ -20,8 +20,8 @@ _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 _SPAN = "min(clock), arg_min_null(instant, clock), max(clock), arg_max_null(instant, clock)"
 """The columns of the first and last time, by the speakers' clocks."""
 
-Pairs: TypeAlias = dict[str, tuple[str, str]]
-"""Conversation -> its two speakers; blank ones if it has not just two."""
+Pairs: TypeAlias = Mapping[str, tuple[str, str]]
+"""Conversation -> its two speakers, if it has exactly two."""
 
 
 def load_hits(connection: Connection, ids: Sequence[str], pairs: Pairs) -> dict[str, Hit]:
@@ -29,15 +29,13 @@ def load_hits(connection: Connection, ids: Sequence[str], pairs: Pairs) -> dict[
 
     The neighbours are the two retrievable units before and after in the session: turns, or the nearest passages of long
     turns, which are shorter. Only turns and passages have neighbours and, in a conversation of two, an addressee.
-    `pairs` are the known conversations; further ones are added.
+    `pairs` are as `tables.load_pairs` returns them.
     """
     units = {unit.id: unit for unit in unit_rows.load_units_around(connection, ids, NEIGHBOURS)}
-    if unknown := sorted({units[id_].conversation for id_ in ids if id_ in units} - pairs.keys()):
-        pairs |= dict.fromkeys(unknown, ("", "")) | tables.load_pairs(connection, unknown)
     return hits_among(units, ids, pairs)
 
 
-def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Mapping[str, tuple[str, str]]) -> dict[str, Hit]:
+def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Pairs) -> dict[str, Hit]:
     """As `load_hits`, from loaded units with their neighbours, and from conversation -> its two speakers."""
     sessions: dict[tuple[str, int], list[Unit]] = {}
     said = [unit for unit in units.values() if unit.backbone == FLAT]
@@ -46,7 +44,7 @@ def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Mapping[str
     return {id_: _hit(units[id_], sessions, pairs) for id_ in ids if id_ in units}
 
 
-def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Mapping[str, tuple[str, str]]) -> Hit:
+def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Pairs) -> Hit:
     """Return the unit as a hit with its neighbouring turns and, in a talk of two, its addressee."""
     if unit.backbone != FLAT:
         return Hit(unit, 0.0)
