@@ -5,8 +5,6 @@ Properties see a quarter of their examples, drawn anew each time; with `--hypoth
 every run, so that a change is refused for what it does and not for what was drawn; with `thorough` all.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs the command line in this process, and keeps what it wrote."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """One contract a seam, held by each fake and by its real counterpart alike."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

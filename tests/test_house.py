@@ -1,7 +1,5 @@
 """How the package is built: each library known in one folder, no long files. What commands load: test_startup.py."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

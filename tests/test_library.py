@@ -1,7 +1,5 @@
 """`import goalmem_cli`: a program does what the commands do, over a real store, tantivy and the static embedder."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """A reply that cannot be used is asked for once more; of several asked for together, only those."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

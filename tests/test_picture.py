@@ -1,7 +1,5 @@
 """The trace in the README is what the engine makes of the samples when the model says what their gold plan says."""
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts are files: both profiles are whole, and a wrong file is an error that names what is wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

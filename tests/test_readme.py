@@ -1,7 +1,5 @@
 """README and manual: their commands run, and what they list is what there is."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

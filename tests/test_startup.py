@@ -1,7 +1,5 @@
 """What each command loads, by module and not by time: a budget that fails when somebody adds an import."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which prover suits a model is asked once, of the model itself, and kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

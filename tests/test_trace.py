@@ -1,7 +1,5 @@
 """A trace is written as the documented JSON and read back as it was."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -15,7 +13,7 @@ from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import as_document, from_document
 from tests.conftest import examples
 from tests.reasoners.scripting import FULL, MOMENT, answered, ask, chat, grounds, plan, refined, unified
-from tests.reasoners.test_bounds import TURNS, Adversary
+from tests.reasoners.test_bounds import TURNS, ProofAdversary
 
 
 @given(st.integers(0, 10**9))
@@ -23,7 +21,11 @@ from tests.reasoners.test_bounds import TURNS, Adversary
 def test_every_trace_comes_back_from_its_document(seed: int) -> None:
     """Through JSON text and back nothing is lost, whatever the question did."""
     engine = GoalMem(
-        ListBackbone(TURNS), ScriptedModel(Adversary(seed)), FULL, Limits(max_breadth=2, max_depth=2), planning="paper"
+        ListBackbone(TURNS),
+        ScriptedModel(ProofAdversary(seed)),
+        FULL,
+        Limits(max_breadth=2, max_depth=2),
+        planning="paper",
     )
     trace = engine.answer(Question("Who?", MOMENT, "Alice"))
 

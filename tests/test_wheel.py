@@ -1,7 +1,5 @@
 """The wheel: what is in it, and that it works away from the checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A run without models stops whoever wants one, and what thinks and draws wants none to be loaded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

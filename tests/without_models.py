@@ -5,8 +5,6 @@ Whoever imports such a library, or looks for an installed model, is stopped by a
 What is left is the table of word vectors, which is part of the package.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder

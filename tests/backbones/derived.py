@@ -1,7 +1,5 @@
 """What the tests of structured backbones that retrieve their own units have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What the tests of `graphiti` have in common: a small language of facts, and a model that reads it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A small episodic memory for the tests of `remem`: two sessions, their gists and facts, in a real store."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

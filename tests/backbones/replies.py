@@ -1,7 +1,5 @@
 """A model that says anything that its schema allows: what a backbone keeps must be sound whatever is decided."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A model for the tests of `stitch` that understands a few words, and the conversation that it is asked about."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

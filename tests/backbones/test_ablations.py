@@ -1,7 +1,5 @@
 """What the papers' ablations leave out, as settings: REMem's Table 5 and STITCH's Table 2."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The backbone `a-mem`: notes that are linked and evolve, each version kept; searched by keywords."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

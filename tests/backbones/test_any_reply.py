@@ -1,7 +1,5 @@
 """Backbones that decide, whatever a model decides: as of any time, without any turn, and after any interruption."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

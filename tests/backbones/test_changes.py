@@ -1,7 +1,5 @@
 """What a text says has changed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

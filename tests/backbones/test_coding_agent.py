@@ -1,7 +1,5 @@
 """Search in a coding agent's log: 400 made-up messages, of which four in ten are what tools answered; 40 questions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import product

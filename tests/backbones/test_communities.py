@@ -1,7 +1,5 @@
 """Communities of graphs that are known."""
 
-from __future__ import annotations
-
 import sys
 
 import networkx

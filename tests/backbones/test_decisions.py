@@ -1,7 +1,5 @@
 """Decisions as data: what is current at any time is what the original's overwriting would have left."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta

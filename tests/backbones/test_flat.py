@@ -1,7 +1,5 @@
 """The flat backbone over a real store."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

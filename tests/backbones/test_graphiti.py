@@ -1,7 +1,5 @@
 """The backbone `graphiti`: names and facts of each episode, what is the same, and what ended by what was said later."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

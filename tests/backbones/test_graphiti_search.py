@@ -1,7 +1,5 @@
 """Searches of `graphiti`: by words and vectors, along the graph, in several orders; communities, and what was so."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The backbone `graphrag`: entities, relationships and reports on what belongs together, searched around a question."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """What backbones with graphs share: Personalised PageRank and nearest links, against plain references."""
 
-from __future__ import annotations
-
 import networkx
 import numpy as np
 import pytest

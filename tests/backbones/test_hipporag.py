@@ -1,7 +1,5 @@
 """The backbone `hipporag`: passages ranked by a walk from the phrases of the facts that a question is about."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """Now takes the later statement of a thing that has one value at a time, and shows the earlier as replaced."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from pathlib import Path
 

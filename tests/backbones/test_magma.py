@@ -1,7 +1,5 @@
 """The backbone `magma`: events linked in time, by likeness, causes and entities; a walk that a question directs."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

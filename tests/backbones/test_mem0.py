@@ -1,7 +1,5 @@
 """The backbone `mem0`: facts of each pair of messages, decided on one after the other; nothing is overwritten."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The backbone `mem0-graph`: triples beside the memories, which are invalid from a time on and never deleted."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

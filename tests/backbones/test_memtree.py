@@ -1,7 +1,5 @@
 """The backbone `memtree`: messages go down a tree of topics, whose nodes are summed up anew and keep their history."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

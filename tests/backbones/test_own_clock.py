@@ -1,7 +1,5 @@
 """What backbones make of a message goes by its speaker's clock, where a transcript gives its time in UTC alone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from goalmem_cli.backbones.graphiti.episode_reading import held

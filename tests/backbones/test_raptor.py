@@ -1,7 +1,5 @@
 """The backbone `raptor`: what is alike is summed up, layer upon layer, and unchanged clusters keep their summary."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """Reranking: what is likelier evidence comes first, and nothing is lost or made up."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The backbone `remem`: sessions become gists and facts, linked to a graph, retrieved beside the turns."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

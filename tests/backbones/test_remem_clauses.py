@@ -1,7 +1,5 @@
 """Which words about time of a turn date which of the things it tells: a table of turns written by hand."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

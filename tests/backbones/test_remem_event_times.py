@@ -1,7 +1,5 @@
 """The time of an event: the model's reading held against the resolver's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """What is left out of what a model extracts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Units and edges of the episodic graph, as functions of what was extracted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """REMem's four tools over a real store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Names that mean the same: by their words, letters and vectors, and by what a model says of the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The backbone `secom`: sessions are cut into segments of one topic, which are retrieved whole."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

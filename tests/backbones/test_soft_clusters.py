@@ -1,7 +1,5 @@
 """Soft clusters against blobs that are apart, and against whatever is small or odd."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The backbone `stitch`: every turn becomes a snippet with its scope, event type and entity types."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

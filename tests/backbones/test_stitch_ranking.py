@@ -1,7 +1,5 @@
 """Retrieval by labels: the paper's order, the weighted one, and how a model chooses the labels."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from datetime import datetime

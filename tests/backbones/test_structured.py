@@ -1,7 +1,5 @@
 """What structured backbones share: parts and plans, batches, units and nodes, turns beside what was derived."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import dataclass, field

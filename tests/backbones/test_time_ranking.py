@@ -1,7 +1,5 @@
 """Retrieval for queries that name a time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta

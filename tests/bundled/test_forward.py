@@ -1,7 +1,5 @@
 """The reasoners that go forward with the bundled model: whatever it says, replies can be used and bounds are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass

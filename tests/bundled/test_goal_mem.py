@@ -1,7 +1,5 @@
 """The engine with the bundled model: it may prove little, but what it writes never gets past the checks."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.logic import parse_atom

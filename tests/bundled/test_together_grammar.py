@@ -1,7 +1,5 @@
 """Every schema of the prover `together` is a grammar of llama.cpp, and the bundled model decodes it to valid JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing

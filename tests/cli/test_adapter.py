@@ -1,7 +1,5 @@
 """What a model's adapter leaves in records and listings, and how one is named, from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

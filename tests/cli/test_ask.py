@@ -1,7 +1,5 @@
 """`goalmem ask` and `goalmem trace`, on scripted replies over a real store."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

@@ -1,7 +1,5 @@
 """`--reasoner` of `goalmem ask` and `goalmem chat`: every way to answer, on scripted replies over a real store."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import get_args

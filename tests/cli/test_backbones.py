@@ -1,7 +1,5 @@
 """Structured backbones through the command line with the bundled model: built, built on, searched and asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`goalmem chat`: piped in, and typed at a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

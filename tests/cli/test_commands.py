@@ -1,7 +1,5 @@
 """The smaller commands, and what holds for every command."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`goalmem doctor`: what it finds, what it says to do, and which of it counts as wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

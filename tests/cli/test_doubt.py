@@ -1,7 +1,5 @@
 """How certain an answer is, as `ask` and `chat` say it: a number, words, a field; and what is too uncertain to be said."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What was forgotten stays forgotten, when the same transcript or one like it is read again."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Iterator

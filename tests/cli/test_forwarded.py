@@ -1,7 +1,5 @@
 """What somebody only passed on is its author's, not theirs: as shown to a model, in the checks, and in the proof."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

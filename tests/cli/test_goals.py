@@ -1,7 +1,5 @@
 """Goals that stay: a question is kept with its proof, and proved again when what is remembered can have changed it."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

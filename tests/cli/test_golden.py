@@ -6,8 +6,6 @@ ones among those that it refused: of ten questions that nobody's words answer, t
 those to be refused; `tests/large` asks a larger one all thirty.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """`goalmem guide`: the manual on a terminal and in a pipe."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.guide import NAMES, page

@@ -1,7 +1,5 @@
 """A memory as it stood: `goalmem search --as-of`, what happened to it: `goalmem index --history`, and in a proof."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

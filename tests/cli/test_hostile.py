@@ -1,7 +1,5 @@
 """Text that would like to be something else: it is stored and shown as text, or refused with its place."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

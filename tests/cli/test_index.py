@@ -1,7 +1,5 @@
 """`goalmem index` builds a structured backbone, says what it costs and what failed; the other commands use it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`goalmem ingest`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

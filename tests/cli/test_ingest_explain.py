@@ -1,7 +1,5 @@
 """`goalmem ingest --explain`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

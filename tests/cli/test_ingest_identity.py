@@ -1,7 +1,5 @@
 """`goalmem ingest` on files whose conversations say in part the same."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

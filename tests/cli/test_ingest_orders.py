@@ -1,7 +1,5 @@
 """`goalmem ingest` of chats whose dates leave open whether the day or the month comes first."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

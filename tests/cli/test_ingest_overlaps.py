@@ -1,7 +1,5 @@
 """`goalmem ingest` and `stores join` on windows of one chat, and on logs that copy from one another."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`goalmem ingest` on files of which one record cannot be read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

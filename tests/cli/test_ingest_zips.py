@@ -1,7 +1,5 @@
 """`goalmem ingest x.zip`: transcripts as messengers and assistants hand them out, and zips that mean no good."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

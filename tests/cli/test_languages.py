@@ -1,7 +1,5 @@
 """Languages on the command line: shown, set, refused where a model does not read them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

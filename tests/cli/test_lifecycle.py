@@ -1,7 +1,5 @@
 """Forgetting, exporting, removing and re-embedding, as the command line does them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`goalmem mcp`, asked by the SDK's own client over a real process; the model is a server that the test answers for."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`goalmem mcp install` and `uninstall`, over real files in a made-up home and made-up commands of clients."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The commands over a memory in Milvus: what works as over a folder, and what says that it does not."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Questions over a memory in Milvus end as over a folder: the gold plans, replayed through `ask`; and a chat."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`goalmem models`: the list, what is suggested, what is refused to download."""
 
-from __future__ import annotations
-
 import json
 
 from goalmem_cli.models.bundled import BUNDLED

@@ -1,7 +1,5 @@
 """`goalmem models cache`: what is kept of models, and clearing it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

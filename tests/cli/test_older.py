@@ -1,7 +1,5 @@
 """What earlier versions of goalmem left is used with the commands of this one: stores, traces, runs and exports."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One person under many names, and two of one name: what the user says of them, and what it does everywhere."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Plug-ins: readers, backbones and reasoners of other packages, as real packages on Python's path."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

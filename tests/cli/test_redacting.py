@@ -1,7 +1,5 @@
 """Secrets are blacked out before anything is stored, where that is wanted."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

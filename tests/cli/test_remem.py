@@ -1,7 +1,5 @@
 """`remem` through the command line: built by `goalmem index`, searched, and explored by its reasoners."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

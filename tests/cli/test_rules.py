@@ -1,7 +1,5 @@
 """`goalmem rules`, and questions that begin with one; and the page of goals over time."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat

@@ -1,7 +1,5 @@
 """`goalmem search`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`goalmem sources` and `goalmem ingest --from`: what programs keep on a machine, here on made-up ones."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

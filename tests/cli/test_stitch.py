@@ -1,7 +1,5 @@
 """`stitch` through the command line: built by `goalmem index`, then searched by labels that the model chooses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

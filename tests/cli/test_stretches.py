@@ -1,7 +1,5 @@
 """`--since`, `--until` and `--last` of `goalmem ask`: what lies outside the stretch of time is never looked at."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path

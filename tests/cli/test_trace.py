@@ -1,7 +1,5 @@
 """`goalmem trace`: past proofs, listed, shown again, and written down to pass on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Times as people type them."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """`goalmem warm`: the model stays loaded in another process, and answers stay the same."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Small made-up conversations in several languages, each with what is asked of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

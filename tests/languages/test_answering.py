@@ -1,7 +1,5 @@
 """Questions in other languages, over scripted replies: what is asked of the model, and what is made of its replies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

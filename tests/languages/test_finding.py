@@ -1,7 +1,5 @@
 """The language of a conversation and of a question; where it is in doubt, there is none."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a question in another language asks for, whom a statement in it is about, and yes and no in it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """What qwen-1.5b makes of the sample conversations: the golden thirty, a structured index, a chat."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Short ways to keep goals in tests: chats from lines, and a model that writes a given plan and settles it as told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What forgetting takes out of kept goals, and how a kept proof begins again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

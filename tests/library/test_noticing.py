@@ -1,7 +1,5 @@
 """Which new turns touch a kept goal, over small chats in everyday words, by the real store and ranking."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

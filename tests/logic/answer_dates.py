@@ -1,7 +1,5 @@
 """Whether times that a text tells hold the dates of an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

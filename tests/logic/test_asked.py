@@ -1,7 +1,5 @@
 """A question as a goal, by rule."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The checks that need no model: types, anchors, support, and the dates under them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """Days that are written in numbers, in the form in which a model reads all days."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 

@@ -1,7 +1,5 @@
 """One form for each kind of time, and times of different forms that are the same."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is easily taken for another time than was meant: holidays ahead, habits, spans, ages, and days beside a trip."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Normal forms: what two wordings have in common across forms of words."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.logic.normal import BASES, content_stems, stem

@@ -1,7 +1,5 @@
 """NL-Logic's notation is read and printed without loss, and nothing written breaks the reader."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Times, numbers and money said in German, Spanish, French, Portuguese, Chinese and Japanese."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

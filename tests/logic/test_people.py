@@ -1,7 +1,5 @@
 """Persons as values: what names one, and which types they cannot be of."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.logic.notation import parse_atom

@@ -1,7 +1,5 @@
 """What a typed line asks, if anything."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

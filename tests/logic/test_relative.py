@@ -1,7 +1,5 @@
 """What people mean by words about time, read against the time at which they said them."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta, timezone
 
 import pytest

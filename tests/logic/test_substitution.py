@@ -1,7 +1,5 @@
 """Substitutions combine as sets of equations do, whatever the order."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

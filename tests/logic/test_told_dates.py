@@ -1,7 +1,5 @@
 """Turns by hand, with the days that each time in them means: what decides is told in the turn, or right before it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path

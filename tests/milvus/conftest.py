@@ -1,7 +1,5 @@
 """Embedded databases for tests, and memories in them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

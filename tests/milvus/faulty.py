@@ -1,7 +1,5 @@
 """A real engine behind a real port, that does something else where a fault says so."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Copies of a memory that were interrupted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

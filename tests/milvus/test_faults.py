@@ -1,7 +1,5 @@
 """What a memory on a server does where the server does not do its part: a real engine with faults, over a real port."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What was forgotten leaves the files of an embedded database, whatever stops the command."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A memory in Milvus stores what a fork copies once, whichever is read first, and whoever is stopped meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations

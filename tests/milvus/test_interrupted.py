@@ -1,7 +1,5 @@
 """Whoever is stopped while writing leaves each conversation whole, as it was or as it was to be."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """The languages of conversations in Milvus: found, told, carried by copies, and what their words are stemmed by."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

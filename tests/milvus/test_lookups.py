@@ -1,7 +1,5 @@
 """What is found in Milvus: the hits that a folder gives, each conversation whole, in no more calls than it takes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Many processes write to one server at once, and others read meanwhile."""
 
-from __future__ import annotations
-
 import multiprocessing
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """What an embedded memory does to its place, and to others who want it: nothing that is not its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

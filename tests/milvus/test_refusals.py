@@ -1,7 +1,5 @@
 """Servers that nothing is to be said to, or that say no: strangers, certificates, tokens."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import subprocess

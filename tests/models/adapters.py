@@ -1,7 +1,5 @@
 """Makes small LoRA adapters of random numbers in GGUF, for the bundled model's shapes or others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import gguf

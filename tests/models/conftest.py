@@ -1,7 +1,5 @@
 """What the tests of models share: the bundled model, loaded once, and the means to make small GGUF files."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Puts a model together by hand, so that tests can look at its cache, and come between it and llama.cpp."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

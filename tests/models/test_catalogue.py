@@ -1,7 +1,5 @@
 """Names of models: what they stand for, what is listed, and downloading from a hub."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several requests in one call: their replies, what is evaluated for them, and what errors and interrupts leave."""
 
-from __future__ import annotations
-
 import _thread
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Embedders: the shipped table, sentence-transformers models, and names that lead nowhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The header of a GGUF file: what it says, and that a damaged one is an error at once."""
 
-from __future__ import annotations
-
 import os
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """GGUF embedders: a language model, and MiniLM written as GGUF, which has to give what sentence-transformers gives."""
 
-from __future__ import annotations
-
 import json
 import struct
 import subprocess

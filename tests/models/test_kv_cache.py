@@ -1,7 +1,5 @@
 """The key-value cache, against a plain-Python model of what each sequence holds, and against llama.cpp itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """llama.cpp in process, on the bundled model: shaped replies, repeatability, the prefix cache, and hostile input."""
 
-from __future__ import annotations
-
 import _thread
 import json
 import os

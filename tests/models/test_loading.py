@@ -1,7 +1,5 @@
 """Loading weights: which layouts llama.cpp may use for them."""
 
-from __future__ import annotations
-
 import llama_cpp
 import pytest
 

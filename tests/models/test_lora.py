@@ -1,7 +1,5 @@
 """LoRA adapters on the bundled model: what they change, what is refused, and that nothing evaluated is mixed up."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import closing
 from pathlib import Path

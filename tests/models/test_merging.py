@@ -1,7 +1,5 @@
 """An adapter as a part of the weights: what comes out is what llama.cpp makes of both, and nothing else is changed."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models that lie on the package index in pieces: found, checked, put together once, and chosen by what fits."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import signal

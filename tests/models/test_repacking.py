@@ -1,7 +1,5 @@
 """The bundled model's weights made over into the user's cache: once, from whole files, and never in the way."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """Greedy sampling under a grammar, against a plain search of the whole vocabulary."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Embedders on a server: what is sent, what comes back, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

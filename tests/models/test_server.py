@@ -1,7 +1,5 @@
 """OpenAI-compatible servers: what is said to one and read from it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Servers that fail, hang, redirect or are not there; addresses, keys and names of models."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

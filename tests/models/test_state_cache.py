@@ -1,7 +1,5 @@
 """Evaluated prompts on disk: what is damaged or foreign goes, the folder stays bounded, several processes share it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

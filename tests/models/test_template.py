@@ -1,7 +1,5 @@
 """Chat templates: what the template writes is kept apart from what a transcript says."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.errors import ModelUnreadable

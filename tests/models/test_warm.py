@@ -1,7 +1,5 @@
 """The process that keeps a model loaded: its messages, who may reach it, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -5,8 +5,6 @@ where requests are decoded together, only replies that copy what the prompt says
 decoded one by one; a reply of which the model is unsure may turn out otherwise.
 """
 
-from __future__ import annotations
-
 from goalmem_cli.ports import Example, GrammarShape, JsonShape, Request
 
 NAME = {"type": "string", "minLength": 1, "maxLength": 16}

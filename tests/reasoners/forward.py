@@ -10,8 +10,6 @@ and finds the numbers of facts by their words. `RUBBISH` is unusable in either f
 test with `@adversarial`. `check` holds any trace to the same bounds; `tests/bundled` does with those of a real model.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Texts drawn from a GBNF grammar, for a model that writes anything of the right form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Short ways to write the replies of the full profile's steps, and to run the engine on them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whatever a model writes, every prover ends within its bound and lets nothing unchecked out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """One number an answer: what it is made of, where there is none, and what becomes of answers that are not certain."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

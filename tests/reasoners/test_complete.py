@@ -1,7 +1,5 @@
 """Complete lists: values left out by a verdict of their own, and looking on until nothing likely is left."""
 
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

@@ -24,7 +24,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.showing import ShownLine, lines_shown
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.render.tree import reason_line
-from goalmem_cli.testing import ListBackbone, ScriptedModel
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace, as_document, from_document
 from goalmem_cli.transcripts import read_file
 from tests.reasoners.scripting import (
@@ -54,10 +54,10 @@ FOUND = (("from Ben", "Ben", "2 May 2023"), ("Another", "Ola", "9 May 2023"), ("
 ONE_ROUND = Limits(max_breadth=1, max_depth=0)
 
 
-def paper(question: str, *answer: str, limits: Limits = ONE_ROUND, written: tuple[str, ...] = ()) -> Trace:
+def paper(question: str, *answer: str, limits: Limits = ONE_ROUND, written: tuple[Reply, ...] = ()) -> Trace:
     """Return the trace of the letters' plan with that answer, with the prover `paper`, which may word it."""
     groundings = [grounds(1, text, x=name, d=day) for text, name, day in FOUND]
-    replies = plan(GOAL, GOAL, answer=answer), unified(*groundings), *written
+    replies: list[Reply] = [plan(GOAL, GOAL, answer=answer), unified(*groundings), *written]
     return ask(LETTERS, question, *replies, limits=limits, asked=datetime(2023, 6, 1))[0]
 
 

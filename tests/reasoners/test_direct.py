@@ -1,7 +1,5 @@
 """`direct`: one retrieval, one reading, and each way that ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`full-context`: the scope itself, as far as the model's context goes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The corpus's gold plans, replayed as scripted replies: what a perfect model would say, the engine must accept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean

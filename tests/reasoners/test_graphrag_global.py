@@ -1,7 +1,5 @@
 """`graphrag-global`: every report is read, a batch at a time, and the answer cites those that it rests on."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

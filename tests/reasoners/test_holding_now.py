@@ -1,7 +1,5 @@
 """A question about now is not answered by a fact that a later one replaces; one about the past may be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Turns that cannot be understood without those before them bring them along, as far back as what they change."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.reasoners.facts import NumberedFacts, Room, leaned_on

@@ -1,7 +1,5 @@
 """Questions for a conclusion: what facts only suggest answers them, and says that it is likely."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

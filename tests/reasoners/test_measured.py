@@ -1,7 +1,5 @@
 """Where the time of a question went, and which prompts are kept."""
 
-from __future__ import annotations
-
 from goalmem_cli.ports import GrammarShape, Request
 from goalmem_cli.reasoners.measured import MeasuredModel
 from goalmem_cli.stages import REST, stage, watching

@@ -1,7 +1,5 @@
 """`memguide`: candidates by intent, missing details, follow-up queries, and a selection by score."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """Replies that break their form: what still stands in them is read, named as repaired, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

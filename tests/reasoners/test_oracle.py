@@ -1,7 +1,5 @@
 """`oracle`: the gold evidence and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from goalmem_cli.ports import Reasoner

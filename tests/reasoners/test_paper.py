@@ -1,7 +1,5 @@
 """The prover `paper`, driven by scripted replies through every exit."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plans as lines: what is written for training is what the engine reads, and what the grammar lets a model write."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.errors import ReplyUnusable

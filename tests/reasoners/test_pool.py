@@ -1,7 +1,5 @@
 """What a pool brings into view: within which budget, in which order, what comes along, and what it knows of it all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which prover a question gets: by its name, or by the prompts that the model has."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.errors import UsageError

@@ -1,7 +1,5 @@
 """`react`: one thought and one action a step (GOAL-MEM Appendix F), and each way that ends."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.ports import JsonShape

@@ -1,7 +1,5 @@
 """`reflect`: retrieval until the facts are judged sufficient (GOAL-MEM Appendix F), and each way that ends."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.prompts import PromptBook

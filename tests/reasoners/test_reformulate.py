@@ -1,7 +1,5 @@
 """`reformulate`: one retrieval with several wordings of the question (GOAL-MEM Appendix F), and each way that ends."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.prompts import PromptBook

@@ -1,7 +1,5 @@
 """Ways past the checks that a review found, each closed: what is completed, aliased, padded or cut off is checked too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone

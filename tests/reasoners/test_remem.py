@@ -1,7 +1,5 @@
 """`remem` and `remem-single`: the episodic graph explored by a tool loop, and by one retrieval (REMem section 3.2)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """A made-up history of 300 turns: counting, first and last, and overlaps, answered by scripted choices of exact tools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is said in a dialogue becomes turns; what is answered is remembered beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -4,8 +4,6 @@ The questions are in paraphrases.yaml. The scripted model is gullible: it proves
 turns say so. So an answer is right only where the plan is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The prover `stepwise`, of small models: the question is read first, then a plan's steps, and the question again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The prover `together`, driven by scripted replies through every exit."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """When a fact cannot be about what a statement names, and when a value is no news."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

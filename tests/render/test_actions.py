@@ -1,7 +1,5 @@
 """What reasoners without subgoals did, as text: finished and under way."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Streams, errors, tables and the growing tree."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from datetime import UTC, datetime

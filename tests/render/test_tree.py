@@ -1,7 +1,5 @@
 """The proof tree, as text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """Traces made by hand, in every state that rendering has to show."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from goalmem_cli.logic.support import Support

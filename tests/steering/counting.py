@@ -6,8 +6,6 @@ The model is the smallest bundled one, and the reasoner `goal-mem`, unless other
 `goalmem guide proofs` has the figures.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections import Counter

@@ -3,8 +3,6 @@
 The model is scripted, and obeys them as far as the form of its replies lets it: the worst that a text can do.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@
 Prints one JSON list: what the use gave, or the message and the hint of its error, and what was announced.
 """
 
-from __future__ import annotations
-
 import json
 import mmap  # noqa: F401 - it cannot be found once the rights are gone
 import os

@@ -1,7 +1,5 @@
 """What a store holds, read past the store: its rows, and the bytes of its files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A made-up history of a thousand facts, and what plain Python finds in it: the reference for questions of time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path

@@ -9,8 +9,6 @@ printed when that process has ended. The first that nobody killed leaves the nam
 so; with ``full`` that write fails, as on a full disk, and the error is left instead of the names.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -7,8 +7,6 @@ where there was a ledger, and `goalmem eval momoco.json --reasoner direct --limi
 scripted model of its `test_eval.py`. The number is that of the last step of `migrations` which the store has seen.
 """
 
-from __future__ import annotations
-
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Conversations and stores for the tests of the store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Long transcripts come in stretches and short ones in batches; either way the store holds what was said, once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta

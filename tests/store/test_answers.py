@@ -1,7 +1,5 @@
 """goalmem's own answers: sourced to what they cite, gone with it, and never found as memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The indexes come back whatever happens to them, and verification sees what does not fit."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

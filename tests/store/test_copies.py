@@ -1,7 +1,5 @@
 """What a fork copies is stored once, whichever of the conversations is read first, in one command or several."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

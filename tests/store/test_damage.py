@@ -1,7 +1,5 @@
 """A damaged file is an error that says what to do, or is reported, or changes nothing: never wrong text, never a crash."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

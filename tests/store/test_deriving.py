@@ -1,7 +1,5 @@
 """What structured backbones write: part by part, kept in a ledger, gone with its turns, linked again without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

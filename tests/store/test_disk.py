@@ -1,7 +1,5 @@
 """Full disks and folders that nobody may write: one clear error, and nothing that was stored is lost."""
 
-from __future__ import annotations
-
 import resource
 import shutil
 import subprocess

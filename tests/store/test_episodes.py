@@ -1,7 +1,5 @@
 """Facts asked for as a table: each answer is the one that plain Python over the same facts gives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime

@@ -1,7 +1,5 @@
 """A store is written as lines of JSON, and a new store that reads them is the same; Parquet holds the same tables."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

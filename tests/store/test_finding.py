@@ -1,7 +1,5 @@
 """Looking units up by number, and opening the database again and again."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """What is forgotten is gone: from the rows, the indexes, the traces, and from the bytes of every file."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which conversation a transcript is, and what reading it again changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

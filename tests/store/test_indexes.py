@@ -1,7 +1,5 @@
 """The two indexes by themselves: killed at every write, with damaged files, in folders that cannot be written."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Killed after any single write, a store loses nothing that was reported, and the next command goes on from there."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """The language of a conversation in the store: found, told, kept by exports, and what its words are indexed by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several processes at one store: they wait, they say so, and nothing is lost."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A store that an older goalmem wrote is brought up to this version's form, in one step, by whatever is done first."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Windows of one chat: which are joined, to what, and what is stored of what another conversation has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Passages, moments, traces and the vector files, each by itself."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

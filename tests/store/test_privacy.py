@@ -1,7 +1,5 @@
 """A store is for its owner's eyes: modes of its files and folders, and what `doctor` says of others."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

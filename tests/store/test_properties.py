@@ -1,7 +1,5 @@
 """Whatever is stored in whatever order, the three parts agree, and storing it again changes nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 

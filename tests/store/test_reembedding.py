@@ -1,7 +1,5 @@
 """A store changes its embedder: complete and at once, or not at all; interrupted, it goes on where it stopped."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

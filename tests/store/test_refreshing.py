@@ -1,7 +1,5 @@
 """Times in turns lean on the turn before, wherever that comes from or goes; and a store reads them again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

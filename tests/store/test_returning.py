@@ -1,7 +1,5 @@
 """After forgetting, a transcript that is read again brings back what it holds, once and in its place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path

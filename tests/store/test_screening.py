@@ -1,7 +1,5 @@
 """Searching vectors by their heads first: the same rows are found as by multiplying all of them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the rankings find, what the filters hide, and that no text is ever an operator."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The gate for vectors: what says nothing is an error that names the embedder and the text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A small transcript of each JSON export and data set, in its layout."""
 
-from __future__ import annotations
-
 REALTALK: dict[str, object] = {
     "name": {"speaker_1": "Ana", "speaker_2": "bo"},
     "session_1_date_time": "29.12.2023, 22:42:04",

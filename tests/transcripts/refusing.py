@@ -1,7 +1,5 @@
 """What a reader says of what has not its layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The reader of coding agents' session logs."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """What coding agents write in the user's name, and what the user typed."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
 from typing import Any

@@ -1,7 +1,5 @@
 """What a message has beside its text, in the one form that all formats share."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, cleaned

@@ -1,7 +1,5 @@
 """The cases after public reports: what a careful reader gets of each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The readers of Google Chat, Teams and Skype, OpenCode and Cursor."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The reader of Claude's data export."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Cline's tasks, as files and as folders."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

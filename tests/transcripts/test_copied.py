@@ -1,7 +1,5 @@
 """Messages copied from Telegram Desktop, and DiscordChatExporter's plain text."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from time import perf_counter
 

@@ -1,7 +1,5 @@
 """Chats in JSON that are described in one table, and what was said in meetings."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from io import BytesIO

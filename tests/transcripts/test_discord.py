@@ -1,7 +1,5 @@
 """The reader of Discord."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta, timezone
 

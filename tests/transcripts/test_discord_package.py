@@ -1,7 +1,5 @@
 """Discord's package of one's own data."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The manual's examples of formats: what is promised there is what is read."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversations in stretches."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 from goalmem_cli.transcripts import Source

@@ -1,7 +1,5 @@
 """The reader of Facebook Messenger and Instagram."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

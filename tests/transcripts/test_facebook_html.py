@@ -1,7 +1,5 @@
 """Chats of Instagram and Messenger as pages."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

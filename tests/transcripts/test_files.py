@@ -1,7 +1,5 @@
 """Finding transcripts in files and folders."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

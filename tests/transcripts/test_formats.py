@@ -1,7 +1,5 @@
 """Detection, and the errors that come before any format."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whatever comes in, a reader gives conversations or an InputError, and the conversations can be stored."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

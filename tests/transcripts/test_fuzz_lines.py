@@ -1,7 +1,5 @@
 """Whatever a chat in lines holds, its reader gives conversations or an InputError; no tokens are taken for words."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

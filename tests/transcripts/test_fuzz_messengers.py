@@ -1,7 +1,5 @@
 """Whatever a messenger's export or an agent's log holds, its reader gives conversations or an InputError."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The readers of Gemini: of Google's Takeout, and of Gemini CLI."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

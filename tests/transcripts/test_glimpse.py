@@ -1,7 +1,5 @@
 """What detection sees of a file, and how little of it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

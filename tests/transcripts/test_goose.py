@@ -1,7 +1,5 @@
 """Goose's sessions, as JSONL and as exported."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

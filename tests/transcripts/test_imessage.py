@@ -1,7 +1,5 @@
 """The reader of iMessage chats as imessage-exporter writes them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """imessage-exporter's HTML, of its first versions and of the fourth."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

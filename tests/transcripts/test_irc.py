@@ -1,7 +1,5 @@
 """Logs of IRC, as seven programs write them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

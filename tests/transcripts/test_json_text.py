@@ -1,7 +1,5 @@
 """The streaming JSON cursor gives what the standard library gives, however the text is cut into stretches."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The reader of KakaoTalk's chats."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

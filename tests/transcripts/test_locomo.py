@@ -1,7 +1,5 @@
 """The LoCoMo reader."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path

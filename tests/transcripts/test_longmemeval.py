@@ -1,7 +1,5 @@
 """The LongMemEval reader."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 

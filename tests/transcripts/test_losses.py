@@ -1,7 +1,5 @@
 """No reader loses a message in silence: for one that is broken the others are kept, whatever its time looks like."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterator

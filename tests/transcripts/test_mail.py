@@ -1,7 +1,5 @@
 """The reader of e-mail."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """The Markdown reader."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

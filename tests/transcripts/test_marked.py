@@ -1,7 +1,5 @@
 """Chats with a model that programs write as text, after one table of layouts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Rooms of Matrix, as Element exports them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Mattermost's bulk export."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

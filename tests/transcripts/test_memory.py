@@ -1,7 +1,5 @@
 """Exports far larger than the memory that reading them takes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

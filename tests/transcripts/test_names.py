@@ -1,7 +1,5 @@
 """The reader of plain texts with names before colons."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

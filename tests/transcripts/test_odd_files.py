@@ -1,7 +1,5 @@
 """Odd files: what a document, a tale, an unclosed fence, a bomb and a name with odd blanks are read as."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The readers of OpenAI-style chats, as JSON and as JSONL."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta, timezone
 

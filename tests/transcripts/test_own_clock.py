@@ -1,7 +1,5 @@
 """Where a format has an instant and a clock, words about time are read by that clock, and the instant is what counts."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

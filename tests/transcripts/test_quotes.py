@@ -1,7 +1,5 @@
 """What people quote is not theirs: lines behind `>`, pasted mails and messages, shared posts, forwarded mails."""
 
-from __future__ import annotations
-
 import html
 import json
 import time

@@ -1,7 +1,5 @@
 """What real export files showed: small files of our own wording, each with a fault that one of them had."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The sample conversations that ship with the project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

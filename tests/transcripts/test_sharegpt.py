@@ -1,7 +1,5 @@
 """The ShareGPT reader."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

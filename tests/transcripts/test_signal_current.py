@@ -1,7 +1,5 @@
 """Signal chats as the current signal-export writes them: answers, calls, and what was not exported."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.records import Conversation

@@ -1,7 +1,5 @@
 """Signal's own export of 2026."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

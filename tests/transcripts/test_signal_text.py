@@ -1,7 +1,5 @@
 """The reader of Signal chats as text."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """The reader of Slack's export folder."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What SMS Backup & Restore saves."""
 
-from __future__ import annotations
-
 import io
 from datetime import UTC, datetime
 

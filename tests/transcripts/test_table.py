@@ -1,7 +1,5 @@
 """The reader of tables."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The reader of Telegram Desktop's exports."""
 
-from __future__ import annotations
-
 import copy
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The reader of Telegram's export as HTML."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where a format has times in UTC alone, a zone says whose day it is; the instant stays what a turn is known by."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """The times that transcripts give."""
 
-from __future__ import annotations
-
 import contextlib
 from datetime import UTC, datetime, time, timedelta, timezone
 

@@ -1,7 +1,5 @@
 """Chats of Viber in CSV without a header."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

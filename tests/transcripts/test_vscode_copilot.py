@@ -1,7 +1,5 @@
 """Chats of Copilot in VS Code: the document of a session, and the log of its changes."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Chats of QQ and WeChat in text."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

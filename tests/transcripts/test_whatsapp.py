@@ -1,7 +1,5 @@
 """The reader of WhatsApp's exported chats."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

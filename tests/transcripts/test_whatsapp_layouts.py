@@ -1,7 +1,5 @@
 """WhatsApp's chats in the layouts of more languages, older versions and other clocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The direct messages in an archive of X, as files and as folders."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`goalmem bench changes`: made-up histories, the decisions that they call for, and what is known of them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

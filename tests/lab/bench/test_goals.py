@@ -1,7 +1,5 @@
 """`goalmem bench goals`: made-up chats that grow, the answers that are right of them, and what kept goals make of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

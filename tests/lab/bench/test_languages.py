@@ -1,7 +1,5 @@
 """The conversations in other languages: that each is what the issue asked for, and that goalmem reads all of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

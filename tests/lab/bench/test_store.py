@@ -1,7 +1,5 @@
 """The measuring of stores measures: on small ones, without a limit to keep."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Time is measured of repeated work, and of whole processes."""
 
-from __future__ import annotations
-
 import sys
 
 from goalmem_cli.lab.bench.timing import median_ms, run_python, timed

@@ -1,7 +1,5 @@
 """What the tests of the laboratory's commands share: where their runs lie, and a run to look at."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

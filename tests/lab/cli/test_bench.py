@@ -1,7 +1,5 @@
 """`goalmem bench speed`, and what of `goalmem bench` was removed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

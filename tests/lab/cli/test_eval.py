@@ -1,7 +1,5 @@
 """`goalmem eval`: measures, goes on where it was interrupted, judges, and merges what several machines measured."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

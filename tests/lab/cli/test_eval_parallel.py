@@ -1,7 +1,5 @@
 """`goalmem eval --parallel`: the same results with fewer calls, what a run records of it, and Ctrl-C in the middle."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

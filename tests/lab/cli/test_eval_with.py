@@ -1,7 +1,5 @@
 """`goalmem eval` with another adapter, with a structured backbone, and over a memory in Milvus."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

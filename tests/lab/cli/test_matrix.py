@@ -1,7 +1,5 @@
 """`goalmem eval matrix`: every pair once, indexed once, resumed, in shards, estimated, with ablations, drawn as a map."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

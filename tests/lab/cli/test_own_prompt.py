@@ -1,7 +1,5 @@
 """`goalmem eval` with Test of Time's own prompts, whole or with the facts found in place of all (REMem, Table 13)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

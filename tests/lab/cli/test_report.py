@@ -1,7 +1,5 @@
 """`goalmem report`: the forms it gives a run's figures in."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

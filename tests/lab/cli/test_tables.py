@@ -1,7 +1,5 @@
 """`goalmem eval tables`: each table of the papers has its commands, which measure each row with what it needs, and run."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

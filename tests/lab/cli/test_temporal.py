@@ -1,7 +1,5 @@
 """`goalmem eval score --temporal`: a model sorts the questions by time, and the report has a line for each kind."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

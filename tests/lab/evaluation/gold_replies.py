@@ -4,8 +4,6 @@ It plans as the gold plan does, proves what the facts in view prove, asks for th
 further search has not found what the memory lacks.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ So structured backbones are tested without a model. The content of each turn com
 the first words of everything to summarise serve instead.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

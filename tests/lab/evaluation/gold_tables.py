@@ -1,7 +1,5 @@
 """Made-up data of each benchmark of the papers' tables, and a model that replies to everything by their gold answers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Runs made by hand: a few questions of every category, answered in every way, with verdicts and what was retrieved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

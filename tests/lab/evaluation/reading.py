@@ -1,7 +1,5 @@
 """How the tests of datasets read a file's questions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path

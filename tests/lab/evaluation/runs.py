@@ -1,7 +1,5 @@
 """A small dataset, and the parts to measure it with, for tests of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path

@@ -3,8 +3,6 @@
 `python -m tests.lab.evaluation.tables_page` writes it anew.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from goalmem_cli.lab.cli.tables import figure_line, lines_of

@@ -1,7 +1,5 @@
 """Agreement and kappa against what they are on paper; marks made by hand; judges compared."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """BEAM's questions, and the chats that they are asked of."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from datetime import datetime

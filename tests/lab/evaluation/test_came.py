@@ -1,7 +1,5 @@
 """CAME-Bench's questions."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Datasets from files and folders, in every layout."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

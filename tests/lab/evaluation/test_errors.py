@@ -1,7 +1,5 @@
 """What a report says of wrong answers, of lower limits of the search, and of systems that lack something."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

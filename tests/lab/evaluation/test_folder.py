@@ -1,7 +1,5 @@
 """A run's folder: what is reported is kept, nothing is done twice, and another run is refused."""
 
-from __future__ import annotations
-
 import json
 import resource
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The judge: which prompt marks what, what the model sees, and what is left without a mark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime

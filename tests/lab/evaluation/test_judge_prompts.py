@@ -1,7 +1,5 @@
 """The judge's prompts: what each says, that no text in them gets out of its quotes, and the bundled model on them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """How the labels that STITCH chooses for a question agree with those of its evidence (its Table 6)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """LoCoMo's questions and their repairs."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """LoCoMo's own score: by hand, and against a second reading of its published rules on every question of a file."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Callable, Iterator

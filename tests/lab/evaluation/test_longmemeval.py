@@ -1,7 +1,5 @@
 """LongMemEval's questions."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from datetime import datetime

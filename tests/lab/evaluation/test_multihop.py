@@ -1,7 +1,5 @@
 """The benchmarks of questions over several paragraphs: MuSiQue, 2WikiMultihopQA and HotpotQA."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """BEAM's scoring: a mark for each nugget, the order of events, and what a run makes of them (arXiv 2510.27246)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The reasoning of `goal-mem` against gold plans: gold replays are perfect, and each figure by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the papers report: as it stands in their texts, and beside a run."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """REALTALK's questions, and whom they call by which name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

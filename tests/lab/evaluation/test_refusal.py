@@ -1,7 +1,5 @@
 """Which questions count as refused, and how refusals are scored."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

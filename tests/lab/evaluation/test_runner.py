@@ -1,7 +1,5 @@
 """The stages of a run: each question of its own conversation, asked once, whatever interrupts it, on however many machines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every number of one answered question, for traces of every kind."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

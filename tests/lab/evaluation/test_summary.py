@@ -1,7 +1,5 @@
 """What a run's summary says, on runs made by hand whose means are known."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

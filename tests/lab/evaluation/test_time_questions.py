@@ -1,7 +1,5 @@
 """The benchmarks of questions about time: Test of Time and Complex-TR, read and scored."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Several pieces of work at a time: one model call for all that wait, one of them running at a time, no error shared."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

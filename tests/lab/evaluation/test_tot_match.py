@@ -1,7 +1,5 @@
 """Exact match as Test of Time has it, of answers in JSON and in words."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case

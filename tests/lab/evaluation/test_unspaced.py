@@ -1,7 +1,5 @@
 """Answers in Chinese and Japanese are compared by characters; all others as LoCoMo does, to the last bit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

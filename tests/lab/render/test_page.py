@@ -1,7 +1,5 @@
 """The page as text: self-contained, escaped, whole. What it does in a browser is tested in `test_page_browser.py`."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The report on the terminal: complete, readable at any width, and never markup."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the tests of tuning share: the sample conversations with their examples, and the bundled vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The sample conversations as a corpus to train on, and what their examples say."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A language model of random numbers in GGUF, small enough that torch and llama.cpp load it at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import gguf

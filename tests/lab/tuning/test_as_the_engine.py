@@ -1,7 +1,5 @@
 """The requests of the examples are those that the engine makes of the same memory."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

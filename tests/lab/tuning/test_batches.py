@@ -1,7 +1,5 @@
 """Batches: within their tokens, of kinds as the mix says, no example again before its turn."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 

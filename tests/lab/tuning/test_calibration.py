@@ -1,7 +1,5 @@
 """Calibration: the certainties that are fitted to answers are the shares of them that were right."""
 
-from __future__ import annotations
-
 from ast import literal_eval
 from dataclasses import replace
 from random import Random

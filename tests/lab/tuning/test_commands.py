@@ -1,7 +1,5 @@
 """The commands: a training of the bundled model from corpus to model card, and what is refused before it starts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

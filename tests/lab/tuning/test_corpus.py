@@ -1,7 +1,5 @@
 """Which conversations are trained on, and which are kept out of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

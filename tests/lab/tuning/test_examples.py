@@ -1,7 +1,5 @@
 """Every example is a request of the bundled prompts, with a reply that the engine reads and the grammar allows."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

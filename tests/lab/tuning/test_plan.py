@@ -1,7 +1,5 @@
 """Gold plans as training takes them: lists, goals, and what each subgoal binds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep

@@ -1,7 +1,5 @@
 """How the estimate of evidence is fitted: first on chats between people, then on talks with assistants."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from goalmem_cli.backbones.relevance import WEIGHTS

@@ -1,7 +1,5 @@
 """New names for people, places and things: the same wherever a conversation or its plans speak of them."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 

@@ -1,7 +1,5 @@
 """Fitting which turns are never evidence: on goalmem's own samples, by the command that prints the weights."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.backbones import small_talk

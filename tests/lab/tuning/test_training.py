@@ -1,7 +1,5 @@
 """Training an adapter and turning it into llama.cpp's form, on a small model that both libraries load at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import repeat

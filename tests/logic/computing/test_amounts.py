@@ -1,7 +1,5 @@
 """Amounts as people write them, and arithmetic that never says more than they do."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Dates at their own precision: order, what lies between, ages and weekdays."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 
 import pytest

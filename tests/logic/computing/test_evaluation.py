@@ -1,7 +1,5 @@
 """Expressions over rows, against plain Python."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta

@@ -1,7 +1,5 @@
 """The notation of computed answers, and what a plan allows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

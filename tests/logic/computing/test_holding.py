@@ -1,7 +1,5 @@
 """What held when, what came before what, and all in order: against plain Python over the years."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

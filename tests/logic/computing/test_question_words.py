@@ -1,7 +1,5 @@
 """What a question's words tell of how its answer is computed."""
 
-from __future__ import annotations
-
 import pytest
 
 from goalmem_cli.logic import parse_atom

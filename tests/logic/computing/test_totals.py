@@ -1,7 +1,5 @@
 """Sums count parts and not their total, and three things at 20 each as three."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
