@@ -32,7 +32,8 @@ TABLES = [(paper, each.listed.table) for paper in NAMES for each in reproduced(p
 QUICK = {("goal-mem", 3), ("remem", 13), ("stitch", 2)}
 MADE = QUICK | {("goal-mem", 5), *(("remem", n) for n in (2, 5, 6, 9, 11, 14, 16, 18, 19, 20, 22)),
                 *(("stitch", n) for n in (1, 3, 4, 6, 7, 8, 10))}  # fmt: skip
-"""The tables that are made here: any other only pairs anew what one of these has."""
+"""The tables that are made in every run of the slow tests: any other only pairs anew what one of these has."""
+MARKS = {each: () if each in QUICK else pytest.mark.slow if each in MADE else pytest.mark.large for each in TABLES}
 
 
 def test_every_table_of_the_papers_is_listed() -> None:
@@ -115,10 +116,7 @@ def test_the_tables_that_are_made_have_all_that_any_has() -> None:
     assert len(MADE) < len(TABLES)
 
 
-@pytest.mark.parametrize(
-    ("paper", "table"),
-    [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in TABLES if each in MADE],
-)
+@pytest.mark.parametrize(("paper", "table"), [pytest.param(*each, marks=marks) for each, marks in MARKS.items()])
 def test_each_table_is_made_in_small(goalmem: Goalmem, tmp_path: Path, paper: str, table: int) -> None:
     """Over made-up data, with gold replies: every row and column of the paper's, and why a cell has nothing."""
     files = small(tmp_path)
