@@ -31,8 +31,8 @@ class Measured:
 class MeasuredModel:
     """Passes calls on to a model, and records for the question how long each took, its tokens and what was said.
 
-    With `is_private` it records the time alone: a backbone's prompts hold texts that no fact of the trace has, so a
-    later `forget` would not find them; and a trace's usage does not count its tokens.
+    With `is_private` it records time and tokens alone: a backbone's prompts hold texts that no fact of the trace has,
+    so a later `forget` would not find them. A trace's usage does not count these tokens.
     """
 
     def __init__(self, model: LanguageModel, *, is_private: bool = False) -> None:
@@ -45,7 +45,9 @@ class MeasuredModel:
         with stage(f"{MODEL}{steps}"):
             completions = self._model.complete(requests)
         watch = running()
-        if watch is not None and not self._is_private:
+        if watch is not None and self._is_private:
+            watch.memory_tokens += sum(said.prompt_tokens + said.completion_tokens for said in completions)
+        elif watch is not None:
             for request, said in zip(requests, completions, strict=False):
                 watch.shown[request.step] += said.shown_tokens
                 watch.written[request.step] += said.completion_tokens

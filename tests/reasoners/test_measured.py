@@ -9,7 +9,7 @@ REQUEST = Request("read", "Answer.", (), "F1. Ana: Hello.\n", "Question: Who?", 
 
 
 def test_prompts_of_a_backbone_are_not_kept() -> None:
-    """They may hold texts that the trace's facts do not have; their time counts."""
+    """They may hold texts that the trace's facts do not have; their time and tokens count."""
     own, other = MeasuredModel(ScriptedModel(["one"])), MeasuredModel(ScriptedModel(["two"]), is_private=True)
     with watching(keeps_prompts=True) as watch:
         own.complete([REQUEST])
@@ -19,6 +19,7 @@ def test_prompts_of_a_backbone_are_not_kept() -> None:
     assert watch.exchanges[0].messages == (("system", "Answer."), ("user", "F1. Ana: Hello.\nQuestion: Who?"))
     assert {each.name: each.times for each in watch.stages} == {"model: read": 2, REST: 1}
     assert (watch.shown, watch.written) == ({"read": 1}, {"read": 1})
+    assert watch.memory_tokens > 0
 
 
 def test_a_stage_counts_without_the_stages_in_it() -> None:

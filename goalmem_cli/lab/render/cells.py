@@ -31,6 +31,7 @@ LABELS: Mapping[str, str] = {
     "completion_tokens": "completion tokens",
     "shown_tokens": "of them beside fixed prompts",
     "search_tokens": "tokens before the answer, without fixed prompts",
+    "memory_tokens": "tokens of the backbone's own calls",
     "plan_parsed": "plans that parse",
     "subgoal_match": "subgoals matched",
     "grounding_precision": "grounding precision",

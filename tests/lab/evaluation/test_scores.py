@@ -41,14 +41,18 @@ def test_tokens_beside_fixed_prompts_by_hand() -> None:
     """All that prompts show, and what is read and written before the answer: nothing if the memory is read once."""
     paper = Answered("q1", "goal-mem", "bm25", FORWARD, {"unify": 800, "answer": 90}, {"unify": 60, "answer": 9})
     once = Answered("q1", "direct", "bm25", FORWARD, {"read": 850}, {"read": 12})
-    assert tokens_of(paper) == {"shown_tokens": 890.0, "search_tokens": 860.0}
-    assert tokens_of(once) == {"shown_tokens": 850.0, "search_tokens": 0.0}
+    assert tokens_of(paper) == {"shown_tokens": 890.0, "search_tokens": 860.0, "memory_tokens": 0.0}
+    assert tokens_of(replace(once, memory_tokens=70)) == {
+        "shown_tokens": 850.0, "search_tokens": 0.0, "memory_tokens": 70.0,
+    }  # fmt: skip
     unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {})
-    assert tokens_of(unasked) == {"shown_tokens": 0.0, "search_tokens": 0.0}
-    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {}  # a run made before they were counted
-    assert (
-        tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {}
-    )  # a server without usage
+    assert set(tokens_of(unasked).values()) == {0.0}
+    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {
+        "memory_tokens": 0.0
+    }  # a run made before they were counted
+    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {
+        "memory_tokens": 0.0
+    }  # a server without usage
 
 
 def facts(*labels: str, conversation: str = "momoco-01") -> dict[str, Fact]:

@@ -265,7 +265,8 @@ def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answe
             Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
         )
         return Answered(case.id, row.reasoner, row.backbone, failed, {})
-    return Answered(case.id, row.reasoner, row.backbone, trace, dict(watch.shown), dict(watch.written))
+    counted = dict(watch.shown), dict(watch.written), watch.memory_tokens
+    return Answered(case.id, row.reasoner, row.backbone, trace, *counted)
 
 
 def _queries(

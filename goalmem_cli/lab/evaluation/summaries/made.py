@@ -11,7 +11,7 @@ from goalmem_cli.lab.evaluation.metrics.agreement import FAULTS
 from goalmem_cli.lab.evaluation.summaries.parts import PARTS
 from goalmem_cli.lab.evaluation.summaries.published import REFUSAL, SIZES, Column, Line, Table, read_tables, unlike
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
-from goalmem_cli.lab.evaluation.summaries.summary import Row, Summary
+from goalmem_cli.lab.evaluation.summaries.summary import MEMORY_TOKENS, Row, Summary
 
 Values = Mapping[tuple[str, str], float]
 """What a row measured, by metric and category; "" is over all."""
@@ -87,7 +87,10 @@ def values_of(summary: Summary, row: Row) -> Values:
         found |= {(name, code): each.mean for name, each in category.metrics.items()}
     found |= {(name, ""): each.mean for name, each in row.usage.items()}
     if row.usage:
-        found["tokens", ""] = row.usage["prompt_tokens"].mean + row.usage["completion_tokens"].mean
+        asked = [
+            row.usage[name].mean for name in ("prompt_tokens", "completion_tokens", MEMORY_TOKENS) if name in row.usage
+        ]
+        found["tokens", ""] = sum(asked)
         built = (row.indexing.prompt_tokens, row.indexing.completion_tokens)
         for name, total in zip(("index_prompt_tokens", "index_completion_tokens"), built, strict=True):
             found[name, ""] = total / max(1, summary.cases)

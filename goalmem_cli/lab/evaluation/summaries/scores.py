@@ -94,17 +94,21 @@ def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
 
 
 def tokens_of(answered: Answered) -> Scores:
-    """Return the tokens of an answer's calls without fixed prompts; empty if run or server did not count them.
+    """Return the tokens that a trace's usage does not count.
+
+    The first two are left out if run or server did not count them.
 
     - `shown_tokens`: the prompts' tokens beside what their steps always say: facts, summaries, question, subgoals.
     - `search_tokens`: these and the replies' tokens, before the call that writes the answer (GOAL-MEM, Table 3, where
       a memory that is read once has 0).
+    - `memory_tokens`: prompts and replies of the backbone's own calls while it searched (STITCH, Table 7).
     """
     shown, written = answered.shown, answered.written
+    asked = {"memory_tokens": float(answered.memory_tokens)}
     if shown is None or (answered.trace.usage.prompt_tokens and not any(shown.values())):
-        return {}
+        return asked
     before = sum(shown[step] + written.get(step, 0) for step in shown if step not in ANSWERING)
-    return {"shown_tokens": float(sum(shown.values())), "search_tokens": float(before)}
+    return asked | {"shown_tokens": float(sum(shown.values())), "search_tokens": float(before)}
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:

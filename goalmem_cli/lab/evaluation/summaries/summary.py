@@ -27,7 +27,11 @@ ANSWERS = (
     "f1", "token_f1", "mem0_f1", "bleu1", "exact", "exact_strict", "set_precision", "set_recall", "set_f1",
     "set_accuracy", "answer_f1", "judge", "judge_precision", "refused",
 )  # fmt: skip
-USAGE = ("calls", "prompt_tokens", "shown_tokens", "cached_tokens", "completion_tokens", "search_tokens", "seconds")
+MEMORY_TOKENS = "memory_tokens"
+USAGE = (
+    "calls", "prompt_tokens", "shown_tokens", "cached_tokens", "completion_tokens", "search_tokens", MEMORY_TOKENS,
+    "seconds",
+)  # fmt: skip
 SEARCH = ("breadth", "depth", "subgoals")
 REASONING = ("plan_parsed", "subgoal_match", "grounding_precision", "grounding_recall", "bindings_right")
 SUPPORT = ("stated", "derived", "inferred")
@@ -308,7 +312,7 @@ def _answering_row(
         by_category=_by_category(categories, cases, scores, (*ANSWERS, *OVER_ALL, *depths)),
         refusal=refusal_scores([(each["refused"] > 0, cases[case].is_unanswerable) for case, each in scores.items()]),
         recall={depths[name]: each for name, each in _intervals(values, depths).items()},
-        usage=_intervals(values, USAGE),
+        usage={name: of for name, of in _intervals(values, USAGE).items() if name != MEMORY_TOKENS or of.mean},
         distributions={name: _counts(values[name]) for name in SEARCH if name in values},
         reasoning=_intervals(values, REASONING),
         support={name: round(sum(values[name])) for name in SUPPORT if name in values},
