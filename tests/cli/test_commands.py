@@ -20,11 +20,13 @@ from tests.invoking import Goalmem, scripted, seeing
 
 
 def every_command() -> list[tuple[str, ...]]:
-    """Return the words of every command and group."""
+    """Return the words of every command and group, but for the hidden ones, which are gone."""
     found: list[tuple[str, ...]] = [()]
 
     def walk(command: object, words: tuple[str, ...]) -> None:
         for name, inner in getattr(command, "commands", {}).items():
+            if inner.hidden:
+                continue
             found.append((*words, name))
             walk(inner, (*words, name))
 
