@@ -40,10 +40,10 @@ WEIGHTS: Mapping[str, float] = {
 - time: the query asks for a time, and the turn names one.
 - number: the query asks for a number, and the turn has one.
 - asked: the share of the query's words not in the turn but in a question right before it. Of an assistant's long answer
-  only the last line counts, without offers.
+  only the end counts, without offers.
 - other_side: in a talk with an assistant, the query asks for the other side's words. It is set for long answers of the
   assistant, or for the user's turns if the query asks for the assistant's words, or for neither if the query asks what
-  "we" did, which either may have said.
+  "we" agreed on, which either may have said.
 - wish: the user says how things are always to be done.
 """
 BIAS = -5.741
@@ -72,16 +72,35 @@ _DIGIT = re.compile(r"\d")
 _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
+_PARTICIPLE = r"(?!\w*eed\b|embed\b|shed\b)\w+ed|done|found|given|got|made|said|shown|told|written"
 _ASSISTANTS = re.compile(
-    r"(?<!\bI )(?<!\bwe )(?<!\bever )\b(?:did|had|have) you\b"  # not "when did I have you run it"
+    rf"\bdid you\b(?! and (?:I|me)\b)|\b(?:had|have) you(?: also| already| ever| just)? (?:{_PARTICIPLE})\b"
     rf"|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
 )
+_WE = r"(?:we|you and I|you and me)"
+_THEN = r"(?: (?:all|already|also|both|first|just|last|once|then|\w+ly))*"
 _TOGETHER = re.compile(
-    r"\b(?:did|have|had) we\b|\bwe(?: have| had|['’]ve)? (?:agreed|chose|decided|settled)", re.IGNORECASE
+    rf"\b(?:do {_WE}{_THEN} agree|did {_WE}{_THEN} (?:agree|choose|come up with|conclude|decide|settle on)"
+    rf"|(?:had|have) {_WE}{_THEN} come up with|{_WE}(?: had| have|['’]ve) come up with|our agreement"
+    rf"|{_WE}(?: had| have|['’]d|['’]ve)?{_THEN} (?:agreed|came up with|chosen?|concluded|decided|settled on))\b"
+    r"(?! with\b)",
+    re.IGNORECASE,
 )
-_OFFER = re.compile(r"\W*(?:do you want|may I|shall I|would you like)\b|.*\b(?:like|want) me to\b", re.IGNORECASE)
+_OFFERED = (
+    "breakdown|checklist|code|comparison|details|diagram|draft|examples?|guide|help|list|outline|plan|sample|script"
+    "|snippet|summary|table|template|tips|version"
+)
+_OFFER = re.compile(
+    r"(?!.*\bor\b)(?:(?!\b(?:how|wh[aeioy]\w*)\b).)*?"  # "Shall I take oak or ash?", "Which shall I take?"
+    rf"(?:\b(?:do you want|would you like) (?:me to|(?:to see )?(?:\w+ ){{0,3}}(?:{_OFFERED}))"
+    r"|(?:^|,)\W*want me to|\bshall I)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_OPTION = re.compile(r"\s*(?:[-*•]|\d+[.)]|[A-Za-z]\))\s(?!.*\?\W*$)")
+_IS_QUESTION = re.compile(r"\?\W*$")
+_LET_ME_KNOW = re.compile(r"\W*(?:just |please )*(?:let me know|tell me)\b[^?]*$", re.IGNORECASE)
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
     r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
@@ -209,13 +228,28 @@ def _other_side(query: str) -> str | None:
 def _asked_before(hit: Hit) -> frozenset[str]:
     """Return the stems of the questions in the turn before the hit.
 
-    A long answer of an assistant asks in its last line only, and its offers ("Would you like ...?") ask for nothing.
+    A long answer of an assistant asks only at its end, and its offers ("Would you like me to ...?") ask for nothing.
     """
     before = hit.earlier
     if not before:
         return frozenset()
-    text = before[-1].text
     is_long = _is_long_answer(before[-1])
-    sentences = _SENTENCE_END.split(text.rstrip().rpartition("\n")[2] if is_long else text)
+    sentences = _SENTENCE_END.split(_end_of(before[-1].text) if is_long else before[-1].text.rstrip())
     asked = [told for told in sentences if told.endswith("?") and not (is_long and _OFFER.match(told))]
     return content_stems("".join(asked)) if asked else frozenset()
+
+
+def _end_of(text: str) -> str:
+    """Return the last line with the questions right above it; options below a question and "let me know" do not count.
+
+    Below anything else, a list that asks nothing is the end, and "" is returned.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    has_options = False
+    while lines and ((is_option := bool(_OPTION.match(lines[-1]))) or _LET_ME_KNOW.match(lines[-1])):
+        has_options |= is_option
+        lines.pop()
+    first = len(lines)
+    while first and _IS_QUESTION.search(lines[first - 1]):
+        first -= 1
+    return "\n".join(lines[first:] or ([] if has_options else lines[-1:]))
