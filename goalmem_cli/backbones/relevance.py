@@ -72,9 +72,8 @@ _DIGIT = re.compile(r"\d")
 _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
-_PARTICIPLE = r"(?!\w*eed\b|embed\b|shed\b)\w+ed|done|found|given|got|made|said|shown|told|written"
 _ASSISTANTS = re.compile(
-    rf"\bdid you\b(?! and (?:I|me)\b)|\b(?:had|have) you(?: also| already| ever| just)? (?:{_PARTICIPLE})\b"
+    r"\bdid you\b(?! and (?:I|me)\b)|^(?!.*\b(?:I|we)\b).*\b(?:had|have) you\b"  # not "when did I have you run it"
     rf"|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
@@ -88,13 +87,10 @@ _TOGETHER = re.compile(
     r"(?! with\b)",
     re.IGNORECASE,
 )
-_OFFERED = (
-    "breakdown|checklist|code|comparison|details|diagram|draft|examples?|guide|help|list|outline|plan|sample|script"
-    "|snippet|summary|table|template|tips|version"
-)
+_OFFERED = "breakdown|checklist|code|comparison|details|draft|examples?|outline|sample|script|snippet|summary|template|tips"
 _OFFER = re.compile(
     r"(?!.*\bor\b)(?:(?!\b(?:how|wh[aeioy]\w*)\b).)*?"  # "Shall I take oak or ash?", "Which shall I take?"
-    rf"(?:\b(?:do you want|would you like) (?:me to|(?:to see )?(?:\w+ ){{0,3}}(?:{_OFFERED}))"
+    rf"(?:\b(?:do you want|would you like) (?:help|me to|(?:to see )?(?:an?|more|some) (?:\w+ ){{0,2}}(?:{_OFFERED}))"
     r"|(?:^|,)\W*want me to|\bshall I)\b",
     re.IGNORECASE | re.DOTALL,
 )

@@ -48,6 +48,7 @@ class MeasuredModel:
         if watch is not None and self._is_private:
             watch.memory_tokens += sum(said.prompt_tokens + said.completion_tokens for said in completions)
         elif watch is not None:
+            watch.last_tokens = sum(said.shown_tokens + said.completion_tokens for said in completions)
             for request, said in zip(requests, completions, strict=False):
                 watch.shown[request.step] += said.shown_tokens
                 watch.written[request.step] += said.completion_tokens

@@ -94,15 +94,19 @@ def test_the_side_that_is_asked_for_is_likelier_in_talks_with_an_assistant() -> 
     assert column("other_side", "Can you list the woods?", *hits) == [0, 0, 1, 0, 0]
     for query in ("Which wood did you suggest?", "What was your advice?", "The assistant recommended (x:wood)"):
         assert column("other_side", query, *hits) == [1, 1, 0, 0, 0]
-    for query in ("When did I have you plane the wood?", "What had I ever had you cut?", "Which wood do we use?"):
+    caused = ("When did I last have you plane the wood?", "What had I ever had you cut?", "the rack I've had you feed")
+    for query in (*caused, "Which wood do we use?", "Who did we invite?", "Where have we been?", "our oak's age"):
         assert column("other_side", query, *hits) == [0, 0, 1, 0, 0]
-    for query in ("Which wood did we choose?", "Which wood have we agreed on?", "What is the wood that we settled on?"):
+    for query in ("What have you already cut?", "What had you said when I asked?"):
+        assert column("other_side", query, *hits) == [1, 1, 0, 0, 0]
+    agreed = ("What do we agree on?", "our agreement on wood", "Which did you and I settle on?", "what we came up with")
+    for query in (*agreed, "Which wood did we choose?", "Which wood have we agreed on?", "the wood that we settled on"):
         assert column("other_side", query, *hits) == [0, 0, 0, 0, 0]
     assert WEIGHTS["other_side"] < 0
 
 
 def test_what_an_assistant_offers_at_the_end_of_a_long_answer_is_not_asked() -> None:
-    """What a user says next is seldom about it; the last question of an answer, or a short answer's, is one."""
+    """What a user says next is seldom about it; a question at the end of an answer, or in a short one, is one."""
     long = "1. Is the oak dry?\n" + "Oak needs time. " * 20
 
     def asked(before: str, speaker: str = "assistant") -> bool:
@@ -112,8 +116,14 @@ def test_what_an_assistant_offers_at_the_end_of_a_long_answer_is_not_asked() -> 
     for offer in offers:
         assert not asked(f"{long}\n\nDone. {offer}")
         assert asked(offer) and asked(f"{long}\n\n{offer}", "Ben")
-    assert not asked(long)
-    assert asked(f"{long}\n\nGood. Which oil would you like to use?\n")
+    for end in ("", "\n- oil\n- wax", "\nWhich oil?\nLinseed is good."):
+        assert not asked(f"{long}{end}")
+    options = "\n\n- Linseed oil\n- Tung oil"
+    questions = ("Good. Which oil would you like to use?\n", f"**Which oil shall I take?**{options}\n\nLet me know.",
+                 "1. Which oil?\n2. When?", "Do you want oil of linseed or tung?", "May I ask which oil it had?",
+                 "Would you like the old oil?", "Is it the oil that you want me to use?")  # fmt: skip
+    for question in questions:
+        assert asked(f"{long}\n\n{question}"), question
 
 
 def test_what_a_user_asks_an_assistant_tells_as_well() -> None:

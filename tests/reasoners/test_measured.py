@@ -10,16 +10,17 @@ REQUEST = Request("read", "Answer.", (), "F1. Ana: Hello.\n", "Question: Who?", 
 
 def test_prompts_of_a_backbone_are_not_kept() -> None:
     """They may hold texts that the trace's facts do not have; their time and tokens count."""
-    own, other = MeasuredModel(ScriptedModel(["one"])), MeasuredModel(ScriptedModel(["two"]), is_private=True)
+    own, other = MeasuredModel(ScriptedModel(["one", "more"])), MeasuredModel(ScriptedModel(["two"]), is_private=True)
     with watching(keeps_prompts=True) as watch:
+        own.complete([REQUEST])
         own.complete([REQUEST])
         other.complete([REQUEST])
 
-    assert [each.reply for each in watch.exchanges] == ["one"]
+    assert [each.reply for each in watch.exchanges] == ["one", "more"]
     assert watch.exchanges[0].messages == (("system", "Answer."), ("user", "F1. Ana: Hello.\nQuestion: Who?"))
-    assert {each.name: each.times for each in watch.stages} == {"model: read": 2, REST: 1}
-    assert (watch.shown, watch.written) == ({"read": 1}, {"read": 1})
-    assert watch.memory_tokens > 0
+    assert {each.name: each.times for each in watch.stages} == {"model: read": 3, REST: 1}
+    assert (watch.shown, watch.written) == ({"read": 2}, {"read": 2})
+    assert (watch.last_tokens, watch.memory_tokens > 0) == (2, True)
 
 
 def test_a_stage_counts_without_the_stages_in_it() -> None:

@@ -88,6 +88,13 @@ def test_it_is_detected() -> None:
     assert detect("main.jsonl", lines(EXPORT)) == detect("-", lines(EXPORT)) == "signal-jsonl"
 
 
+def test_a_number_or_an_account_of_another_kind_costs_no_name() -> None:
+    """The person is known by the name alone."""
+    odd = {"recipient": {"id": "2", "contact": {"aci": ["x"], "e164": True, "nickname": {"given": "Mira"}}}}
+    (chat, _) = read_bytes(lines([*EXPORT[:3], odd, *EXPORT[4:]]), "main.jsonl")
+    assert {turn.speaker for turn in chat.turns} == {"Mira", "Otto Lind"}
+
+
 def test_a_frame_that_is_none_names_its_place() -> None:
     """The place is the line with the path in it."""
     broken = lines([*EXPORT[:9], item(0, 2, standardMessage={"text": {"body": 5}})])

@@ -30,7 +30,7 @@ LABELS: Mapping[str, str] = {
     "cached_tokens": "of them cached",
     "completion_tokens": "completion tokens",
     "shown_tokens": "of them beside fixed prompts",
-    "search_tokens": "tokens before the answer, without fixed prompts",
+    "search_tokens": "tokens before the last call, without fixed prompts",
     "memory_tokens": "tokens of the backbone's own calls",
     "plan_parsed": "plans that parse",
     "subgoal_match": "subgoals matched",

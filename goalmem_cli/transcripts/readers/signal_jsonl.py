@@ -69,10 +69,13 @@ class Person:
         contact = recipient.child("contact")
         name = owner if recipient.has("self") else "Signal" if recipient.has("releaseNotes") else ""
         name = name or recipient.at(("group", "snapshot", "title", "title")).optional_text()
-        number = contact.at(("e164",)).optional_name()
+        number, account = (
+            node.optional_name() if type(node.value) in (str, int) else None  # one of another kind costs no name
+            for node in (contact.at(("e164",)), contact.at(("aci",)))
+        )
         telephone = f"+{number.lstrip('+')}" if number else ""
         name = name or next((found for ways in _NAMES if (found := _joined(contact, ways))), telephone)
-        return cls(name or _UNKNOWN, contact.at(("aci",)).optional_name(), "" if telephone == name else telephone)
+        return cls(name or _UNKNOWN, account, "" if telephone == name else telephone)
 
 
 class _Export:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from html.parser import HTMLParser
+from itertools import groupby
 
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
@@ -128,15 +129,14 @@ class _Page(AnyHtml):
     def handle_data(self, data: str) -> None:
         """Take text, which may come in several pieces."""
         if self._part is not None:
-            element = self._opened[-1]
-            if self._pieces and self._pieces[-1][0] is element:
-                data = self._pieces.pop()[1] + data if self._pieces[-1][1] else data
-            self._pieces.append((element, data))
+            self._pieces.append((self._opened[-1], data))
 
     def end(self) -> None:
         """Complete the part that is open, if there is one."""
         if self._part is not None:
-            self._complete.append((self._part, self._pieces))
+            runs = groupby(self._pieces, lambda piece: (piece[0], bool(piece[1])))
+            joined = [(element, "".join(text for _, text in own)) for (element, _), own in runs]
+            self._complete.append((self._part, joined))
         self._part = None
 
     def taken(self) -> list[tuple[Element, Pieces]]:

@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 
 from goalmem_cli.lab.evaluation.metrics.agreement import DIAGNOSTICS, FAULTS, label_agreement
+from goalmem_cli.lab.evaluation.runs.folder import write_run
+from goalmem_cli.lab.evaluation.runs.matrix import Part, begin_matrix, read_any
+from goalmem_cli.lab.evaluation.runs.run import Faulted, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.sorting import FAULTS_STEP, sort_labels
+from goalmem_cli.lab.evaluation.summaries.summary import summarise
 from goalmem_cli.testing import ScriptedModel
-from goalmem_cli.wiring import LoadedModel
+from goalmem_cli.wiring import LoadedModel, open_prompts
 from tests.backbones.replies import AnyReply
 from tests.invoking import Goalmem, seeing
 from tests.lab.cli.test_eval import MOMOCO
 from tests.lab.evaluation.gold_tables import small
+from tests.lab.evaluation.made_runs import CASES, manifest, placed
 
 LABELS = {"t1": ["a", "b"], "t2": ["a", "c"], "t3": ["a", "b", "c"], "t4": ["d"]}
 
@@ -93,3 +99,35 @@ def test_labels_of_wrong_answers_are_judged_by_the_question_alone(goalmem: Goalm
     assert goalmem(*words, "--out", str(tmp_path / "out"), factories=factories).code == 0
     assert not any(request.step == "label_faults" for request in model.seen[seen:])
     assert "Faults of the labels chosen" in goalmem("report", str(tmp_path / "out" / "table-3-1")).out
+
+
+def test_what_is_wrong_is_said_by_one_judge_of_one_reasoner_in_most_passes() -> None:
+    """As in a report's other figures, the first of each; a choice is asked about once, though it is there twice."""
+
+    def said(case: int, number: int, is_right: bool, reasoner: str = "direct", judge: str = "J") -> Verdict:
+        return Verdict(CASES[case].id, reasoner, "hybrid", judge, "standard", number, is_right)
+
+    verdicts = (
+        said(0, 1, True), said(0, 2, True), said(0, 3, False), said(1, 1, False), said(1, 2, False), said(1, 3, True),
+        said(2, 1, False, "goal-mem"), said(2, 1, True), said(4, 1, False, judge="other"), said(4, 1, True),
+    )  # fmt: skip
+    chosen = [Retrieved(case.id, "hybrid", "question", (), (), ("kind: a", "kind: b")) for case in CASES]
+    kept: list[Faulted] = []
+    model = ScriptedModel(['{"faults": ["not_inducible"]}'])
+    run = Run(manifest(), placed(CASES), retrieved=(*chosen, *chosen), verdicts=verdicts)
+    assert sort_labels(run, model, open_prompts(None, "full", [FAULTS_STEP]), kept.append) == 0
+    assert [(each.case, each.kind) for each in kept] == [(CASES[1].id, "kind")]
+
+
+def test_faults_go_with_their_variant_and_stand_at_one_kind_of_query(tmp_path: Path) -> None:
+    """Each once, at the questions from which the labels were chosen."""
+    found = [Retrieved(CASES[0].id, "hybrid", kind, ("x",), ()) for kind in ("question", "plan")]
+    faulted = [Faulted(CASES[0].id, "hybrid", "kind", (fault,)) for fault in (*FAULTS, list(FAULTS)[1])]
+    parts = (Part("plain"), Part("other", "hybrid", "hybrid without x", "backbone"))
+    begin_matrix(tmp_path, parts)
+    for part, own in zip(parts, (faulted[:1], faulted[1:]), strict=True):
+        run = Run(manifest(reasoners=()), placed(CASES), retrieved=tuple(found), faulted=tuple(own))
+        write_run(tmp_path / "parts" / part.name, run)
+    rows = [row for row in summarise(read_any(tmp_path)).rows if row.faults]
+    assert [(row.backbone, row.queries) for row in rows] == [("hybrid", "question"), ("hybrid without x", "question")]
+    assert [(each.mean, each.n) for each in rows[1].faults.values()][:2] == [(0.0, 1), (1.0, 1)]

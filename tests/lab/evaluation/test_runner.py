@@ -20,6 +20,7 @@ from goalmem_cli.lab.evaluation.runs.runner import Memory, Row, answer, retrieve
 from goalmem_cli.lab.evaluation.runs.sampling import Sample, choose, shard
 from goalmem_cli.lab.evaluation.runs.together import Together
 from goalmem_cli.ports import JsonShape, LanguageModel, Request
+from goalmem_cli.reasoners.measured import MeasuredModel
 from goalmem_cli.records import Conversation, Query, Question
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, ScriptedModel
@@ -186,11 +187,12 @@ def test_a_prompt_too_long_fails_its_question_only(held: Memory, tmp_path: Path)
     class Overflowing(Echo):
         def answer(self, question: Question) -> Trace:
             if "stolen" in question.text:
+                MeasuredModel(ScriptedModel(["one"])).complete([Request("plan", "", (), "", "", JsonShape({}))])
                 raise ContextOverflow("too long", "shorten it")
             return super().answer(question)
 
     run = measured(tmp_path / "run", held, choose(CASES), Overflowing())
-    assert [entry.trace.status for entry in run.answered].count(Status.FAILED) == 1
+    assert [entry.shown for entry in run.answered if entry.trace.status is Status.FAILED] == [{"plan": 1}]
     assert len(run.answered) == len(CASES)
 
 

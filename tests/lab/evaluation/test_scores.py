@@ -39,13 +39,15 @@ FORWARD = Trace(
 
 def test_tokens_beside_fixed_prompts_by_hand() -> None:
     """All that prompts show, and what is read and written before the answer: nothing if the memory is read once."""
-    paper = Answered("q1", "goal-mem", "bm25", FORWARD, {"unify": 800, "answer": 90}, {"unify": 60, "answer": 9})
-    once = Answered("q1", "direct", "bm25", FORWARD, {"read": 850}, {"read": 12})
+    paper = Answered("q1", "goal-mem", "bm25", FORWARD, {"unify": 800, "answer": 90}, {"unify": 60, "answer": 9}, 0, 99)
+    once = Answered("q1", "direct", "bm25", FORWARD, {"read": 850}, {"read": 12}, 0, 862)
+    assert tokens_of(replace(paper, shown={"read": 900}, written={"read": 59}))["search_tokens"] == 860.0
+    assert "search_tokens" not in tokens_of(replace(paper, last_tokens=None))
     assert tokens_of(paper) == {"shown_tokens": 890.0, "search_tokens": 860.0, "memory_tokens": 0.0}
     assert tokens_of(replace(once, memory_tokens=70)) == {
         "shown_tokens": 850.0, "search_tokens": 0.0, "memory_tokens": 70.0,
     }  # fmt: skip
-    unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {})
+    unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {}, 0, 0)
     assert set(tokens_of(unasked).values()) == {0.0}
     assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {
         "memory_tokens": 0.0

@@ -242,7 +242,7 @@ def _renamed(part: Part, run: Run) -> Run:
     names, own = f"{part.kind}s", ("answered", "verdicts")
     changed: dict[str, Any] = {
         stage: tuple(replace(each, **{part.kind: called(getattr(each, part.kind))}) for each in getattr(run, stage))
-        for stage in (own if part.kind == "reasoner" else (*own, "retrieved", "built", "grown"))
+        for stage in (own if part.kind == "reasoner" else (*own, "retrieved", "built", "grown", "faulted"))
     }
     told: dict[str, Any] = {names: tuple(map(called, getattr(run.manifest, names)))}
     return replace(run, manifest=replace(run.manifest, **told), **changed)
@@ -264,6 +264,7 @@ def _joined(parts: Sequence[tuple[Part, Run]]) -> Run:
         frozenset(_pairs(reasoners, backbones)) - there,
         {part.label: (part.of, run.manifest.settings) for part, run in parts if part.kind},
         tuple(_shared(parts, lambda run: run.grown)),
+        tuple(each for _, run in parts for each in run.faulted),
     )
 
 

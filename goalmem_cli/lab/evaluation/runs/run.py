@@ -82,7 +82,7 @@ class Answered:
     """The answer of one reasoner over one backbone to one case.
 
     `shown` and `written` are the tokens of its model calls by step: those of the prompts beside their fixed text, and
-    those of the replies; None in older runs. `memory_tokens` are those of the backbone's own calls while it searches.
+    those of the replies; `last_tokens` are those of the last call. Older runs have None. `memory_tokens` are those of the backbone's own calls while it searches.
     """
 
     case: str
@@ -92,6 +92,7 @@ class Answered:
     shown: Mapping[str, int] | None = None
     written: Mapping[str, int] = field(default_factory=dict)
     memory_tokens: int = 0
+    last_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

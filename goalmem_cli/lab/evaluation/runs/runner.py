@@ -257,15 +257,14 @@ def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of:
 def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answered:
     """Return the answer to a case; a prompt that is too long gives a failed trace."""
     question = memory.question(case)
-    try:
-        with watching() as watch:
+    with watching() as watch:
+        try:
             trace = reasoner.answer(question)
-    except ContextOverflow as error:
-        failed = Trace(
-            Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
-        )
-        return Answered(case.id, row.reasoner, row.backbone, failed, {})
-    counted = dict(watch.shown), dict(watch.written), watch.memory_tokens
+        except ContextOverflow as error:
+            trace = Trace(
+                Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
+            )
+    counted = dict(watch.shown), dict(watch.written), watch.memory_tokens, watch.last_tokens
     return Answered(case.id, row.reasoner, row.backbone, trace, *counted)
 
 

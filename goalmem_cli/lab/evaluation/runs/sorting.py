@@ -74,10 +74,18 @@ def sort_labels(
 
 
 def _chosen(run: Run) -> Iterator[tuple[Case, tuple[str, str, str], list[str]]]:
-    """Yield each wrongly answered question with (case, backbone, kind of label), and its labels of that kind."""
+    """Yield each wrongly answered question with (case, backbone, kind of label), and its labels of that kind.
+
+    Wrong is what the first judge, with its first prompt, says of the first reasoner in most of its passes.
+    """
     cases = {placed.case.id: placed.case for placed in run.cases}
-    wrong = {(each.case, each.backbone) for each in run.verdicts if each.mark is not None and each.mark < 1}
-    for each in run.retrieved:
+    first = [(each.judge, each.prompt, each.reasoner) for each in run.verdicts[:1]]
+    marks: dict[tuple[str, str], list[bool]] = {}
+    for verdict in run.verdicts:
+        if verdict.mark is not None and (verdict.judge, verdict.prompt, verdict.reasoner) in first:
+            marks.setdefault((verdict.case, verdict.backbone), []).append(verdict.mark < 1)
+    wrong = {key for key, own in marks.items() if 2 * sum(own) > len(own)}
+    for each in {(each.case, each.backbone): each for each in reversed(run.retrieved) if each.chosen}.values():
         kinds: dict[str, list[str]] = {}
         for label in each.chosen if (each.case, each.backbone) in wrong else ():
             kind, _, name = label.partition(": ")

@@ -198,7 +198,7 @@ def _why(column: Column, row: Row) -> str:
     if (title := column.category.partition(": ")[0]) in PARTS and title not in row.by_part:
         return "its questions are not sorted (--judge)"
     if column.metric in FAULTS:
-        return "no answer of the run is judged wrong (--judge)"
+        return "no labels of a wrong answer are sorted (`eval tables --run --judge`)"
     if column.category and column.category not in row.by_category:
         return "no such question in the run"
     if column.metric in ("judge", "all_judge") and not row.judged:

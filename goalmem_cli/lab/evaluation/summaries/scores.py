@@ -29,9 +29,6 @@ LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 TOT, COMPLEX_TR, CAME = "tot", "complex-tr", "came"
 """The formats with their own scoring rules."""
 
-ANSWERING = frozenset({"read", "tiser", "own_prompt", "answer", "verdict", "graphrag_reduce"})
-"""The steps that only write the answer, after all searching."""
-
 OVER_ALL = ("all_f1", "all_bleu1", "all_judge")
 """Scores over all questions: for unanswerable ones, a refusal is right; for others, it is wrong (REMem's tables)."""
 
@@ -96,19 +93,21 @@ def has_ranks(trace: Trace, settings: Mapping[str, str]) -> bool:
 def tokens_of(answered: Answered) -> Scores:
     """Return the tokens that a trace's usage does not count.
 
-    The first two are left out if run or server did not count them.
+    The first two are left out if run or server did not count them, the second also in older runs.
 
     - `shown_tokens`: the prompts' tokens beside what their steps always say: facts, summaries, question, subgoals.
-    - `search_tokens`: these and the replies' tokens, before the call that writes the answer (GOAL-MEM, Table 3, where
-      a memory that is read once has 0).
+    - `search_tokens`: these and the replies' tokens, of all calls before the last (GOAL-MEM, Table 3, where a memory
+      that is read once has 0).
     - `memory_tokens`: prompts and replies of the backbone's own calls while it searched (STITCH, Table 7).
     """
     shown, written = answered.shown, answered.written
     asked = {"memory_tokens": float(answered.memory_tokens)}
     if shown is None or (answered.trace.usage.prompt_tokens and not any(shown.values())):
         return asked
-    before = sum(shown[step] + written.get(step, 0) for step in shown if step not in ANSWERING)
-    return asked | {"shown_tokens": float(sum(shown.values())), "search_tokens": float(before)}
+    asked |= {"shown_tokens": float(sum(shown.values()))}
+    if answered.last_tokens is None:
+        return asked
+    return asked | {"search_tokens": asked["shown_tokens"] + sum(written.values()) - answered.last_tokens}
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:

@@ -344,6 +344,7 @@ def _retrieving_row(
         if each.case in cases and each.queries and _has_evidence(cases[each.case])
     }
     metrics = {f"recall@{k}": k for k in depths}
+    faulted = {(each.case, each.backbone, each.kind): each for each in run.faulted if kind == QueryKind.QUESTION.value}.values()
     cited = [
         cited_without_reading(plan, each.units, len(each.queries))
         for each in retrieved
@@ -363,7 +364,7 @@ def _retrieving_row(
         scores=scores,
         by_part=by_part(cases, scores),
         labels=_spreads(retrieved, cases),
-        faults=_faults([each for each in run.faulted if each.backbone == backbone and each.case in cases]),
+        faults=_faults([each for each in faulted if each.backbone == backbone and each.case in cases]),
     )
 
 
