@@ -41,7 +41,8 @@ class Watch:
     """Adds up the seconds of a question's stages; with `keeps_prompts`, it also records prompts and replies.
 
     `shown` and `written` count the tokens of a reasoner's calls by step: those of the prompts beside their fixed text,
-    and those of the replies. `last_tokens` is the part of both that the last call has. `memory_tokens` counts the prompts and replies of what a backbone asks while it searches.
+    and those of the replies; `last_tokens` counts both for the last call. `memory_tokens` counts the prompts and
+    replies of what a backbone asks while it searches.
     """
 
     def __init__(self, *, keeps_prompts: bool = False) -> None:

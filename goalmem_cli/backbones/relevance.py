@@ -73,7 +73,8 @@ _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
 _ASSISTANTS = re.compile(
-    r"\bdid you\b(?! and (?:I|me)\b)|^(?!.*\b(?:I|we)\b).*\b(?:had|have) you\b"  # not "when did I have you run it"
+    r"\bdid you\b(?! and (?:I|me)\b)"
+    r"|^(?!.*\b(?:I|we|has|did)\b).*\b(?:had|have) you\b"  # not "when did I have you run it"
     rf"|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
     r"|\byour (?:suggestions?|advice|recommendations?|answers?|explanations?)\b",
     re.IGNORECASE,
@@ -87,7 +88,9 @@ _TOGETHER = re.compile(
     r"(?! with\b)",
     re.IGNORECASE,
 )
-_OFFERED = "breakdown|checklist|code|comparison|details|draft|examples?|outline|sample|script|snippet|summary|template|tips"
+_OFFERED = (
+    "breakdown|checklist|code|comparison|details|draft|examples?|outline|sample|script|snippet|summary|template|tips"
+)
 _OFFER = re.compile(
     r"(?!.*\bor\b)(?:(?!\b(?:how|wh[aeioy]\w*)\b).)*?"  # "Shall I take oak or ash?", "Which shall I take?"
     rf"(?:\b(?:do you want|would you like) (?:help|me to|(?:to see )?(?:an?|more|some) (?:\w+ ){{0,2}}(?:{_OFFERED}))"

@@ -82,7 +82,8 @@ class Answered:
     """The answer of one reasoner over one backbone to one case.
 
     `shown` and `written` are the tokens of its model calls by step: those of the prompts beside their fixed text, and
-    those of the replies; `last_tokens` are those of the last call. Older runs have None. `memory_tokens` are those of the backbone's own calls while it searches.
+    those of the replies; `last_tokens` are both of the last call. Older runs have None. `memory_tokens` are those of
+    the backbone's own calls while it searches.
     """
 
     case: str

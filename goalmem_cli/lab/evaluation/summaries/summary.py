@@ -344,7 +344,8 @@ def _retrieving_row(
         if each.case in cases and each.queries and _has_evidence(cases[each.case])
     }
     metrics = {f"recall@{k}": k for k in depths}
-    faulted = {(each.case, each.backbone, each.kind): each for each in run.faulted if kind == QueryKind.QUESTION.value}.values()
+    chosen_for = run.faulted if kind == QueryKind.QUESTION.value else ()
+    faulted = {(each.case, each.backbone, each.kind): each for each in chosen_for}.values()
     cited = [
         cited_without_reading(plan, each.units, len(each.queries))
         for each in retrieved
