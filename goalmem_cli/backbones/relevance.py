@@ -97,9 +97,9 @@ _OFFER = re.compile(
     r"|(?:^|,)\W*want me to|\bshall I)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_OPTION = re.compile(r"\s*(?:[-*•]|\d+[.)]|[A-Za-z]\))\s(?!.*\?\W*$)")
-_IS_QUESTION = re.compile(r"\?\W*$")
-_LET_ME_KNOW = re.compile(r"\W*(?:just |please )*(?:let me know|tell me)\b[^?]*$", re.IGNORECASE)
+_BELOW = re.compile(r"\s*(?:[-*•]|\d+[.)]|[a-z]\))\s|\W*(?:just |please )*(?:let me know|tell me)\b", re.IGNORECASE)
+"""An option below a question, or what an answer ends with when it has asked."""
+_ASKS = re.compile(r"\?\W{0,20}$")
 _WISH = re.compile(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
     r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
@@ -239,16 +239,15 @@ def _asked_before(hit: Hit) -> frozenset[str]:
 
 
 def _end_of(text: str) -> str:
-    """Return the last line with the questions right above it; options below a question and "let me know" do not count.
+    """Return the last line, with the questions right above it.
 
-    Below anything else, a list that asks nothing is the end, and "" is returned.
+    If it is an option or "let me know", return the questions right above all of these; there may be none.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    has_options = False
-    while lines and ((is_option := bool(_OPTION.match(lines[-1]))) or _LET_ME_KNOW.match(lines[-1])):
-        has_options |= is_option
+    end = len(lines)
+    while lines and not _ASKS.search(lines[-1]) and _BELOW.match(lines[-1]):
         lines.pop()
     first = len(lines)
-    while first and _IS_QUESTION.search(lines[first - 1]):
+    while first and _ASKS.search(lines[first - 1]):
         first -= 1
-    return "\n".join(lines[first:] or ([] if has_options else lines[-1:]))
+    return "\n".join(lines[first:] or lines[end - 1 :])

@@ -116,7 +116,7 @@ def test_what_an_assistant_offers_at_the_end_of_a_long_answer_is_not_asked() -> 
     for offer in offers:
         assert not asked(f"{long}\n\nDone. {offer}")
         assert asked(offer) and asked(f"{long}\n\n{offer}", "Ben")
-    for end in ("", "\n- oil\n- wax", "\nWhich oil?\nLinseed is good."):
+    for end in ("", "\n- oil\n- wax", "\nWhich oil?\nLinseed is good.", "\nWhich oil? Linseed.\nLet me know."):
         assert not asked(f"{long}{end}")
     options = "\n\n- Linseed oil\n- Tung oil"
     questions = ("Good. Which oil would you like to use?\n", f"**Which oil shall I take?**{options}\n\nLet me know.",

@@ -49,12 +49,8 @@ def test_tokens_beside_fixed_prompts_by_hand() -> None:
     }  # fmt: skip
     unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {}, 0, 0)
     assert set(tokens_of(unasked).values()) == {0.0}
-    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD)) == {
-        "memory_tokens": 0.0
-    }  # a run made before they were counted
-    assert tokens_of(Answered("q1", "direct", "bm25", FORWARD, {"read": 0}, {"read": 12})) == {
-        "memory_tokens": 0.0
-    }  # a server without usage
+    for shown in (None, {"read": 0}):  # a run made before they were counted, and a server without usage
+        assert tokens_of(Answered("q1", "direct", "bm25", FORWARD, shown, {"read": 12})) == {"memory_tokens": 0.0}
 
 
 def facts(*labels: str, conversation: str = "momoco-01") -> dict[str, Fact]:
