@@ -461,6 +461,13 @@ def test_sets_of_complex_tr_stand_by_level() -> None:
     assert "Answer F1 by category" in tables
 
 
+@pytest.mark.parametrize(("told", "own"), [("0/45 of an answer", ["0", "45 of an answer"]), ("0 of an answer", None)])
+def test_a_row_has_the_least_certainty_of_its_reasoner(told: str, own: list[str] | None) -> None:
+    """Where the run names one for each."""
+    summary = summarise(answered_run(manifest=manifest(settings={"certainty": told})))
+    assert [summary.told(row)[2]["certainty"] for row in summary.rows] == (own or [told, told])
+
+
 def test_tokens_of_a_question_are_those_of_its_trace() -> None:
     """Prompt and completion, as means over the questions, in the table of costs."""
     row = row_of(summarise(answered_run()), "goal-mem")

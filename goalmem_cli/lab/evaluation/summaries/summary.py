@@ -16,7 +16,17 @@ from goalmem_cli.lab.evaluation.metrics.plan_quality import cited_without_readin
 from goalmem_cli.lab.evaluation.metrics.refusal import Refusal, refusal_scores
 from goalmem_cli.lab.evaluation.queries import QueryKind
 from goalmem_cli.lab.evaluation.runs.judge import is_self_judged
-from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Answered, Faulted, Grown, Manifest, Retrieved, Run, Verdict
+from goalmem_cli.lab.evaluation.runs.run import (
+    CERTAINTY,
+    NO_REASONER,
+    Answered,
+    Faulted,
+    Grown,
+    Manifest,
+    Retrieved,
+    Run,
+    Verdict,
+)
 from goalmem_cli.lab.evaluation.summaries.errors import ErrorClass, error_of, mark
 from goalmem_cli.lab.evaluation.summaries.parts import Part, by_part
 from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL, has_ranks, over_all, score, tokens_of
@@ -154,11 +164,18 @@ class Summary:
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
     def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
-        """Return the original reasoner and backbone of a row that may be a variant, and the settings of its run."""
+        """Return the original reasoner and backbone of a row that may be a variant, and the settings of its run.
+
+        If each of several reasoners has a least certainty of its own, the settings have that of the row's.
+        """
         usual = self.manifest.settings
         reasoner, told = self.variants.get(row.reasoner, (row.reasoner, usual))
         backbone, also = self.variants.get(row.backbone, (row.backbone, usual))
-        return reasoner, backbone, told if row.reasoner in self.variants else also
+        settings = told if row.reasoner in self.variants else also
+        least, names = settings.get(CERTAINTY, "").split("/"), self.manifest.reasoners
+        if len(least) == len(names) > 1 and row.reasoner in names:
+            settings = {**settings, CERTAINTY: least[names.index(row.reasoner)]}
+        return reasoner, backbone, settings
 
 
 @dataclass(frozen=True, slots=True)
