@@ -210,7 +210,7 @@ _CALLED = re.compile(
     rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s|(?:Hi|Hey|Hello|Dear|Thanks) [A-Z]\w+\b)"
     r"|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
 )
-"""Somebody who is addressed by name: "Ana, your solo is on Friday", "Yes Ana, ...", not "Yes, your solo is on Friday"."""
+"""Somebody who is addressed by name: "Ana, your solo is on Friday", "Yes Ana, your solo", not "Yes, your solo"."""
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:

@@ -9,7 +9,7 @@ age stays as it was said, ``when she was 10``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
@@ -17,7 +17,7 @@ from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import MONTH, WEEKDAYS, Period, single
 from goalmem_cli.logic.languages.values import value_in_english
-from goalmem_cli.logic.normal import words
+from goalmem_cli.logic.normal import SENTENCE_END, words
 from goalmem_cli.logic.relative import Bound, Expression
 
 _NAME = "|".join(sorted(MONTH, key=len, reverse=True))
@@ -115,7 +115,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 """What a sentence may have beside a weekday and an hour, so that the two need not be one time."""
-_SENTENCE_END = re.compile(r"(?<=[.!?…;])\s+|\n")
 
 
 def with_its_day(clock: str, texts: Iterable[str]) -> str:
@@ -124,7 +123,7 @@ def with_its_day(clock: str, texts: Iterable[str]) -> str:
     It is unchanged if the texts tell any other time or weekday, or if its sentence is about several times.
     """
     found = _CLOCK.fullmatch(clock.strip(" ."))
-    told = [part for text in texts for part in _SENTENCE_END.split(text) if _TIME_TOLD.search(part)]
+    told = [part for text in texts for part in SENTENCE_END.split(text) if _TIME_TOLD.search(part)]
     if found is None or len(told) != 1 or len(_TIME_TOLD.findall(told[0])) != 2:
         return clock
     hour = re.escape(found["clock"])

@@ -50,7 +50,10 @@ CALLS = (
         (Told("Mina", "Ana, it is your solo.", before=(("Ben", "I am away."),)), ""),
         (Told("Mina", "It is your solo then, Ana.", before=(("Ben", "I am away."),)), ""),
         (Told("Mina", "It is your solo.", before=(("Ben", "I am away."), ("Mina", "Oh."))), ""),
-        *((Told("Mina", f"{said} your solo is on Friday.", before=(("Ben", "I am away."),)), hearer) for said, hearer in CALLS),
+        *(
+            (Told("Mina", f"{said} your solo is on Friday.", before=(("Ben", "I am away."),)), hearer)
+            for said, hearer in CALLS
+        ),
         (Told("Mina", "It is your solo.", before=(("Ben", "Look."),), forwarded_by="Ana"), ""),
         (Told("Mina", "Es ist dein Solo, sagt die Leiterin.", before=(("Ben", "Ich bin nicht da."),)), "Ben"),
     ],
