@@ -204,10 +204,11 @@ _OPENER = (
     "(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Aha|Hey|Hi|Hello|Hmm+|Mmm*|Um|Uh|Wow|Haha|Thanks|Great|Nice"
     "|Good|Perfect|Cool|Right|True|So|And|But|Then|Also|Still|Now|Maybe|Perhaps|Actually|Honestly|Luckily|Sadly|Really"
     "|Seriously|Exactly|Absolutely|Definitely|Finally|Unfortunately|Apparently|Probably|Obviously|Anyway|Anyways|Please"
-    "|Today|Tomorrow|Yesterday|Tonight|Later|However|Besides|Funny|Lol|LOL|Congrats)"
+    "|Today|Tomorrow|Yesterday|Tonight|Later|However|Besides|Funny|Lol|LOL|Ugh|Alright|Yay|Congrats)"
 )
 _CALLED = re.compile(
-    rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s|(?:Hi|Hey|Hello|Dear|Thanks) [A-Z]\w+\b)"
+    rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s"
+    r"|(?:Hi|Hey|Hello|Dear|Thanks|(?:Good|Great|Happy|Thank) \w+) [A-Z]\w+\b)"
     r"|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
 )
 """Somebody who is addressed by name: "Ana, your solo is on Friday", "Yes Ana, your solo", not "Yes, your solo"."""

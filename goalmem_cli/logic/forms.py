@@ -111,7 +111,8 @@ _WEEKDAYS = rf"(?:(?:next|this)\s+)?(?:{'|'.join(WEEKDAYS)})s?(?:\s+(?:morning|a
 _TIME_TOLD = re.compile(rf"\b{_WEEKDAYS}\b|(?<![\w:.,]){_CLOCK.pattern}(?!\w)", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"\b(?:to|until|till?|through|from|between|and|or|except|unless|if|but|not|no|never|every|each|daily|week(?:day|end)s?"
-    r"|mon|tues?|wed|thurs?|fri|sat|sun|clos\w+|cancel\w+|moved?|instead|was|were)\b|n['’]t\b|[-–—/&+?]",
+    r"|mon|tues?|wed|thurs?|fri|sat|sun|clos\w+|cancel\w+|moved?|instead|was|were|skip"
+    r"|full|busy|booked|before|after|since|by|rest|other\w*)\b|n['’]t\b|[-–—/&+?]",
     re.IGNORECASE,
 )
 """What a sentence may have beside a weekday and an hour, so that the two need not be one time."""

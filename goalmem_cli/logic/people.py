@@ -276,7 +276,7 @@ def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable
 def _is_of_others(found: re.Match[str], text: str) -> bool:
     """Say whether the words in a text belong to a title, a quote, or another language."""
     before, behind = text[: found.start()], text[found.end("thing") :]
-    is_name = found["thing"].casefold() not in _KIN or re.match(r",? (?!I\b)[A-Z]", behind)
+    is_name = found["thing"].casefold() not in _KIN or re.match(r",? (?:(?:the|of|and|in) )?(?!I\b)[A-Z]", behind)
     is_title = found["whose"][0].isupper() and found["thing"][0].isupper() and bool(is_name)
     is_marked = before[-1:] in ("'", "‘", "*", "_", "«") or behind[:1] in ("*", "_", "»")
     is_quoted = before.count('"') % 2 == 1 or before.count("“") > before.count("”")

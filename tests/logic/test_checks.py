@@ -36,7 +36,7 @@ class Told:
 CALLS = (
     *((f"{opener} Ana,", "") for opener in ("Thanks", "No", "Sure", "Right", "Yes")),
     *((f"{opener},", "Ben") for opener in ("Thanks", "No", "Hey", "Hmm", "Actually")),
-    ("Hey Ana!", ""), ("Ana,", ""), ("I know, Ana.", ""), ("Ok. Ana,", ""), ("Oh, Ana,", ""), ("No. Well,", "Ben"),
+    ("Hey Ana!", ""), ("Good morning Ana!", ""), ("Ana,", ""), ("I know, Ana.", ""), ("Ok. Ana,", ""), ("Oh, Ana,", ""), ("No. Well,", "Ben"),
 )  # fmt: skip
 
 

@@ -177,7 +177,7 @@ SEVERAL = (
     ("10 am", "Choir is on Monday at 10 am. | Choir has moved to Tuesday at 10 am."),
     ("10 am", "Choir is on Monday at 10 am. | It is at 11 am now."), ("9 am", "Closed on Sunday at 9 am."),
     ("9 am", "Not on Sunday at 9 am."), ("9:30", "every Wednesday from 9:30 to 10"), ("7 pm", "Is it Friday 7 pm?"),
-    ("noon", "It isn't Friday at noon."), ("9", "Nine on Sunday"), ("2pm", "Thursday at 12pm"),
+    ("noon", "It isn't Friday at noon."), ("9", "Nine on Sunday"), ("2 pm", "Saturday at 2 pm is full."), ("2pm", "Thursday at 12pm"),
     ("Half past seven", "Half past seven."), ("9 am", "It opens at 9 am weekdays, Saturday 9 am."),
 )  # fmt: skip
 
