@@ -208,7 +208,7 @@ _OPENER = (
 )
 _CALLED = re.compile(
     rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s"
-    r"|(?:Hi|Hey|Hello|Dear|Thanks|(?:Good|Great|Happy|Thank) \w+) [A-Z]\w+\b)"
+    r"|(?:Hi|Hey|Hello|Dear|Thanks|(?:Good|Great|Happy|Thank|Oh) \w+) [A-Z]\w+\b)"
     r"|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
 )
 """Somebody who is addressed by name: "Ana, your solo is on Friday", "Yes Ana, your solo", not "Yes, your solo"."""

@@ -215,8 +215,9 @@ class Pool:
             pairs = zip(hits, likely, strict=True)
             kept = [(hit, value) for hit, value in pairs if hit.unit.id not in self._hits and value >= least][:share]
             lists[query] = [hit for hit, _ in kept]
-            heads = [hit for place, hit in enumerate(lists[query]) if not place or hit.ranks.get(FUSED) == 1]
-            nearest = max([nearest, *(value for _, value in kept), *map(_least_likely, heads)])
+            if best:
+                heads = (hit for place, hit in enumerate(lists[query]) if not place or hit.ranks.get(FUSED) == 1)
+                nearest = max([nearest, *(value for _, value in kept), *map(_least_likely, heads)])
         if 0 < nearest < best:
             return Looked(tuple(shares), is_vain=True)
         chosen = self._numbered.choose(round_robin(list(lists.values())), self._hits, room)
