@@ -19,7 +19,7 @@ from goalmem_cli.logic.normal import (
     words,
 )
 from goalmem_cli.logic.questions import asks_who_one_is, only_asks
-from goalmem_cli.logic.roles import side_of
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.logic.terms import Atom, Variable
 from goalmem_cli.records import UNKNOWN_AUTHOR
 
@@ -92,7 +92,10 @@ _GENERAL = re.compile(
     r"\b(?:you|one|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
 )
 """Words of a question about whoever it may be: "What do you need to enter?" """
-_OPENING_VERB = re.compile(r"\W*(?:(?:please|always|never|just|do|don['’]t)\s+)*\w+\s+", re.IGNORECASE)
+_OPENING_VERB = re.compile(
+    r"\W*(?:(?:please|always|never|just|do|don['’]t)\s+)*(?!(?:and|but|so|yes|no|is|are|was|were|has)\b)\w+\s+",
+    re.IGNORECASE,
+)
 """What stands before "your" in "Wear your boots"."""
 _OF_ANYBODY = re.compile(
     r"\b(?:if|when(?:ever)?|once|unless|until|while|before|after|where(?:ver)?|how) (?:you|u)\b|\bthey say\b"
@@ -239,7 +242,7 @@ def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: 
             return found["whose"]
         if _are_one(asker, owner):
             return "Your" if found["whose"][0].isupper() else "your"
-        return found["whose"] if side_of(owner) else f"{owner}'s"
+        return found["whose"] if role_of(owner) or _IN_PERSON.fullmatch(owner) else f"{owner}'s"
 
     owned = _OWNED.sub(named, told)
     return answer if owned == told else owned
