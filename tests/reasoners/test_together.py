@@ -8,12 +8,11 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.records import Hit, Query, Question
-from goalmem_cli.testing import ListBackbone
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.reasoners.scripting import (
     MOMENT,
     TOGETHER,
-    ScriptedModel,
     another,
     answered,
     ask,
