@@ -23,8 +23,8 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 class Remembered(Protocol):
     """A fact as the checks see it.
 
-    It has its speaker, text and time, the notes of its times, the turns around it, the addressee in a two-person chat,
-    and who passed on a forward or quote.
+    It has its speaker, text and time, the turns around it, the addressee in a two-person chat, and who passed on a
+    forward or quote.
     """
 
     @property
@@ -33,8 +33,6 @@ class Remembered(Protocol):
     def text(self) -> str: ...
     @property
     def said(self) -> datetime | None: ...
-    @property
-    def times(self) -> tuple[str, ...]: ...
     @property
     def before(self) -> tuple[tuple[str, str], ...]: ...
     @property
@@ -202,11 +200,18 @@ SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "a
 
 
 _YOURS = re.compile(r"\byours?\b", re.IGNORECASE)
-_CALLED = re.compile(
-    r"(?:^|[.!?]\s+)(?!(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Thanks|Great|Right|So|And|But|Maybe)\b)"
-    r"[A-Z]\w+(?: [A-Z]\w+)?,\s|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
+_OPENER = (
+    "(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Aha|Hey|Hi|Hello|Hmm+|Mmm*|Um|Uh|Wow|Haha|Thanks|Great|Nice"
+    "|Good|Perfect|Cool|Right|True|So|And|But|Then|Also|Still|Now|Maybe|Perhaps|Actually|Honestly|Luckily|Sadly|Really"
+    "|Seriously|Exactly|Absolutely|Definitely|Finally|Unfortunately|Apparently|Probably|Obviously|Anyway|Anyways|Please"
+    "|Today|Tomorrow|Yesterday|Tonight|Later|However|Besides|Funny|Lol|LOL|Ugh|Alright|Yay|Congrats)"
 )
-"""Somebody who is addressed by name: "Ana, your solo is on Friday", not "Yes, your solo is on Friday"."""
+_CALLED = re.compile(
+    rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s"
+    r"|(?:Hi|Hey|Hello|Dear|Thanks|(?:Good|Great|Happy|Thank|Oh) \w+) [A-Z]\w+\b)"
+    r"|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"
+)
+"""Somebody who is addressed by name: "Ana, your solo is on Friday", "Yes Ana, your solo", not "Yes, your solo"."""
 
 
 def told_as_you(fact: Remembered, text: str | None = None) -> str:

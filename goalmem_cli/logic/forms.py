@@ -9,7 +9,7 @@ age stays as it was said, ``when she was 10``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
@@ -17,7 +17,7 @@ from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import MONTH, WEEKDAYS, Period, single
 from goalmem_cli.logic.languages.values import value_in_english
-from goalmem_cli.logic.normal import words
+from goalmem_cli.logic.normal import SENTENCE_END, words
 from goalmem_cli.logic.relative import Bound, Expression
 
 _NAME = "|".join(sorted(MONTH, key=len, reverse=True))
@@ -107,34 +107,33 @@ _CLOCK = re.compile(
     r"|(?:1?\d|2[0-3])(?:[:.][0-5]\d(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?|\s+o['’]clock)|noon|midnight)",
     re.IGNORECASE,
 )
-_WEEKDAYS = rf"(?:(?:every|each|next|this)\s+)?(?:{'|'.join(WEEKDAYS)})s?(?:\s+(?:morning|afternoon|evening|night)s?)?"
-_DAY_OF_WEEK = re.compile(rf"\b{_WEEKDAYS}\b", re.IGNORECASE)
+_WEEKDAYS = rf"(?:(?:next|this)\s+)?(?:{'|'.join(WEEKDAYS)})s?(?:\s+(?:morning|afternoon|evening|night)s?)?"
+_TIME_TOLD = re.compile(rf"\b{_WEEKDAYS}\b|(?<![\w:.,]){_CLOCK.pattern}(?!\w)", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\b(?:to|until|till?|through|from|between|and|or|except|unless|if|but|not|no|never|every|each|daily|week(?:day|end)s?"
+    r"|mon|tues?|wed|thurs?|fri|sat|sun|clos\w+|cancel\w+|moved?|instead|was|were|skip"
+    r"|full|busy|booked|before|after|since|by|rest|other\w*)\b|n['’]t\b|[-–—/&+?]",
+    re.IGNORECASE,
+)
+"""What a sentence may have beside a weekday and an hour, so that the two need not be one time."""
 
 
-def with_its_day(clock: str, text: str, asked: str = "") -> str:
-    """Return a time of day with the weekday right beside it in the text, in the text's words; or unchanged.
+def with_its_day(clock: str, texts: Iterable[str]) -> str:
+    """Return a time of day with the weekday right beside it, in the words of the texts; or unchanged.
 
-    The weekday may also stand in the question that the text replies to, `asked`, if it has only one and the text none:
-    "half past seven" is "Thursday, half past seven".
+    It is unchanged if the texts tell any other time or weekday, or if its sentence is about several times.
     """
     found = _CLOCK.fullmatch(clock.strip(" ."))
-    if found is None:
+    told = [part for text in texts for part in SENTENCE_END.split(text) if _TIME_TOLD.search(part)]
+    if found is None or len(told) != 1 or len(_TIME_TOLD.findall(told[0])) != 2:
         return clock
-    told = re.escape(found["clock"])
+    hour = re.escape(found["clock"])
     beside = re.compile(
-        rf"\b{_WEEKDAYS}(?:,|\s+(?:at|from|about|around))*\s+{told}\b|\b{told}(?:\s+(?:on|in\s+the\s+\w+))*\s+{_WEEKDAYS}\b",
+        rf"\b{_WEEKDAYS}(?:,|\s+(?:at|about|around))*\s+{hour}(?!\w)|\b{hour}(?:\s+(?:on|in\s+the\s+\w+))*\s+{_WEEKDAYS}\b",
         re.IGNORECASE,
     )
-    whole, days = beside.search(text), _DAY_OF_WEEK.findall(asked)
-    if whole is not None:
-        return whole[0]
-    is_reply = (
-        len(days) == 1
-        and "?" in asked
-        and not _DAY_OF_WEEK.search(text)
-        and found["clock"].casefold() in text.casefold()
-    )
-    return f"{days[0]}, {found['clock']}" if is_reply else clock
+    whole = beside.search(told[0])
+    return clock if whole is None or _SEVERAL.search(told[0].replace(whole[0], "")) else whole[0]
 
 
 def is_length(text: str) -> bool:

@@ -56,6 +56,7 @@ THIRD_PERSONS = frozenset("he she him her his hers they them their theirs".split
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Letters of the scripts that put no spaces between words: Thai, Lao, Japanese, Chinese."""
 _LAST_OF_ENDINGS = frozenset("sgde")
+SENTENCE_END = re.compile(r"(?<=[.!?…;])\s+|\n")
 _WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")

@@ -8,8 +8,18 @@ from collections.abc import Iterable, Sequence
 from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.around.cues import is_request
 from goalmem_cli.logic.checks import Remembered, told_as_you
-from goalmem_cli.logic.normal import content_stems, content_words, name_words, normalise, stem, words
+from goalmem_cli.logic.normal import (
+    SENTENCE_END,
+    content_stems,
+    content_words,
+    name_stems,
+    name_words,
+    normalise,
+    stem,
+    words,
+)
 from goalmem_cli.logic.questions import asks_who_one_is, only_asks
+from goalmem_cli.logic.roles import role_of
 from goalmem_cli.logic.terms import Atom, Variable
 from goalmem_cli.records import UNKNOWN_AUTHOR
 
@@ -57,8 +67,9 @@ _IN_PERSON = re.compile(
 )
 """Pronouns of a whole statement: "I lost my keys" stays as it was said."""
 _SAYING = re.compile(
-    r"(?:my|your|our) (?:own$|way\b|side\b|part\b|word\b|bad\b|pleasure\b|god\b|goodness\b"
-    r"|gosh\b|dear\b|honou?r\b|best$)"
+    r"(?:my|your|our) (?:own$|(?:way|side|part|word|bad|pleasure|god|goodness|gosh|dear|honou?r|mind|opinion|view"
+    r"|guess|bet|surprise|relief|delight|horror|dismay|apology|apologies|condolences|knowledge|breath|temper|tongue|eye|heart"
+    r"|head|precious|darling)\b|best(?=$|[,.!]| (?:at|in|to|on|with|for|and|but|as|when)\b))"
     r"|\b(?:on|by) (?:my|your|our) own\b",
     re.IGNORECASE,
 )
@@ -78,18 +89,33 @@ _TO_ALL = re.compile(
 )
 """Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
 _GENERAL = re.compile(
-    r"\b(?:you|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
+    r"\b(?:you|one|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
 )
 """Words of a question about whoever it may be: "What do you need to enter?" """
-_OPENING_VERB = re.compile(r"\W*(?:please\s+)?\w+\s+", re.IGNORECASE)
+_OPENING_VERB = re.compile(
+    r"\W*(?:(?:please|always|never|just|do|don['’]t)\s+)*(?!(?:and|but|so|yes|no|is|are|was|were|has)\b)\w+\s+",
+    re.IGNORECASE,
+)
 """What stands before "your" in "Wear your boots"."""
+_OF_ANYBODY = re.compile(
+    r"\b(?:if|when(?:ever)?|once|unless|until|while|before|after|where(?:ver)?|how) (?:you|u)\b|\bthey say\b"
+    r"|\b(?:you|u)(?:['’]ll| (?:just |only |really |always |also )?(?:can|need|have to|should|must|may|might|want|get"
+    r"|could|will)\b)"
+    r"|\byour (?:\w+ )?(?:posture|health|core|mood|mind|head|heart|body|back|skin|hair|brain|sleep|immune|muscles|legs"
+    r"|arms|feet|hands|eyes|lungs|life|soul|confidence|stress|energy|balance|focus)\b",
+    re.IGNORECASE,
+)
+"""What says that "you" may be anybody: "You need your passport", "Yoga improves your posture"."""
+_GOES_ON = re.compile(
+    r" (?!(?:of|in|on|at|to|for|with|from|by|near|behind|under|beside|next|and|or|but|is|was|who|which|that|has|had"
+    r"|will)\b)[^\W\dA-Z]"
+)
+"""Another word of a phrase: "our home page" is no home."""
 _SHARED = _KIN | frozenset(
     "kid kids children baby twins family home house flat apartment garage garden shed kitchen cellar attic basement "
     "bathroom bedroom car van dog cat wedding honeymoon anniversary".split()
 )
 """Things that are the speaker's, even if "our" says that they are somebody else's too."""
-_SENTENCE = re.compile(r"[.!?…;]+\s+|\n")
-_ROLES = frozenset("user assistant system human ai bot you me i".split())
 
 _NAMES = ("name", "names")
 _DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a description, not a name
@@ -192,30 +218,55 @@ def is_only_asking(value: str, facts: Sequence[Remembered], statement: str) -> b
 def with_owners(answer: str, facts: Sequence[Remembered], question: str, asker: str | None) -> str:
     """Return the answer with the owner's name for "my", "our" and "your", whose reader is not who said it.
 
-    "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Our" is named for family and
-    home alone, since other things may be everybody's. A phrase stays if no cited fact has it, if several give it
-    different owners, in titles, quotes and sayings, in statements with other pronouns ("I lost my keys"), and in other
-    languages than English.
+    "My garage" is Mira's if she says it in a cited fact, and "your" garage if Mira asks. "Sister" is "my sister"
+    if the facts say so. "Our" is named for family and home alone, since other things may be everybody's. A phrase stays
+    if no cited fact has it, if several give it different owners, in titles, quotes and sayings, in statements with
+    other pronouns ("I lost my keys"), and in other languages than English.
     """
-    rest = _OWNED.sub("", answer)
+    told = _as_told(answer, facts, question)
+    rest = _OWNED.sub("", told)
     is_quoted = answer[:1] in "\"“‘«'" or _WORDED.search(question) is not None
-    if rest == answer or is_quoted or _IN_PERSON.search(rest) or _SAYING.search(answer) or words_of(question):
+    if rest == told or is_quoted or _IN_PERSON.search(rest) or _SAYING.search(told) or words_of(question):
         return answer
 
     def named(found: re.Match[str]) -> str:
+        if found["whose"].casefold() == "our" and (
+            found["thing"].casefold() not in _SHARED
+            or _GOES_ON.match(told, found.end("thing"))
+            or any(_are_one(asker, fact.to) for fact in facts)
+        ):
+            return found["whose"]
         owners = {owner for fact in facts for owner in _owners(found["whose"], found["thing"], fact, question)}
         owner = owners.pop() if len(owners) == 1 else ""
         if not owner:
             return found["whose"]
-        is_askers = bool(asker) and name_words(asker or "") <= content_words(owner)
-        return ("Your" if found["whose"][0].isupper() else "your") if is_askers else _of(owner, found["whose"])
+        if _are_one(asker, owner):
+            return "Your" if found["whose"][0].isupper() else "your"
+        return found["whose"] if role_of(owner) or _IN_PERSON.fullmatch(owner) else f"{owner}'s"
 
-    return _OWNED.sub(named, answer)
+    owned = _OWNED.sub(named, told)
+    return answer if owned == told else owned
 
 
-def _of(owner: str, whose: str) -> str:
-    """Return a person's name as an owner; a role is no name, so the word stays."""
-    return whose if owner.casefold() in _ROLES else f"{owner}'s"
+def _as_told(answer: str, facts: Sequence[Remembered], question: str) -> str:
+    """Return "my sister" for an answer "sister" if the facts have it with "my" alone; else the answer.
+
+    It stays if the question names that word or a speaker, since a relation may be asked for.
+    """
+    first = re.match(r"\w+", answer)
+    if first is None or first[0].casefold() not in _KIN:
+        return answer
+    named = {stem(first[0].casefold()), *(word for fact in facts for word in name_stems(fact.speaker))}
+    phrase = re.compile(rf"(\bmy )?(?<![\w'’-])({re.escape(answer)})(?![\w-])", re.IGNORECASE)
+    places = [found for fact in facts for found in phrase.finditer(fact.text)]
+    is_own = bool(places) and all(found[1] for found in places)
+    return f"my {places[0][2]}" if is_own and not named & content_stems(question.replace("’", "'")) else answer
+
+
+def _are_one(asker: str | None, person: str) -> bool:
+    """Say whether one name is the other or a part of it: Ana, Ana Silva."""
+    one, other = name_words(asker or ""), name_words(person)
+    return bool(one and other) and (one <= other or other <= one)
 
 
 def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable[str]:
@@ -228,7 +279,8 @@ def _owners(whose: str, thing: str, fact: Remembered, question: str) -> Iterable
 def _is_of_others(found: re.Match[str], text: str) -> bool:
     """Say whether the words in a text belong to a title, a quote, or another language."""
     before, behind = text[: found.start()], text[found.end("thing") :]
-    is_title = found["whose"][0].isupper() and found["thing"][0].isupper() and found["thing"].casefold() not in _KIN
+    is_name = found["thing"].casefold() not in _KIN or re.match(r",? (?:(?:the|of|and|in) )?(?!I\b)[A-Z]", behind)
+    is_title = found["whose"][0].isupper() and found["thing"][0].isupper() and bool(is_name)
     is_marked = before[-1:] in ("'", "‘", "*", "_", "«") or behind[:1] in ("*", "_", "»")
     is_quoted = before.count('"') % 2 == 1 or before.count("“") > before.count("”")
     return is_title or is_marked or is_quoted or bool(_REPORTED.search(before)) or words_of(text) is not None
@@ -236,16 +288,14 @@ def _is_of_others(found: re.Match[str], text: str) -> bool:
 
 def _owner(found: re.Match[str], fact: Remembered, question: str) -> str:
     """Return whom "my", "our" or "your" means in a fact, "" if that is not known."""
-    speaker = "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
     if found["whose"].casefold() != "your":
-        is_own = found["whose"].casefold() == "my" or found["thing"].casefold() in _SHARED
-        return speaker if is_own else ""
-    if _TO_ALL.search(question) or _GENERAL.search(question):
+        return "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
+    if _TO_ALL.search(question) or _GENERAL.search(question) or (not fact.to and _TO_ALL.search(fact.text)):
         return ""
-    if fact.to:
-        return told_as_you(fact)
-    start = max((end.end() for end in _SENTENCE.finditer(fact.text, 0, found.start())), default=0)
+    start = max((end.end() for end in SENTENCE_END.finditer(fact.text, 0, found.start())), default=0)
+    end = SENTENCE_END.search(fact.text, found.end())
     is_asked = _OPENING_VERB.fullmatch(fact.text, start, found.start()) or is_request(
         fact.text.lower(), start, len(fact.text)
     )
-    return "" if is_asked or _TO_ALL.search(fact.text) else told_as_you(fact)
+    is_anybodys = _OF_ANYBODY.search(fact.text, start, len(fact.text) if end is None else end.start())
+    return "" if is_asked or is_anybodys else told_as_you(fact)

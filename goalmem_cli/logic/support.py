@@ -90,9 +90,8 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
 
 
 def _periods(fact: Remembered) -> list[Period]:
-    """Return the day on which the fact was said, what its notes say, and all periods that its text can mean."""
+    """Return the day on which the fact was said, and all periods that its text can mean."""
     told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
-    told += [days for note in fact.times if (days := days_of(note.rpartition(" = ")[2])) is not None]
     before = fact.before[-1][1] if fact.before else None
     told += periods_in(fact.text, fact.said, before)
     language = language_asked(fact.text)

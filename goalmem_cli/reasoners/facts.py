@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 
@@ -12,7 +12,6 @@ from goalmem_cli.backbones.scope import hits_within, scope_of, within_time
 from goalmem_cli.backbones.small_talk import may_be_evidence
 from goalmem_cli.backbones.structured.units import IN_PLACE_OF, listed
 from goalmem_cli.logic.annotations import annotations_of
-from goalmem_cli.logic.around.told_months import Told, is_bare_day, with_month_told
 from goalmem_cli.logic.dates import dates_in, say
 from goalmem_cli.logic.normal import THIRD_PERSONS, numbers, words
 from goalmem_cli.logic.questions import speaks_of_asker
@@ -145,11 +144,9 @@ class NumberedFacts:
     def fact(self, hit: Hit) -> Fact:
         """Return the hit as a fact, with its known number or the next one."""
         unit = hit.unit
-        self._hits.setdefault(unit.id, hit)
         if unit.id not in self._facts:
-            fact = as_fact(hit, f"F{len(self._facts) + 1}", self._rank(unit))
-            told = [other for other in self._hits.values() if other.unit.conversation == unit.conversation]
-            self._facts[unit.id] = replace(fact, times=times_among(hit, told))
+            self._facts[unit.id] = as_fact(hit, f"F{len(self._facts) + 1}", self._rank(unit))
+        self._hits.setdefault(unit.id, hit)
         return self._facts[unit.id]
 
     def _rank(self, unit: Unit) -> int:
@@ -162,7 +159,6 @@ class NumberedFacts:
 
         With the compact prompts a block is one line per fact with its time, best first.
         """
-        self._hits = {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)} | self._hits
         if not self._is_full:
             told = [self.fact(hit) for hit in chosen.hits]
             cost = sum(token_cost(fact.speaker, fact.text, fact.times) for fact in told)
@@ -309,24 +305,6 @@ def _beside(unit: Unit, hit: Hit) -> Hit:
 def said_times(unit: Unit) -> tuple[str, ...]:
     """Return the meanings of the relative dates in the unit's text, as facts show them: `"today" = 21 May 2023`."""
     return tuple(say(annotation) for annotation in annotations_of(unit.attributes))
-
-
-def times_among(hit: Hit, others: Iterable[Hit]) -> tuple[str, ...]:
-    """Return `said_times` of the hit's unit. A bare day is in the month that another hit tells for the same thing."""
-    notes, told = annotations_of(hit.unit.attributes), _told(hit)
-    if told is None or not any(map(is_bare_day, notes)):
-        return tuple(map(say, notes))
-    near = [each for each in map(_told, others) if each is not None]
-    return tuple(say(with_month_told(note, told, near)) for note in notes)
-
-
-def _told(hit: Hit) -> Told | None:
-    """Return what a turn or passage told, with the turns before it; None without a time."""
-    unit = hit.unit
-    if unit.kind not in SAID or unit.said is None:
-        return None
-    before = tuple(Told(each.author, each.text, each.said) for each in hit.earlier if each.said is not None)
-    return Told(unit.author, unit.text, unit.said, before)
 
 
 def stretch_of(unit: Unit) -> Stretch:

@@ -136,8 +136,7 @@ def _as_asked(answer: str, question: Question, cited: Sequence[Fact]) -> str:
     told = words_of(question.text)
     if told is None:
         if asks_when(question.text):
-            answers = (with_its_day(answer, fact.text, fact.before[-1][1] if fact.before else "") for fact in cited)
-            answer = next((each for each in answers if each != answer), answer)
+            answer = with_its_day(answer, [fact.text for fact in cited])
         named = with_owners(answer, cited, question.text, question.asker)
         return weekday_of(named) if asks_for_weekday(question.text) else named
     return told.says(answer) if answer in VERDICTS else time_in(answer, told.code)

@@ -30,7 +30,6 @@ class Said:
     text: str
     to: str = ""
     said: datetime | None = None
-    times: tuple[str, ...] = ()
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
     forwarded_by: str = ""

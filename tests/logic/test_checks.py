@@ -26,12 +26,18 @@ class Told:
     speaker: str
     text: str
     said: datetime | None = SAID
-    times: tuple[str, ...] = ()
     before: tuple[tuple[str, str], ...] = field(default=())
     after: tuple[tuple[str, str], ...] = field(default=())
     to: str = ""
     forwarded_by: str = ""
     quoted_by: str = ""
+
+
+CALLS = (
+    *((f"{opener} Ana,", "") for opener in ("Thanks", "No", "Sure", "Right", "Yes")),
+    *((f"{opener},", "Ben") for opener in ("Thanks", "No", "Hey", "Hmm", "Actually")),
+    ("Hey Ana!", ""), ("Good morning Ana!", ""), ("Ana,", ""), ("I know, Ana.", ""), ("Ok. Ana,", ""), ("Oh, Ana,", ""), ("No. Well,", "Ben"),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -44,6 +50,10 @@ class Told:
         (Told("Mina", "Ana, it is your solo.", before=(("Ben", "I am away."),)), ""),
         (Told("Mina", "It is your solo then, Ana.", before=(("Ben", "I am away."),)), ""),
         (Told("Mina", "It is your solo.", before=(("Ben", "I am away."), ("Mina", "Oh."))), ""),
+        *(
+            (Told("Mina", f"{said} your solo is on Friday.", before=(("Ben", "I am away."),)), hearer)
+            for said, hearer in CALLS
+        ),
         (Told("Mina", "It is your solo.", before=(("Ben", "Look."),), forwarded_by="Ana"), ""),
         (Told("Mina", "Es ist dein Solo, sagt die Leiterin.", before=(("Ben", "Ich bin nicht da."),)), "Ben"),
     ],

@@ -1,7 +1,7 @@
 """Turns by hand, with the days that each time in them means: what decides is told in the turn, or right before it."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from goalmem_cli.logic.around.told_months import Told, with_month_told
 from goalmem_cli.logic.dates import Annotation, annotate, periods_in
 
 FOLDER = Path(__file__).parent / "data"
@@ -72,42 +71,6 @@ def test_the_checks_allow_what_is_shown() -> None:
         for found in spoken_of(told):
             assert found.first is None or found.first in {period.first for period in allowed}
             assert found.last is None or found.last in {period.last for period in allowed}
-
-
-@pytest.mark.parametrize(
-    ("earlier", "before", "text", "day"),
-    [
-        ("Ana: The concert is in December.", "", "Ben: Bad news. The concert is now on the 19th.", date(2026, 12, 19)),
-        ("Ana: The concert is in December.", "Cy: When exactly is the concert?", "Ana: It's on the 19th.", date(2026, 12, 19), ),
-        ("Ana: The rehearsal is in January.", "", "Ben: The rehearsal is on the 19th.", date(2027, 1, 19)),
-        ("Ana: The concert was moved to December.", "", "Ben: Our concert is on the 19th.", date(2026, 12, 19)),
-        ("Ana: The concert was moved from December to January.", "", "Ben: The concert is on the 19th.", date(2027, 1, 19), ),
-        ("Ana: The concert is in December. The fair is in March.", "Cy: And when is the fair?", "Ana: That is on the 20th.", date(2027, 3, 20), ),
-        ("Ana: My exam is in December.", "", "Ana: My exam is on the 8th.", date(2026, 12, 8)),
-        ("Ana: The concert is in December.", "", "Ben: The rehearsal is on the 19th.", date(2026, 11, 19)),
-        ("Ana: The spring concert is in March.", "", "Ben: The Christmas concert is on the 19th.", date(2026, 11, 19)),
-        ("Ana: My party is in December.", "", "Ben: My party is on the 19th.", date(2026, 11, 19)),
-        ("Ana: In December we have a rehearsal.", "", "Ben: The rehearsal is on the 19th.", date(2026, 11, 19)),
-        ("Ana: The concert isn't in December.", "", "Ben: The concert is on the 19th.", date(2026, 11, 19)),
-        ("Ana: The concert was in December.", "", "Ben: The concert is on the 19th.", date(2026, 11, 19)),
-        ("Ana: The concert is in December.", "Cy: I am ill.", "Ana: It's on the 19th.", date(2026, 11, 19)),
-        ("Ana: The survey is in February.", "", "Ben: The survey is on the 30th.", date(2026, 11, 30)),
-    ],
-)  # fmt: skip
-def test_a_bare_day_is_in_the_month_that_was_told_for_the_same_thing(
-    earlier: str, before: str, text: str, day: date
-) -> None:
-    """Some days before, of the same thing, to come; "it" is what was asked right before."""
-
-    def told(line: str, said: datetime, *near: Told) -> Told:
-        speaker, _, words = line.partition(": ")
-        return Told(speaker, words, said, near)
-
-    now = datetime(2026, 11, 1, 10)
-    turn = told(text, now, *([told(before, now)] if before else []))
-    (note,) = annotate(turn.text, now)
-    found = with_month_told(note, turn, [told(earlier, datetime(2026, 10, 20, tzinfo=UTC))])
-    assert (found.first, found.last) == (day, day)
 
 
 def test_a_long_row_of_numbers_is_read_in_time() -> None:

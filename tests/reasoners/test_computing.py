@@ -86,12 +86,24 @@ def test_the_engine_computes_what_no_turn_says(question: str, answer: str, compu
         assert [calculation.support for calculation in trace.calculations] == [Support.DERIVED]
 
 
-def test_as_in_the_paper_the_model_writes_the_answer() -> None:
-    """With `generates` nothing is computed, and what the model writes over the proof stands (GOAL-MEM 4.4)."""
-    worded = json.dumps({"answer": "three letters"})
+@pytest.mark.parametrize(
+    ("worded", "status", "answer"),
+    [
+        ("three letters", Status.ANSWERED, "three letters"),
+        (" ", Status.ANSWERED, "Ben, Ola"),
+        ("unknown", Status.UNKNOWN, None),
+        ("Not mentioned.", Status.UNKNOWN, None),
+    ],
+)
+def test_as_in_the_paper_the_model_writes_the_answer(worded: str, status: Status, answer: str | None) -> None:
+    """With `generates` nothing is computed, and what the model writes over the proof stands (GOAL-MEM 4.4).
+
+    A refusal answers nothing; for a blank answer the bindings stand.
+    """
+    written = (json.dumps({"answer": worded}),) * 2
     limits = replace(ONE_ROUND, generates=True)
-    trace = paper("How many letters has Joanna received?", "count(x)", limits=limits, written=(worded,))
-    assert (trace.status, trace.answer, trace.calculations) == (Status.ANSWERED, "three letters", ())
+    trace = paper("How many letters has Joanna received?", "count(x)", limits=limits, written=written)
+    assert (trace.status, trace.answer, trace.calculations) == (status, answer, ())
 
 
 def test_each_thing_that_was_counted_cites_its_turns() -> None:

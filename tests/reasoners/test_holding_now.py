@@ -6,11 +6,10 @@ import pytest
 
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.now.holding import Holding
-from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.direct import STEPS, Direct
-from goalmem_cli.reasoners.goal_mem import GoalMem, Limits, Planning
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Question
@@ -21,19 +20,13 @@ from tests.reasoners.scripting import COMPACT, MOMENT, TOGETHER, chat, claims, p
 
 LEEDS, YORK = "We moved to Leeds in February.", "Back to York since June."
 LIVES = plan("(Ana) lives in (x:city)", "(Ana) lives in (x:city)")
-CONCERT = plan("the concert is on (x:date)", "the concert is on (x:date)")
 IN_LEEDS = plan("(Ana) lives in (Leeds)", "(Ana) lives in (Leeds)", answer=())
 
 
 def backbone(folder: Path) -> Holding:
     """Return a backbone over a store in which Ana moved to Leeds and back."""
-    return remembering(folder, f"Ana: {LEEDS}", "Ben: How is Leeds?", "--", f"Ana: {YORK}", "Ben: Welcome home then.")
-
-
-def remembering(folder: Path, *lines: str) -> Holding:
-    """Return a backbone over a store with a chat."""
     store = Store(folder / "store", HashEmbedder(), announce=lambda _: None)
-    store.add_turns(chat(*lines))
+    store.add_turns(chat(f"Ana: {LEEDS}", "Ben: How is Leeds?", "--", f"Ana: {YORK}", "Ben: Welcome home then."))
     return Holding(FlatBackbone(store), store)
 
 
@@ -143,28 +136,3 @@ def test_other_reasoners_see_what_holds_first(tmp_path: Path) -> None:
     )
     assert f"F1. Ana: {YORK}" in seen[0]
     assert f"F2. Ana: {LEEDS}" in seen[0]
-
-
-@pytest.mark.parametrize("is_full", [True, False])
-def test_a_day_number_is_in_the_month_that_was_told_days_before(tmp_path: Path, is_full: bool) -> None:
-    """The note that a model sees has it, and the check takes it, though "the 19th" alone means May or June."""
-    told, seen = "So, the concert is on the 19th.", list[str]()
-
-    def reply(request: Request) -> str:
-        seen.append(request.growing)
-        (cited,) = (line.number for line in lines_shown(request.growing) if line.says(told))
-        if not is_full:
-            return f"answer: 19 August 2023\nfacts: {cited}"
-        found = claims(1, cited, x="19 August 2023")
-        return proved(found, plan=CONCERT, status="settled", wording="19 August 2023")(request)
-
-    memory = remembering(tmp_path, "Ana: The concert is in August.", "--", "Ben: How nice.", f"Ana: {told}")
-    planning: Planning = "together" if is_full else "stepwise"
-    engine = GoalMem(memory, ScriptedModel(reply), TOGETHER if is_full else COMPACT, Limits(), planning=planning)
-    trace = engine.answer(Question("When is the concert?", MOMENT))
-
-    assert '"on the 19th" = 19 August 2023' in seen[0]
-    assert trace.answer == "19 August 2023"
-    assert [
-        support for step in trace.attempts[0].steps for item in step.grounded for support in item.support.values()
-    ] == [Support.DERIVED]

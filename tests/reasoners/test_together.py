@@ -6,9 +6,13 @@ import pytest
 
 from goalmem_cli.logic.support import Support
 from goalmem_cli.ports import Request
-from goalmem_cli.reasoners.goal_mem import Limits
+from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
+from goalmem_cli.records import Hit, Query, Question
+from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status, Trace
 from tests.reasoners.scripting import (
+    MOMENT,
+    TOGETHER,
     another,
     answered,
     ask,
@@ -155,6 +159,38 @@ def test_second_search_without_likely_evidence_ends_the_question(told: str, verd
         assert [(each.ending, [step.usage.calls for step in each.steps]) for each in trace.attempts] == [
             (Ending.NOTHING_NEW, [1, 0])
         ]
+
+
+class _Nearest(ListBackbone):
+    """Ranks by shared words, but puts the last turn first for the query: it is the nearest in meaning."""
+
+    def retrieve(self, query: Query, k: int) -> list[Hit]:
+        """Return the hits in that order."""
+        hits = super().retrieve(query, 99)
+        return sorted(hits, key=lambda hit: hit.unit.id != self._turns[-1].id or "pet" not in query.text)[:k]
+
+
+@pytest.mark.parametrize(
+    ("said", "calls"),
+    [
+        ("Kim: A cat.", 2),
+        ("Kim: 我有一只猫。", 2),
+        ("Kim: Bei uns wohnt seit ein paar Wochen eine kleine getigerte Katze.", 2),
+        ("Kim: Why?", 1),
+    ],
+)
+def test_second_search_shows_short_and_foreign_turns_that_share_no_word(said: str, calls: int) -> None:
+    """Little can tell how likely such evidence is, so it is shown if it is the first of its query; a question is not."""
+    turns = chat(*(f"Ben: Is the shed {number} open?" for number in range(60)), said)
+    has = plan("(Lee) has (x:animal)", "(Lee) has (x:animal)")
+    model = ScriptedModel(
+        [proved(plan=has, status="look", open=[wants(1, "pet of the household")]), proved(status="stop")]
+    )
+    engine = GoalMem(_Nearest(turns, least=0), model, TOGETHER, Limits(budget=30), planning="together")
+    trace = engine.answer(Question("Which animal lives there?", MOMENT))
+
+    assert model.calls == calls
+    assert any(fact.text == turns[-1].text for fact in trace.facts.values()) is (calls == 2)
 
 
 def test_stop_ends_the_question() -> None:

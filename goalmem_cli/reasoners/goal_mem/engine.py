@@ -20,6 +20,7 @@ from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
 from goalmem_cli.reasoners.goal_mem.state import ProofState, as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
+from goalmem_cli.reasoners.inquiry import is_refusal
 from goalmem_cli.reasoners.watching import Unwatched
 from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Checked, Contradicted, Status, Trace
@@ -179,9 +180,13 @@ class SearchRun:
             verdict = verdict_in(wording)
             self.count(Usage(), "" if verdict else "the supporting facts settle neither yes nor no")
             return verdict
-        if problem:
-            self.count(Usage(), f"the answer's wording was unusable ({problem}), the bindings stand for it")
+        if problem or (self.limits.generates and not wording.strip()):
+            why = problem or "it is blank"
+            self.count(Usage(), f"the answer's wording was unusable ({why}), the bindings stand for it")
             return ", ".join(proof.found)
+        if self.limits.generates and is_refusal(wording):
+            self.count(Usage(), f"the model wrote {wording!r} over the proof")
+            return None
         if self.limits.generates or wording == ", ".join(proof.found):
             return wording
         asked = self.question.text if reply is None else f"{self.question.text} {plan.goal.phrase}"

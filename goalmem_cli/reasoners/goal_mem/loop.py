@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import asks_for_all
@@ -122,7 +123,7 @@ class AttemptRun:
             self._looked_beside |= set(state.incomplete)
             is_stopped = self._last is not None and self._last.status is Status.STOP
             has_to_go_on = state.rejected or state.undecided or state.incomplete or self._terms.question.wants_all
-            is_first = len(self._steps) == 1 and not has_to_go_on
+            is_first = len(self._steps) == 1 and not has_to_go_on and not is_foreign(self._terms.question.text)
             looked = self._told(self._pool.look(() if is_stopped else self._queries, beside, is_first=is_first))
             self._is_in_vain = looked.is_vain and not looked.new
             return looked

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from goalmem_cli.backbones.relevance import PERSONAL, likelihoods
+from goalmem_cli.backbones.relevance import FUSED, PERSONAL, likelihoods
+from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.logic.checks import answered_by
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.ports import Backbone
@@ -19,6 +20,8 @@ from goalmem_cli.trace import Fact
 
 MOST_QUERIES = 8
 """The most queries of one look: each further query leaves less room for the others' hits."""
+SHORT = 40
+"""In letters. Likelihoods are fitted on English talks and low for shorter turns, though a reply may be as short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +215,9 @@ class Pool:
             pairs = zip(hits, likely, strict=True)
             kept = [(hit, value) for hit, value in pairs if hit.unit.id not in self._hits and value >= least][:share]
             lists[query] = [hit for hit, _ in kept]
-            nearest = max([nearest, *(value for _, value in kept)])
+            if best:
+                heads = (hit for place, hit in enumerate(lists[query]) if not place or hit.ranks.get(FUSED) == 1)
+                nearest = max([nearest, *(value for _, value in kept), *map(_least_likely, heads)])
         if 0 < nearest < best:
             return Looked(tuple(shares), is_vain=True)
         chosen = self._numbered.choose(round_robin(list(lists.values())), self._hits, room)
@@ -240,3 +245,9 @@ class Pool:
         self.shown = self.shown.plus(block)
         self._hits |= {hit.unit.id: hit for hit in (*chosen.hits, *chosen.brought)}
         return block.facts
+
+
+def _least_likely(hit: Hit) -> float:
+    """Return how likely the first hit of a query is at least: 1 for a short statement or one in another language."""
+    text = hit.unit.text
+    return float((len(text) < SHORT and not text.rstrip().endswith(("?", "？"))) or is_foreign(text))
