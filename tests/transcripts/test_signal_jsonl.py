@@ -90,7 +90,9 @@ def test_it_is_detected() -> None:
 
 def test_a_number_or_an_account_of_another_kind_costs_no_name() -> None:
     """The person is known by the name alone."""
-    odd = {"recipient": {"id": "2", "contact": {"aci": ["x"], "e164": True, "nickname": {"given": "Mira"}}}}
+    odd: dict[str, object] = {
+        "recipient": {"id": "2", "contact": {"aci": ["x"], "e164": True, "nickname": {"given": "Mira"}}}
+    }
     (chat, _) = read_bytes(lines([*EXPORT[:3], odd, *EXPORT[4:]]), "main.jsonl")
     assert {turn.speaker for turn in chat.turns} == {"Mira", "Otto Lind"}
 
