@@ -59,11 +59,13 @@ _NO_NAME = "|".join(
     "Everyone Somebody Someone Anybody Anyone Nobody None Outside Inside Upstairs Downstairs Christmas Easter".split()
 )
 _TITLE = r"(?:(?:Mrs?|Ms|Dr|Prof)\.? )?"
-_CALLED = rf"(?P<name>(?!(?:{_NO_NAME})\b)(?!{_UPPER}{_UPPER}){_TITLE}{_WORD}(?: {_WORD})?)(?![\w-])"
+_CALLED = (
+    rf"(?P<name>(?!(?:{_NO_NAME})\b)(?!{_UPPER}{_UPPER}){_TITLE}{_WORD}(?: (?!(?:{_NO_NAME})\b){_WORD})?)(?![\w-])"
+)
 _STILL = r"(?: (?:still|now|also|currently|actually|really))*"
 _NATION = r"\w*(?:ish|ese|an|ch|ic|st|im|ss|ek|i)\b"
 _BEFORE = (
-    r"(?:^|[.!?;:,…] |\b(?:and|but|so|that|because|when|while|if|as|with|of|by|from|for|to|than|like|about|is|was|met"
+    r"(?:^|[.!?;:,…] |\b(?i:and|but|so|that|because|when|while|if|as|with|of|by|from|for|to|than|like|about|is|was|met"
     r"|saw|know|miss|love|visited|married) )"
 )
 _SAYING = (
