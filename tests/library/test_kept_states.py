@@ -167,7 +167,7 @@ def read(tmp_path: Path) -> Iterator[Memory]:
     [
         ("Rosa: Emil has begun as a cook, he works at Merrin.", True), ("Rosa: Wanda is my flatmate from May.", True),
         ("Bruno: My flatmate works at Merrin now.", False), ("Bruno: Emil rang me.", False),
-        ("Bruno: Netflix does not work again.", False), ("Bruno: The trains to Leeds are late again.", False),
+        ("Bruno: Honestly, I work too much now.", False), ("Bruno: The trains to Leeds are late again.", False),
     ],
 )  # fmt: skip
 def test_who_is_meant_is_watched_where_no_step_was_proved(read: Memory, new: str, touches: bool) -> None:
@@ -177,7 +177,8 @@ def test_who_is_meant_is_watched_where_no_step_was_proved(read: Memory, new: str
     }  # fmt: skip
     read.kept.add_all([chat("c", [[*LINES, *CROWD], [new]])])
     ((_, touch),) = read.goals.touched()
-    assert (touch is not None and LINK in touch.subgoals) is touches
+    assert (touch is not None) is touches
+    assert touch is None or LINK in touch.subgoals
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ _BEFORE = (
     r"|saw|know|miss|love|visited|married) )"
 )
 _SAYING = (
-    rf"(?<![\w'’-]){_CALLED}(?: is|['’]s){_STILL} WHOM(?![\w'’-])",
+    rf"(?<![\w'’-])(?<![Nn]or )(?<![Ii]f ){_CALLED}(?: is|['’]s){_STILL} WHOM(?![\w'’-])",
     rf"WHOM(?: is{_STILL} (?:called|named)|['’]s name is) {_CALLED}",
     rf"WHOM is{_STILL} (?!{_NATION}){_CALLED}(?= (?:now|and|from|since|again)\b|[.,;!)…]|$)",
     rf"{_BEFORE}WHOM {_CALLED}",
