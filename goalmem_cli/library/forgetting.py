@@ -64,7 +64,7 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people
     named = selection.conversations
     chosen = None if named is None else [rooms.get(name) or rooms_called(name) for name in named]
     names, voices = selection.speakers, selection.voices or frozenset[Voice]()
-    given = people.of(voices or map(Voice, names or ()))
+    given = [one for one in people.of(voices or map(Voice, names or ())) if one.name not in (names or ())]
     if names is not None and voices:
         others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
         names = tuple(name for name in names if name not in others)
