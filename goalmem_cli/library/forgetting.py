@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from goalmem_cli.library.known import KnownMemory
     from goalmem_cli.memory_ports import KeptMemory
-    from goalmem_cli.memory_records import Forgotten, Selection
-    from goalmem_cli.store.people import People
+    from goalmem_cli.memory_records import ConversationSummary, Forgotten, Selection
+    from goalmem_cli.store.people import People, Person
     from goalmem_cli.store.tombstones import Tombstones
     from goalmem_cli.transcripts.reading.nodes import Node
 
@@ -64,8 +64,7 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people
     named = selection.conversations
     chosen = None if named is None else [rooms.get(name) or rooms_called(name) for name in named]
     names, voices = selection.speakers, selection.voices or frozenset[Voice]()
-    if names is not None:  # a later export may have the name that the user gave
-        names = tuple(dict.fromkeys((*names, *(one.name for one in people.of((*voices, *map(Voice, names)))))))
+    given = [one for one in people.of(voices or map(Voice, names or ())) if one.name not in (names or ())]
     if names is not None and voices:
         others = {one.name for each in stored for one in each.speakers if one.voice not in voices}
         names = tuple(name for name in names if name not in others)
@@ -74,7 +73,19 @@ def _mark(memory: KeptMemory, selection: Selection, told: Sequence[Turn], people
         marks = Tombstones.of_folder(memory.path).with_turns(told, rooms, people)
         if is_always:
             marks = marks.with_always(chosen, names, sorted(voices))
+            for one in given:  # a later export may have the name that the user gave
+                there = [
+                    rooms[each.name] for each in stored if named is None or each.name in named if _is_only(one, each)
+                ]
+                marks = marks.with_always(there, [one.name])
         marks.keep(memory.path, written)
+
+
+def _is_only(person: Person, conversation: ConversationSummary) -> bool:
+    """Say whether the person speaks there, has no id, and nobody else there has the name that the user gave."""
+    theirs = {one.voice for one in conversation.speakers if one.voice in person.voices}
+    others = {one.name for one in conversation.speakers if one.voice not in theirs}
+    return bool(theirs) and not any(voice.id for voice in person.voices) and person.name not in others
 
 
 def exported(memory: KeptMemory, *, with_forgotten: bool) -> Iterator[dict[str, object]]:

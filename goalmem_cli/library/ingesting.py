@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 NAMED = 10
 """How many items of a long list are named."""
 _SUGGESTED = 3
-_TITLED = ("whatsapp",)
-"""Formats whose conversations have no id but their title, which two chats may share."""
 _BEARABLE = 0.02
 """The share of a file's messages that may be unreadable before that is an error."""
 
@@ -320,10 +318,8 @@ class Reading:
             if sifted.kept is None:
                 report.conversations += sifted.is_another
             else:
-                is_titled = self._told.apart and sifted.kept.format in _TITLED
-                kept = replace(sifted.kept, own_id=None) if is_titled else sifted.kept
-                self._under_way.append((report, sifted.is_another, kept))
-                yield kept
+                self._under_way.append((report, sifted.is_another, sifted.kept))
+                yield sifted.kept
 
     def _hear_marks(self, source: Source, report: FileReport) -> None:
         """Read the marks of forgotten turns, which only an exported memory has."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from pathlib import Path
-from threading import local
+from threading import RLock, local
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from goalmem_cli.memory_records import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
@@ -26,6 +26,28 @@ from goalmem_cli.store.queries.verification import verify
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+class _Opened:
+    """A reader and the number of its users; the last one closes it, in whatever order and thread they leave."""
+
+    def __init__(self, opening: AbstractContextManager[Reader]) -> None:
+        self._opening, self._users, self._lock = opening, 1, RLock()
+        self.reader = opening.__enter__()
+
+    def join(self) -> bool:
+        """Count a further user; return whether the reader is still open."""
+        with self._lock:
+            self._users += self._users > 0
+            return self._users > 0
+
+    def leave(self) -> None:
+        """Count a user less, and close the reader after the last one."""
+        with self._lock:
+            self._users -= 1
+            is_last = self._users == 0
+        if is_last:
+            self._opening.__exit__(None, None, None)
 
 
 class ReadOnlyStore:
@@ -72,20 +94,13 @@ class ReadOnlyStore:
 
         If the indexes are behind the database, after an interruption or a deletion, they are updated first.
         """
-        if (known := getattr(self._open, "reader", None)) is not None:
-            yield known
-            return
-        self._parts.require()
-        with self._database.reading() as connection:
-            is_current = consistency.is_current(connection, self._parts.indexes(connection))
-            if is_current:
-                with self._reader(connection) as reader:
-                    yield reader
-        if not is_current:
-            self._parts.announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
-            self.catch_up()
-            with self._database.reading() as connection, self._reader(connection) as reader:
-                yield reader
+        opened: _Opened | None = getattr(self._open, "last", None)
+        if opened is None or not opened.join():
+            opened = self._open.last = _Opened(self._reader())
+        try:
+            yield opened.reader
+        finally:
+            opened.leave()
 
     def rank(
         self, query: Query, rankings: Sequence[Ranking], depth: int, *, backbone: str = FLAT, kinds: Names = None
@@ -188,17 +203,24 @@ class ReadOnlyStore:
             return look(connection, *args, **named)
 
     @contextmanager
-    def _reader(self, connection: Connection) -> Iterator[Reader]:
-        """Yield what reads the open store, which `reading` yields to this thread meanwhile."""
+    def _reader(self) -> Iterator[Reader]:
+        """Yield what reads the store, opened for it alone, with indexes that are up to date."""
+        self._parts.require()
+        with self._database.reading() as connection:
+            if is_current := consistency.is_current(connection, self._parts.indexes(connection)):
+                yield self._over(connection)
+        if not is_current:
+            self._parts.announce(f"the indexes of {self.path} are behind memory.duckdb: bringing them up to date")
+            self.catch_up()
+            with self._database.reading() as connection:
+                yield self._over(connection)
+
+    def _over(self, connection: Connection) -> Reader:
         parts = self._parts
-        self._open.reader = Reader(
+        return Reader(
             connection, parts.text, parts.vectors, parts.embedder, parts.fingerprint, self._filters, self._hits,
             self._naming,
         )  # fmt: skip
-        try:
-            yield self._open.reader
-        finally:
-            del self._open.reader
 
     def _disagreements(self, connection: Connection) -> list[str]:
         check_embedder(tables.load_meta(connection), self._parts.embedder)

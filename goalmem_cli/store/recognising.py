@@ -99,10 +99,9 @@ def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
 
 
 def rooms_of(conversation: Conversation) -> tuple[str, ...]:
-    """Return the keys (rooms) that identify a conversation of a transcript; it may be stored without its own id."""
+    """Return the keys (rooms) that identify a conversation of a transcript."""
     if conversation.own_id is not None:
-        by_id, by_file = _room_of_id(conversation.format, conversation.own_id), conversation.file
-        return (by_id,) if by_file in (None, STANDARD_INPUT) else (by_id, _told_room(by_file, conversation.name))
+        return (_room_of_id(conversation.format, conversation.own_id),)
     if conversation.is_exported or conversation.is_named:
         return (f"stored {conversation.name}",)
     rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))

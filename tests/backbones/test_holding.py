@@ -382,17 +382,23 @@ def test_two_people_are_two(tmp_path: Path) -> None:
     assert found(store, "Where does Ana live?")[1] == found(store, "Where does Ben live?")[1] == {}
 
 
+@pytest.mark.parametrize("with_ids", [True, False])
 @pytest.mark.parametrize(
-    ("ids", "is_one"), [(("7@form", "7@form"), True), (("7@form", "8@form"), False), (("", ""), False)]
+    ("chats", "speakers", "texts", "is_replaced"),
+    [
+        ("cc", ("Ana", "Ben"), ("The alarm code is 7719.", "The alarm code is 4402 now."), True),
+        ("cd", ("Ana", "Ana"), ("The alarm code is 7719.", "The alarm code is 4402 now."), False),
+    ],
 )
-def test_one_person_of_two_chats_is_known_by_the_id(tmp_path: Path, ids: tuple[str, str], is_one: bool) -> None:
-    """The later words replace the earlier ones then; of two people with one name they do not."""
+def test_the_ids_of_speakers_neither_join_chats_nor_split_one(
+    tmp_path: Path, with_ids: bool, chats: str, speakers: tuple[str, str], texts: tuple[str, str], is_replaced: bool
+) -> None:
+    """A code of one chat is another one in the next, and whoever tells the new one replaces it in the first."""
     store = Store(tmp_path / "talk", HashEmbedder(), announce=lambda _: None)
-    for month, (own_id, text) in enumerate(zip(ids, ("I live in Graz.", "I moved to Linz."), strict=True), 1):
-        named = {SPEAKER_ID: own_id} if own_id else {}
-        store.add_turns([Turn(f"chat {month}", 0, 0, "Ana", text, datetime(2026, month, 1, 10), attributes=named)])
-    marks = found(store, "Where does Ana live?")[1]
-    assert list(marks.values()) == (["I moved to Linz."] if is_one else [])
+    for place, (talk, speaker, text) in enumerate(zip(chats, speakers, texts, strict=True)):
+        named = {SPEAKER_ID: f"{speaker}@form"} if with_ids else {}
+        store.add_turns([Turn(talk, place, place, speaker, text, datetime(2026, 1 + place, 1, 10), attributes=named)])
+    assert bool(found(store, "What is the alarm code?")[1]) is is_replaced
 
 
 def test_a_value_that_is_back_is_not_replaced_by_what_was_between(tmp_path: Path) -> None:

@@ -294,6 +294,33 @@ def test_always_is_of_the_person_and_not_of_whoever_gets_the_name(goalmem: Goalm
     assert sorted(said(goalmem)) == ["Bees.", "Honey."]
 
 
+@pytest.mark.parametrize("has_id", [False, True])
+def test_a_given_name_is_left_out_only_where_that_person_speaks(goalmem: Goalmem, tmp_path: Path, has_id: bool) -> None:
+    """Somebody else of that name is stored in another chat; an id says who it is without a name."""
+    mum, chat_ = {**LATER, "name": "Mum", "content": "I am your real mum."}, tmp_path / "chat.json"
+
+    def grown(*told: tuple[str, str]) -> None:
+        if not has_id:
+            lines = [{**REPLY, "name": name, "content": text} for name, text in told]
+            stored(goalmem, chat_, *lines)
+            return
+        lines = [
+            {"id": place, "type": "message", "date": f"2026-01-0{place}T10:00:00", "date_unixtime": f"176{place}000000",
+             "from": name, "from_id": "user7" if name != "Ivo" else "user8", "text": text}
+            for place, (name, text) in enumerate(told, 1)
+        ]  # fmt: skip
+        chat_.write_text(json.dumps({"name": "K", "type": "personal_chat", "id": 5, "messages": lines}), "utf-8")
+        assert goalmem("ingest", str(chat_)).code == 0
+
+    first = [("Ravi", "Hello there."), ("Ivo", "Hm.")]
+    grown(*first)
+    assert goalmem("people", "name", "Ravi", "Mum").code == 0
+    assert goalmem("forget", "--speaker", "Ravi", "--always", "--yes").code == 0
+    stored(goalmem, tmp_path / "other.json", mum)
+    grown(*first, ("Mum", "Bye then."))
+    assert sorted(said(goalmem)) == ["Hm.", "I am your real mum."]
+
+
 def test_notes_of_a_newer_goalmem_stop_what_needs_them(goalmem: Goalmem, talk: Path) -> None:
     """Before anything is deleted or read, as a forgotten turn's name may be in them; if none is, files are read."""
     Path("store", PEOPLE).write_text('{"schema_version": 2, "people": []}', "utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
-from goalmem_cli.library.goals.noticing import _MEANT
+from goalmem_cli.library.goals.noticing import _MEANT, LINK, _names_in
 from goalmem_cli.library.goals.outcomes import is_same
 from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
@@ -130,6 +130,8 @@ def test_a_step_that_means_two_is_proved_again_for_either(kept: Kept) -> None:
     [
         ("Does Ana Lind's sister live here?", "Ana Lind's sister"), ("Is Ana's sister in Leeds?", "Ana's sister"),
         ("Where does the boss of Tom live?", "the boss of Tom"), ("What is my flatmate's number?", "my flatmate"),
+        ("Where does O'Brien's wife work?", "O'Brien's wife"), ("Is Óscar's ex-husband here?", "Óscar's ex-husband"),
+        ("Where does my mother-in-law live?", "my mother-in-law"), ("Where do Ana's sisters live?", None),
         ("Who is Ana's sister?", None), ("What is Ana's rent?", None), ("When is Ana's sisterhood dinner?", None),
     ],
 )  # fmt: skip
@@ -140,8 +142,10 @@ def test_who_is_meant_is_found_in_a_question(question: str, meant: str | None) -
 
 
 CROWD = [
-    f"Rosa: My flatmate {did}, and my flatmate sang." for did in ("cooked soup", "burnt rice", "went out", "slept")
-]
+    *(f"Rosa: My flatmate {did}, and my flatmate sang." for did in ("cooked soup", "burnt rice", "went out", "slept")),
+    "Rosa: My flatmate loves Netflix.", "Rosa: Honestly, my flatmate snores.", "Bruno: Rosa's flatmate sold me a Volvo.",
+    "Rosa: My flatmate and I went to Leeds.", "Bruno: My flatmate is Otto.",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -163,6 +167,7 @@ def read(tmp_path: Path) -> Iterator[Memory]:
     [
         ("Rosa: Emil has begun as a cook, he works at Merrin.", True), ("Rosa: Wanda is my flatmate from May.", True),
         ("Bruno: My flatmate works at Merrin now.", False), ("Bruno: Emil rang me.", False),
+        ("Bruno: Honestly, I work too much now.", False), ("Bruno: The trains to Leeds are late again.", False),
     ],
 )  # fmt: skip
 def test_who_is_meant_is_watched_where_no_step_was_proved(read: Memory, new: str, touches: bool) -> None:
@@ -173,6 +178,23 @@ def test_who_is_meant_is_watched_where_no_step_was_proved(read: Memory, new: str
     read.kept.add_all([chat("c", [[*LINES, *CROWD], [new]])])
     ((_, touch),) = read.goals.touched()
     assert (touch is not None) is touches
+    assert touch is None or LINK in touch.subgoals
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Emil is my flatmate.", ["Emil"]), ("I know that Wanda's still my flatmate.", ["Wanda"]),
+        ("My new flatmate is called Óscar.", ["Óscar"]), ("My flatmate is Dr. Brandt, from Ulm.", ["Dr. Brandt"]),
+        ("With my flatmate Emil I fly to Spain.", ["Emil"]), ("Emil, my flatmate, snores.", ["Emil"]),
+        ("My flatmate loves Netflix.", []), ("Honestly, my flatmate snores.", []), ("My flatmate is Irish.", []),
+        ("I gave my flatmate Dune.", []), ("Is it Emil? Emil is my flatmate?", []), ("Here is my flatmate.", []),
+        ("Emil is not my flatmate.", []), ("Emil is my flatmate's brother.", []), ("Bruno, my flatmate, you see, left.", []),
+    ],
+)  # fmt: skip
+def test_a_text_says_who_somebody_is(text: str, names: list[str]) -> None:
+    """And not what somebody likes, is, or gets; nor to whom it is said."""
+    assert list(_names_in(text, "[Mm]y (?:new )?flatmate", {frozenset({"bruno"})})) == names
 
 
 def test_forgetting_who_was_meant_undermines_the_goal(read: Memory) -> None:

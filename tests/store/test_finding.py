@@ -1,7 +1,7 @@
 """Looking units up by number, and opening the database again and again."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from goalmem_cli.store.database import unit_rows
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.database.columns import moment_columns, time_from_moment
 from goalmem_cli.store.database.keys import SQL_KEY, SQL_PLACE_KEY, key_of, place_key
+from goalmem_cli.store.queries.reader import Reader
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.units import NEIGHBOURS
 from goalmem_cli.testing import HashEmbedder
@@ -161,6 +162,32 @@ def test_readings_of_one_process_share_the_file_and_then_let_go_of_it(store: Sto
             pass
     with database.reading() as connection:
         assert count(connection) == 23
+
+
+@pytest.mark.parametrize("is_outer_first", [True, False])
+@pytest.mark.parametrize("is_beside", [True, False])
+def test_a_reading_within_another_outlives_it(store: Store, is_outer_first: bool, is_beside: bool) -> None:
+    """Of two that are suspended, either may end first, in this thread or another; the last one lets go of the store."""
+
+    def reading() -> Generator[Reader, None, None]:
+        with store.reading() as reader:
+            yield reader
+
+    outer, inner = reading(), reading()
+    assert next(outer) is (reader := next(inner))
+    first, last = (outer, inner) if is_outer_first else (inner, outer)
+    if is_beside:
+        thread = threading.Thread(target=first.close)
+        thread.start()
+        thread.join()
+    else:
+        first.close()
+    ids = [unit.id for unit in all_units(store)][:2]
+    assert [*reader.hits(ids)] == ids
+    last.close()
+    with Database(store.path / "memory.duckdb", lambda _: None, 0.2).writing() as connection:
+        assert count(connection) == 23
+    assert [*store.hits(ids)] == ids
 
 
 def test_what_reads_can_reach_no_other_file(store: Store, tmp_path: Path) -> None:

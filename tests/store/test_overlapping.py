@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import goalmem_cli
 from goalmem_cli.addresses import MilvusAddress
 from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_ports import KeptMemory
@@ -20,7 +19,7 @@ from goalmem_cli.milvus.embedded import close_embedded
 from goalmem_cli.milvus.milvus_memory import MilvusMemory
 from goalmem_cli.records import COPIED_FROM, Conversation, Turn
 from goalmem_cli.store.changes.overlapping import as_called
-from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
+from goalmem_cli.testing import HashEmbedder
 from tests.conftest import examples
 from tests.store.samples import CAFE, START, chat, open_store
 
@@ -425,19 +424,3 @@ def test_two_names_are_one_person_s_only_by_enough_words_at_the_same_times() -> 
         (old, [said("Ravi", words, 1), said("+44", "Hi.", 4)]),
     ):
         assert as_called(one, other) == other
-
-
-def test_apart_keeps_two_chats_of_one_title(tmp_path: Path) -> None:
-    """WhatsApp's title is no id then: each file is a conversation of its own, read again too, and none brings back."""
-    first, second = (tmp_path / name / "WhatsApp Chat with Boat share.txt" for name in ("one", "two"))
-    told = "25/03/2026, 10:04 - Ravi: I have the key until Friday.\n25/03/2026, 10:05 - Ana: See you on Friday.\n"
-    for file, more in ((first, ""), (second, "26/03/2026, 10:05 - Ravi: The mooring costs 40 pounds.\n")):
-        file.parent.mkdir()
-        file.write_text(told + more)
-    memory = goalmem_cli.open(tmp_path / "store", factories=faked(ScriptedModel([]), HashEmbedder()))
-    new = [memory.ingest(file, apart=True)[0].new_turns for file in (first, second, first, second)]
-    assert new == [2, 3, 0, 0]
-    assert [each.turns for each in memory.conversations()] == [2, 3]
-    memory.forget(conversations=["Boat share"], is_always=True)
-    again = memory.ingest(first, second, apart=True)
-    assert [each.new_turns for each in again] == [0, 0], "the rule on the title holds"

@@ -19,7 +19,6 @@ from goalmem_cli.backbones.now.state import State
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import BASES, stem
 from goalmem_cli.logic.roles import USER, role_of
-from goalmem_cli.memory_records import voice_of
 from goalmem_cli.records import Unit
 
 
@@ -87,17 +86,13 @@ for _form, _base in BASES.items():
 def replaced_by(told: Iterable[Telling], asked: Asked) -> dict[str, Unit | None]:
     """Return unit id -> the unit that replaces what it states, None if that holds; for each holder on its own.
 
-    What holds is decided from the last back: a value that is said again is not replaced by what was said between. Words
-    of several conversations are one person's if that is the user, or the format's id of the speaker is the same; there
-    may be another Ana in another one.
+    What holds is decided from the last back: a value that is said again is not replaced by what was said between.
     """
     holders: dict[tuple[str, str, str], list[Telling]] = {}
     for each in told:
         unit = each.unit
-        is_user = role_of(unit.author) == USER
-        own_id = "" if is_user or unit.is_passed_on else voice_of(unit).id
-        is_one = (is_user or own_id != "") and unit.said is not None
-        talk = own_id if is_one else unit.conversation
+        is_one = role_of(unit.author) == USER and unit.said is not None
+        talk = "" if is_one else unit.conversation  # there may be another Ana in another one
         author = unit.author if asked.names or is_one else ""
         holders.setdefault((talk, author, each.state.holder), []).append(each)
     found: dict[str, Unit | None] = {}

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.now.asked import PERSON
-from goalmem_cli.backbones.now.persons import NAME
 from goalmem_cli.backbones.now.states import clock_of
 from goalmem_cli.backbones.small_talk import may_be_evidence
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
@@ -42,13 +41,41 @@ often, earlier tellings stand before it."""
 LINK = -2
 """Stands for who is meant in the question, such as Ana's flatmate, where subgoals are numbered."""
 _MOST_MEANT = 2
-_NAME = re.compile(r"\b[A-Z]\w+")
+_UPPER = f"[{''.join(filter(str.isupper, map(chr, range(0x530))))}]"
+_NAME = re.compile(rf"\b{_UPPER}\w+")
+_WORD = rf"{_UPPER}(?:[\w-]|['’](?={_UPPER}))*"
+_WHOSE = rf"{_WORD}(?: {_WORD})*"
+_ROLE = rf"(?:ex-|step|grand)?{PERSON}(?:-in-law)?"
 _MEANT = re.compile(
-    rf"\b(?!^\w+ [A-Z])(?:(?:[A-Z][\w-]*(?: [A-Z][\w-]*)*['’]s?|[Mm]y|[Oo]ur) (?:\w+ )?(?P<role>{PERSON})"
-    rf"|the (?P<its>{PERSON}) of [A-Z][\w-]*(?: [A-Z][\w-]*)*)\b(?=['’]s? | \w)"
+    rf"(?<![\w'’-])(?!^\w+ {_UPPER})(?:(?:(?P<whose>{_WHOSE})['’]s?|[Mm]y|[Oo]ur) (?P<role>(?:\w+ )?{_ROLE})"
+    rf"|the (?P<its>{_ROLE}) of (?P<who>{_WHOSE}))\b(?=['’]s? | \w)"
 )
 """Somebody who is not named in a question, and of whom it asks something: "Ana's sister" in "Where does ... live?"."""
-_CALLED = re.compile(rf"\b(?!I\b){NAME}")
+_NO_NAME = "|".join(
+    "I He She It We You They Who That This These Those There Here Where How What Which When Why If And But So Or Nor "
+    "Neither Then Now Today Tonight Tomorrow Yesterday Yes Yeah No Not Well Okay Ok Sorry Thanks Hello Hi Hey Bye "
+    "Cheers Please Dear Welcome Great Good Nice Right True Sure Such One Another Also Next Only Maybe Perhaps Both All "
+    "Most Mine Anyway However Still Besides Instead Meanwhile Since The A An My Our His Her Their Your Everybody "
+    "Everyone Somebody Someone Anybody Anyone Nobody None Outside Inside Upstairs Downstairs Christmas Easter".split()
+)
+_TITLE = r"(?:(?:Mrs?|Ms|Dr|Prof)\.? )?"
+_CALLED = (
+    rf"(?P<name>(?!(?:{_NO_NAME})\b)(?!{_UPPER}{_UPPER}){_TITLE}{_WORD}(?: (?!(?:{_NO_NAME})\b){_WORD})?)(?![\w-])"
+)
+_STILL = r"(?: (?:still|now|also|currently|actually|really))*"
+_NATION = r"\w*(?:ish|ese|an|ch|ic|st|im|ss|ek|i)\b"
+_BEFORE = (
+    r"(?:^|[.!?;:,…] |\b(?i:and|but|so|that|because|when|while|if|as|with|of|by|from|for|to|than|like|about|is|was|met"
+    r"|saw|know|miss|love|visited|married) )"
+)
+_SAYING = (
+    rf"(?<![\w'’-])(?<![Nn]or )(?<![Ii]f ){_CALLED}(?: is|['’]s){_STILL} WHOM(?![\w'’-])",
+    rf"WHOM(?: is{_STILL} (?:called|named)|['’]s name is) {_CALLED}",
+    rf"WHOM is{_STILL} (?!{_NATION}){_CALLED}(?= (?:now|and|from|since|again)\b|[.,;!)…]|$)",
+    rf"{_BEFORE}WHOM {_CALLED}",
+    rf"(?<![\w'’-])(?!\w+ly\b){_CALLED}, WHOM(?=, (?!and\b|or\b)|[.!…]?$|[.!…] )",
+)
+"""Patterns of texts that say who somebody is; WHOM stands for "my flatmate". "My flatmate is Irish" says no name."""
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
@@ -124,18 +151,35 @@ def _links_of(trace: Trace, question: Question, facts: NumberedFacts) -> Iterato
     found = _MEANT.search(question.text)
     if found is None:
         return
-    role, link = stem(found["role"] or found["its"]), found[0]
+    link, whose = found[0], found["whose"] or found["who"]
     hits = facts.hits(link, DEPTH)
     asked = _Asked.of(facts.naming_asker(link), hits, (), frozenset())
     told = sorted(filter(asked.may_be_told_by, hits), key=lambda hit: (clock_of(hit.unit.said), hit.unit.place))
-    no_names = content_stems(f"{question.text} {trace.answer}") | set(map(stem, (*MONTHS, *WEEKDAYS)))
+    no_names = content_stems(f"{question.text} {trace.answer or ''}") | set(map(stem, (*MONTHS, *WEEKDAYS)))
+    role = re.escape((found["role"] or found["its"]).removeprefix("new "))
+    theirs = rf"{re.escape(whose)}['’]s? (?:new )?{role}|[Tt]he {role} of {re.escape(whose)}" if whose else ""
     for hit in reversed(told):
-        sentences = [each for each in _SENTENCES.split(hit.unit.text) if role in content_stems(each)]
-        meant = [name for name in _CALLED.findall(" ".join(sentences)) if not content_stems(name) & no_names]
-        if meant:
-            queries = (link, *(question.text.replace(link, name) for name in dict.fromkeys(meant[:_MOST_MEANT])))
+        speaker = hit.unit.speaker
+        is_own = asked.is_asked_about(speaker) if whose else speaker == question.asker
+        ways = (rf"(?:[Mm]y|[Oo]ur) (?:new )?{role}" if is_own else "", theirs)
+        meant = _names_in(hit.unit.text, "|".join(filter(None, ways)), asked.speakers)
+        names = dict.fromkeys(name for name in meant if not content_stems(name) & no_names)
+        if names:
+            queries = (link, *(question.text.replace(link, name) for name in list(names)[:_MOST_MEANT]))
             yield from ((LINK, query, (hit.unit.id,)) for query in queries)
             return
+
+
+def _names_in(text: str, whom: str, speakers: Collection[frozenset[str]]) -> Iterator[str]:
+    """Yield the names by which a text says, and does not ask, who somebody is; `whom` is a pattern of that person.
+
+    "Bruno, my friend, ..." may address the speaker Bruno.
+    """
+    for pattern in _SAYING if whom else ():
+        for said in re.finditer(pattern.replace("WHOM", f"(?:{whom})"), text):
+            is_asked = re.match(r"[^.!?…]*\?", text[said.end() :]) is not None
+            if not is_asked and not (pattern == _SAYING[-1] and content_stems(said["name"]) in speakers):
+                yield said["name"]
 
 
 def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbone, generation: int) -> Touch | None:
@@ -343,14 +387,14 @@ class _Asked:
             return False
         if self.key and not self.key & content_stems(f"{hit.unit.speaker} {text}"):
             return False
-        is_own = self._is_asked_about(hit.unit.speaker)
+        is_own = self.is_asked_about(hit.unit.speaker)
         if self.names and self._is_on_another(text, is_own=is_own):
             return False
         if not self.names or self.names & content_stems(text) or is_own:
             return True
         return not _OWN.search(text) or bool(_OTHERS.search(text))
 
-    def _is_asked_about(self, speaker: str) -> bool:
+    def is_asked_about(self, speaker: str) -> bool:
         """Say whether the query names the speaker: as "Ana Lind", or as "Ana" if nobody is called just that."""
         own = content_stems(speaker)
         return bool(own & self.names) and (own <= self.names or (self.names <= own and self.names not in self.speakers))
