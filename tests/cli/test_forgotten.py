@@ -301,8 +301,7 @@ def test_a_given_name_is_left_out_only_where_that_person_speaks(goalmem: Goalmem
 
     def grown(*told: tuple[str, str]) -> None:
         if not has_id:
-            lines = [{**REPLY, "name": name, "content": text} for name, text in told]
-            stored(goalmem, chat_, *lines)
+            stored(goalmem, chat_, *({**REPLY, "name": name, "content": text} for name, text in told))
             return
         lines = [
             {"id": place, "type": "message", "date": f"2026-01-0{place}T10:00:00", "date_unixtime": f"176{place}000000",

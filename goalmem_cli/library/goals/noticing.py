@@ -50,7 +50,7 @@ _MEANT = re.compile(
     rf"(?<![\w'’-])(?!^\w+ {_UPPER})(?:(?:(?P<whose>{_WHOSE})['’]s?|[Mm]y|[Oo]ur) (?P<role>(?:\w+ )?{_ROLE})"
     rf"|the (?P<its>{_ROLE}) of (?P<who>{_WHOSE}))\b(?=['’]s? | \w)"
 )
-"""Somebody who is not named in a question, and of whom it asks something: "Ana's sister" in "Where does ... live?"."""
+"""A person whom a question gives by a relation, not by name: "Ana's sister" in "Where does Ana's sister live?"."""
 _NO_NAME = "|".join(
     "I He She It We You They Who That This These Those There Here Where How What Which When Why If And But So Or Nor "
     "Neither Then Now Today Tonight Tomorrow Yesterday Yes Yeah No Not Well Okay Ok Sorry Thanks Hello Hi Hey Bye "
@@ -348,7 +348,8 @@ class _Asked:
     def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str], meant: frozenset[str] | None = None) -> _Asked:
         """Return the terms of a query, given its hits and the ids of the cited units.
 
-        Of a `LINK`, `meant` are the stems that it has beside the question's: the name of who is meant, if it has that.
+        `meant`, for a `LINK` only: the stems of the query that the question lacks, which are the person's name, if the
+        query has it.
         """
         speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
         capital = content_stems(" ".join(_NAME.findall(query)))
