@@ -141,7 +141,12 @@ def _list(run: Invocation, *, is_json: bool) -> int:
 
 
 def _confirm(run: Invocation, counts: Forgotten, *, leaves_marks: bool, is_given: bool) -> None:
-    """Show what will be deleted and how to restore it, and ask, unless --yes was given."""
+    """Show what will be deleted and how to read the transcript again, and ask, unless --yes was given.
+
+    Raises:
+        UsageError: there is no terminal to ask at.
+        typer.Abort: the answer is no.
+    """
     run.screen.note(f"{run.settings.place}: {_words(counts)}")
     again = "goalmem ingest --restore-forgotten FILE" if leaves_marks else "goalmem ingest FILE"
     run.screen.note(f"this cannot be undone; if you have the transcript, `{again}` reads it again")

@@ -141,10 +141,12 @@ def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
 
 
 def name(memory: KeptMemory, who: str, called: str) -> Settled:
-    """Give a person a name; giving the name of the transcript undoes it.
+    """Give a person a name, and return it with the one shown before and the commands that undo it.
+
+    For a person with one voice, the transcript's own name takes the given one back.
 
     Raises:
-        UsageError: `who` names nobody or several people, or the name is empty, too long or another person's.
+        UsageError: `who` names nobody or several people, or the name is empty, too long or another person's alone.
         StoreError: as `merge`.
     """
     roster = roster_of(memory)

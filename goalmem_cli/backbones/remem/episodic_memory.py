@@ -21,5 +21,5 @@ class EpisodicMemory(StructuredMemory, Protocol):
     """A memory whose `reading` gives access to episodes."""
 
     def reading(self) -> AbstractContextManager[OpenEpisodes]:
-        """As `SupportsRanking.reading`."""
+        """Yield a reader that sees one state of the memory until it is closed."""
         ...

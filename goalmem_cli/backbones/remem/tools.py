@@ -125,7 +125,10 @@ def semantic_retrieve(
     offset: int = 0,
     settings: RememSettings | None = None,
 ) -> Found:
-    """Return the gists and facts nearest to the query by vectors, among those that may match `times`.
+    """Return a page of the gists and a page of the facts nearest to the query by vectors: `top` each, from `offset` on.
+
+    With `times`, units without a time are left out, and those that surely match come first. A gist that only repeats a
+    fact shown is left out, unless the settings keep it.
 
     Raises:
         StoreError: the store cannot be read.

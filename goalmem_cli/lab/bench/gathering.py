@@ -45,20 +45,20 @@ class GatheringStore(Store):
             super().derive(backbone, [each for (name, _, _), each in waiting.items() if name == backbone])
 
     def drop_parts(self, lines: Sequence[Derived]) -> None:
-        """As `Store.drop_parts`."""
+        """Write the pending results, then delete these parts with what was derived from them."""
         self.write()
         super().drop_parts(lines)
 
     def shared(
         self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
     ) -> None:
-        """As `Store.shared`."""
+        """Write the pending results, then replace the shared nodes of a kind by these."""
         self.write()
         super().shared(backbone, kind, units, edges, links=links)
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """As `Store.reading`."""
+        """Write the pending results, then yield a reader of the store."""
         self.write()
         with super().reading() as reader:
             yield reader

@@ -268,9 +268,10 @@ class _Found:
             self._subgoals |= numbers
 
     def replaced(self, by: Mapping[str, str], replacing: Mapping[str, Hit], subgoals: Mapping[str, int]) -> None:
-        """Add the cited units that were replaced since the last state; `by` maps their ids to the replacing units' ids.
+        """Add the cited units that were replaced since the last state.
 
-        `replacing` are the hits of the latter, `subgoals` the subgoals that cite the former.
+        `by` has cited id -> replacing id; those that the state knows are skipped. `replacing` has replacing id -> hit,
+        `subgoals` cited id -> subgoal number. A backbone's decision is no new hit.
         """
         from goalmem_cli.backbones.structured.decisions import DECISION
 

@@ -171,7 +171,11 @@ class AgentLogReader(RecordReader):
 
 
 def _is_claude_event(event: Node) -> bool:
-    """Say whether the event is one of Claude Code's."""
+    """Say whether an event is Claude Code's: it has a type and one sign.
+
+    Signs are `sessionId`, `session_id` beside a key of `_CLAUDE_STREAM`, the message of a user or assistant with its
+    role, and a type of `_CLAUDE_ASIDES` with its key.
+    """
     kind = _kind_of(event)
     has_session = event.has("sessionId") or (event.has("session_id") and event.has_any(_CLAUDE_STREAM))
     is_said = kind in _CLAUDE_MESSAGES and event.child("message").has("role")

@@ -235,7 +235,7 @@ class Listing:
         return self._items
 
     def pass_over(self) -> None:
-        """Read the rest of the object and keep nothing of it, so that reading goes on after it.
+        """Read the rest of the object, so that reading goes on after it. Drop the list's items, keep other members.
 
         Raises:
             InputError: as `items`.

@@ -203,6 +203,11 @@ def _is_disorderly(ended: Ended) -> bool:
 
 
 def _inputs(standing: Round) -> dict[str, object]:
+    """Return the prompt's inputs for a round.
+
+    These are the question, the facts in view, the failed plans, and the plan with what became of it: values, refused
+    claims, tried queries, undecided pairs. Before there is a plan, its inputs are empty.
+    """
     state, pool = standing.state, standing.pool
     inputs = say_question(standing.question) | {
         "facts": list(pool.shown.lines), "goal": "", "answer": "", "subgoals": [], "perhaps": "", "refused": [],
