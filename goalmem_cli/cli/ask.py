@@ -102,10 +102,11 @@ def ask(
         asked = asking.question(text)
         if chosen is not None:
             refuse_hidden(asked)
+        generation = 0 if chosen is None else memory.goals.generation
         outcome = drawn(run, asking, asked, is_traced=trace)
     kept = asking.keep(outcome)
     if chosen is not None:
-        memory.goals.keep(asked, outcome, chosen)
+        memory.goals.keep(asked, outcome, chosen, generation)
     show(run, outcome, is_json=json, is_traced=trace)
     if remember:
         asking.remember(asked, outcome, kept)

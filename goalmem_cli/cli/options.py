@@ -168,7 +168,7 @@ Rules = Annotated[
     bool | None,
     typer.Option(
         "--rules/--no-rules",
-        help="Begin with the plan that settled a question of the same form [default: not for bundled models].",
+        help="Begin with the plan that settled a question of the same form [default: for models with full prompts].",
     ),
 ]
 KeepPrompts = Annotated[

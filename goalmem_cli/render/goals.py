@@ -120,6 +120,8 @@ def _failed_step(state: GoalState) -> str:
 
 
 def _answer(state: GoalState) -> str:
+    if state.status is GoalStatus.IN_CONFLICT:
+        return f"{safe(state.rival or '')}, or {safe(state.answer or '')}"
     return safe(state.answer) if state.answer is not None else str(state.status)
 
 

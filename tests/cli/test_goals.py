@@ -215,6 +215,31 @@ def test_two_that_say_different_things_at_no_told_time_are_in_conflict(goalmem: 
     assert GoalFolder(Path("store", GOALS)).get("home").state.status is GoalStatus.IN_CONFLICT, outcome.out
 
 
+def test_two_values_of_one_proof_are_in_conflict(goalmem: Goalmem) -> None:
+    """When the goal is added and when it is checked; a check that finds the same two says so again, and exits with 0."""
+    Path("rent.md").write_text(
+        "Ana: My rent is 900 euros.\nBo: Ana's rent is 950 euros.\nAna: Hm.\nBo: Yes.\n", "utf-8"
+    )
+    goalmem("ingest", "rent.md")
+    rent = "(Ana) pays a rent of (x:amount)"
+    both = claims(1, "My rent", x="900 euros"), claims(1, "Ana's rent", x="950 euros")
+    replies = model(
+        lambda request: proved(*both, plan=plan(rent, rent) if is_planning(request) else "", status="stop")(request)
+    )
+    one = model(lambda request: proved(both[0], plan=plan(rent, rent), status="settled", wording="900 euros")(request))
+    conflict = "in conflict: 900 euros (Ana: “My rent is 900 euros.”), and 950 euros (Bo: “Ana's rent is 950 euros.”); "
+
+    added = goalmem("goals", "add", "How much is Ana's rent?", "--name", "rent", factories=replies)
+    assert "-> in conflict: 900 euros, or 950 euros" in added.out
+    again = goalmem("goals", "check", "--all", factories=replies)
+    assert (again.code, again.out.partition(", since")[0]) == (0, "rent: still so")
+    assert again.out.endswith(": 900 euros, or 950 euros\n")
+    goalmem("goals", "add", "How much is Ana's rent?", "--name", "late", factories=one)
+    found = goalmem("goals", "check", "late", "--all", factories=replies)
+    assert (found.code, found.out.startswith(f"late: {conflict}")) == (1, True), found.out
+    assert {fact.speaker for fact in GoalFolder(Path("store", GOALS)).get("late").state.facts} == {"Ana", "Bo"}
+
+
 def test_reading_can_check_at_once(home: Goalmem) -> None:
     """With --check-goals the reading ends as the check does, and its JSON has what was found."""
     outcome = read(home, "later.json", YORK, more=("--dry-run", "--check-goals"))

@@ -158,7 +158,7 @@ def read(tmp_path: Path) -> Iterator[Memory]:
         trace = Trace(
             Status.ANSWERED, "goal-mem", TWO["goal"], FIRST_DAY, "Castor", None, {}, {"F1": cited}, ("F1",), ()
         )
-        memory.goals.keep(Question(TWO["goal"], FIRST_DAY), trace, "goal")
+        memory.goals.keep(Question(TWO["goal"], FIRST_DAY), trace, "goal", memory.goals.generation)
         yield memory
 
 

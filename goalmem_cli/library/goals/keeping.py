@@ -62,9 +62,10 @@ class Goals:
         asking = Asking(self._parts, terms, may_try_rules=False)
         asked = asking.question(question)
         refuse_hidden(asked)
+        generation = self.generation
         trace = asking.answer(asked, observer, loaded)
         asking.keep(trace)
-        return self.keep(asked, trace, chosen)
+        return self.keep(asked, trace, chosen, generation)
 
     def free_name(self, question: str, name: str | None = None) -> str:
         """Return the wanted name, or one made from the question's first words.
@@ -82,23 +83,29 @@ class Goals:
                     f"the name {chosen[:20]!r} is empty or too long", f"give at most {LONGEST_NAME} letters"
                 )
             if folder.has_name(chosen):
-                raise UsageError(f"there is a goal {chosen!r} already", "goalmem goals lists them")
+                raise _taken(chosen)
             return chosen
         words = "".join(each if each.isalnum() else " " for each in one_line(question).casefold()).split()
         stem = "-".join(words[:_WORDS_OF_NAME])[: LONGEST_NAME - 10] or "goal"
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
         return next(each for each in names if not folder.has_name(each))
 
-    def keep(self, asked: Question, trace: Trace, name: str) -> Goal:
-        """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`."""
-        now, generation = _now(), self._generation()
+    def keep(self, asked: Question, trace: Trace, name: str, generation: int) -> Goal:
+        """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`.
+
+        `generation` is the memory's before it was asked: what was stored since then may change the goal.
+        """
+        now = _now()
         state = replace(first_state(_bare(trace), now), generation=generation)
         goal = Goal(
             name, asked.text, now, asked.asker, asked.conversations, asked.since, asked.until, asked.wants_all,
             (self._watched(state, trace, asked, generation),),
         )  # fmt: skip
         with self._parts.kept.keeping() as written:
-            self._own(written).save(goal)
+            folder = self._own(written)
+            if folder.has_name(name):  # another process took it while the model answered
+                raise _taken(name)
+            folder.save(goal)
         self._undermine_lost(goal)
         return self.folder.get(name)
 
@@ -113,7 +120,7 @@ class Goals:
         goals = folder.all() if names is None else [folder.get(name) for name in names]
         if not goals:
             return []
-        backbone, generation, kept = self._ranked(), self._generation(), self._parts.kept
+        backbone, generation, kept = self._ranked(), self.generation, self._parts.kept
         return [(goal, touch_of(goal, question_of(goal), kept, backbone, generation)) for goal in goals]
 
     @staticmethod
@@ -139,7 +146,7 @@ class Goals:
         """
         before = goal.state
         touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
-        asked, generation = question_of(goal), self._generation()
+        asked, generation = question_of(goal), self.generation
         there = self._stored({fact.unit for fact in before.facts})
         trace, calls = self._proved(goal, asked, touch, there, (observer, loaded))
         if trace is None:
@@ -197,7 +204,7 @@ class Goals:
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
         watches = with_replacing(watches_of(trace, asked, self._ranked()), self._parts.kept)
-        if self._generation() != generation:
+        if self.generation != generation:
             watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
         return replace(state, watches=watches)
 
@@ -219,7 +226,13 @@ class Goals:
         settings = replace(parts.settings, backbone=RERANKED)
         return found_by(open_backbone(settings, parts.kept, parts.factories, parts.model.loaded))
 
-    def _generation(self) -> int:
+    @property
+    def generation(self) -> int:
+        """The number of changes of the memory so far.
+
+        Raises:
+            StoreError: the memory cannot be read.
+        """
         with self._parts.kept.reading() as reader:
             return reader.generation
 
@@ -260,6 +273,10 @@ def question_of(goal: Goal) -> Question:
 def _bare(trace: Trace) -> Trace:
     """Return the trace without prompts and replies, which `goalmem trace` keeps on request."""
     return replace(trace, exchanges=())
+
+
+def _taken(name: str) -> UsageError:
+    return UsageError(f"there is a goal {name!r} already", "goalmem goals lists them")
 
 
 def _now() -> datetime:

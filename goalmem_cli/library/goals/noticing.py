@@ -374,7 +374,7 @@ class _Asked:
         is_shared = bool(self.words & content_stems(text))
         is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
         if not is_change and not is_shared:
-            return is_open and is_first and hit.score >= known
+            return is_first and hit.score >= (known if is_open else self.best)
         if is_first or (leads and is_shared and _CORRECTION.search(text)):
             return True
         return hit.score >= (known if is_open else self.best) * (NEARLY if is_change else 1)

@@ -15,8 +15,9 @@ from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatu
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.noticing import Touch
-    from goalmem_cli.trace import Fact, Trace
+    from goalmem_cli.trace import Fact, Side, Trace
 
+DIFFERENT = "two turns say different things"
 _ITEMS = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
 _TURNS = frozenset("not no never nor neither without except likely probably perhaps".split())
 """Words that turn an answer into another one."""
@@ -37,19 +38,26 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
     """Return what the trace means for a goal that stood as `before`.
 
     `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
-    was said later holds. If neither was, and the evidence of both is stored, they are in conflict.
+    was said later holds. If neither was, and the evidence of both is stored, they are in conflict. So are two values
+    that one proof found.
     """
     from goalmem_cli.store.traces import evidence_of
     from goalmem_cli.trace import Status
 
     is_answered, facts = trace.status is Status.ANSWERED, evidence_of(trace)
     new = tuple(fact for fact in facts if fact.unit in {hit.unit.id for hit in touch.new}) or facts
+    sides = None if is_answered else sides_of(trace)
+    if sides is not None:
+        rival, answer = sides
+        if before.rival is not None and {before.rival, before.answer} == {rival.value, answer.value}:
+            return Verdict(Outcome.STILL)
+        return Verdict(Outcome.IN_CONFLICT, DIFFERENT, _facts_of(answer, trace), rival.value, _facts_of(rival, trace))
     if before.answer is None:
         was = before.status
         if is_answered:
             return Verdict(Outcome.ANSWERED, _by(new), new)
         return Verdict(Outcome.UNDERMINED, FORGOTTEN) if was is GoalStatus.UNDERMINED else Verdict(Outcome.STILL)
-    old = (*before.evidence, *before.against)
+    old = (*before.evidence, *(before.because if before.rival is not None else ()), *before.against)
     is_there = bool(old) and all(fact.unit in stored for fact in old)
     if not is_answered:
         return Verdict(Outcome.LOST, touch.why) if is_there else Verdict(Outcome.UNDERMINED, FORGOTTEN)
@@ -59,7 +67,7 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
         return Verdict(Outcome.STILL)
     if not is_there or _is_later(facts, old):
         return Verdict(Outcome.CHANGED, _by(new), new)
-    return Verdict(Outcome.IN_CONFLICT, "two turns say different things", new, before.answer, old)
+    return Verdict(Outcome.IN_CONFLICT, DIFFERENT, new, before.answer, old)
 
 
 def first_state(trace: Trace, now: datetime) -> GoalState:
@@ -67,11 +75,27 @@ def first_state(trace: Trace, now: datetime) -> GoalState:
     from goalmem_cli.trace import Status
 
     is_answered = trace.status is Status.ANSWERED
-    return GoalState(
+    state = GoalState(
         GoalStatus.ANSWERED if is_answered else GoalStatus.UNKNOWN, now, now, "asked",
         trace.answer if is_answered else None, trace.certainty if is_answered else None, trace.model,
         trace=trace, plan=plan_of(trace),
     )  # fmt: skip
+    if is_answered or (sides := sides_of(trace)) is None:
+        return state
+    rival, answer = sides
+    return replace(
+        state, status=GoalStatus.IN_CONFLICT, why=DIFFERENT, answer=answer.value, because=_facts_of(answer, trace),
+        rival=rival.value, against=_facts_of(rival, trace),
+    )  # fmt: skip
+
+
+def sides_of(trace: Trace) -> tuple[Side, Side] | None:
+    """Return the first and the last value that the trace's facts give if they are in conflict, else None."""
+    return (trace.conflict[0], trace.conflict[-1]) if len(trace.conflict) > 1 else None
+
+
+def _facts_of(side: Side, trace: Trace) -> tuple[Fact, ...]:
+    return tuple(trace.facts[number] for number in side.facts)
 
 
 def next_state(goal: Goal, trace: Trace, told: Verdict, now: datetime) -> GoalState:

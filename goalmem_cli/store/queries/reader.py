@@ -104,7 +104,7 @@ class KeptHits:
         return self._kept if self._kept[0] == state else (state, {}, None)
 
     def tools(self, connection: Connection) -> tuple[str, ...]:
-        """Return the names of agents' tools: of speakers whose role is always a tool's. Cached until the store changes."""
+        """Return the names of speakers whose role is always a tool's. They are cached until the store changes."""
         meta = tables.load_meta(connection)
         state = meta.store, meta.generation
         of, found = self._tools
