@@ -162,11 +162,15 @@ def completion_from(reply: object, request: Request, form: Form) -> Completion |
 
 def _shown(request: Request, form: Form, prompt: int) -> int:
     """Return an estimate of the prompt's tokens beside what its step always says: their share of its bytes."""
-    own = len((request.growing + request.tail).encode())
+    own = _bytes_of(request.growing + request.tail)
     always = [request.system, *(part for each in request.examples for part in (each.input, each.output))]
     if form is Form.PLAIN and isinstance(request.shape, JsonShape):
         always.append(json.dumps(request.shape.schema, ensure_ascii=False))
-    return round(prompt * own / max(1, own + sum(len(text.encode()) for text in always)))
+    return round(prompt * own / max(1, own + sum(map(_bytes_of, always))))
+
+
+def _bytes_of(text: str) -> int:
+    return len(encodable(text).encode())
 
 
 def _strict_json(text: str) -> str:
