@@ -15,7 +15,7 @@ from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatu
 
 if TYPE_CHECKING:
     from goalmem_cli.library.goals.noticing import Touch
-    from goalmem_cli.trace import Fact, Side, Trace
+    from goalmem_cli.trace import Fact, Trace
 
 DIFFERENT = "two turns say different things"
 _ITEMS = re.compile(r",\s+(?:and\s+)?|\s+and\s+")
@@ -46,12 +46,10 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
 
     is_answered, facts = trace.status is Status.ANSWERED, evidence_of(trace)
     new = tuple(fact for fact in facts if fact.unit in {hit.unit.id for hit in touch.new}) or facts
-    sides = None if is_answered else sides_of(trace)
-    if sides is not None:
-        rival, answer = sides
-        if before.rival is not None and {before.rival, before.answer} == {rival.value, answer.value}:
-            return Verdict(Outcome.STILL)
-        return Verdict(Outcome.IN_CONFLICT, DIFFERENT, _facts_of(answer, trace), rival.value, _facts_of(rival, trace))
+    if (conflict := conflict_in(trace)) is not None:
+        both = {conflict.rival, trace.conflict[-1].value}
+        is_known = before.rival is not None and {before.rival, before.answer} == both
+        return Verdict(Outcome.STILL) if is_known else conflict
     if before.answer is None:
         was = before.status
         if is_answered:
@@ -80,22 +78,19 @@ def first_state(trace: Trace, now: datetime) -> GoalState:
         trace.answer if is_answered else None, trace.certainty if is_answered else None, trace.model,
         trace=trace, plan=plan_of(trace),
     )  # fmt: skip
-    if is_answered or (sides := sides_of(trace)) is None:
-        return state
-    rival, answer = sides
-    return replace(
-        state, status=GoalStatus.IN_CONFLICT, why=DIFFERENT, answer=answer.value, because=_facts_of(answer, trace),
-        rival=rival.value, against=_facts_of(rival, trace),
-    )  # fmt: skip
+    told = conflict_in(trace)
+    return state if told is None else _with(replace(state, answer=trace.conflict[-1].value), told)
 
 
-def sides_of(trace: Trace) -> tuple[Side, Side] | None:
-    """Return the first and the last value that the trace's facts give if they are in conflict, else None."""
-    return (trace.conflict[0], trace.conflict[-1]) if len(trace.conflict) > 1 else None
+def conflict_in(trace: Trace) -> Verdict | None:
+    """Return the verdict on a trace whose facts give several values, the first against the last; else None."""
+    from goalmem_cli.trace import Status
 
-
-def _facts_of(side: Side, trace: Trace) -> tuple[Fact, ...]:
-    return tuple(trace.facts[number] for number in side.facts)
+    if trace.status is Status.ANSWERED or len(trace.conflict) < 2:
+        return None
+    first, *_, last = trace.conflict
+    against, because = (tuple(trace.facts[number] for number in side.facts) for side in (first, last))
+    return Verdict(Outcome.IN_CONFLICT, DIFFERENT, because, first.value, against)
 
 
 def next_state(goal: Goal, trace: Trace, told: Verdict, now: datetime) -> GoalState:
@@ -105,6 +100,11 @@ def next_state(goal: Goal, trace: Trace, told: Verdict, now: datetime) -> GoalSt
         return replace(before, checked=now)
     if told.outcome is Outcome.STILL:
         return replace(state, since=before.since, why=before.why, because=before.because)
+    return _with(state, told)
+
+
+def _with(state: GoalState, told: Verdict) -> GoalState:
+    """Return the state with what a verdict says: the status of a conflict, the reason, and the turns."""
     status = GoalStatus.IN_CONFLICT if told.outcome is Outcome.IN_CONFLICT else state.status
     return replace(state, status=status, why=told.why, because=told.because, rival=told.rival, against=told.against)
 
