@@ -182,7 +182,7 @@ def expected_reason(one: Table, line: Line, column: dict[str, Any], *, is_again:
     if column["missing"]:
         return str(column["missing"])
     if column["metric"] in FAULTS:
-        return "no answer of the run is judged wrong"
+        return "no labels of a wrong answer are sorted"
     if column["subset"] not in ("", "small", "S", "debate"):
         return f"not of the part {column['subset']!r}"
     if ": " in column["category"] and column["category"].rpartition(": ")[2] not in (*TIMED.values(), "yes", "no"):
