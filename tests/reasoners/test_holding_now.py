@@ -105,6 +105,29 @@ def test_times_and_holders_are_replaced_too(
     assert (trace.answer, [why.partition(":")[0] for why in why_not(trace)]) == (now, ["superseded now"])
 
 
+@pytest.mark.parametrize(
+    ("told", "who"),
+    [
+        ("I gave the spare key to Dov.", "Dov"),
+        ("I lent Dov the spare key. Then Dov gave the spare key to Bea.", "Bea"),
+        ("Dov gave me the spare key.", "Ines"),
+        ("I never gave the spare key to Dov.", "Ines"),
+        ("I got the spare key back from Dov.", "Ines"),
+    ],
+)
+def test_who_gave_a_thing_away_does_not_have_it(tmp_path: Path, told: str, who: str) -> None:
+    """A small model names the one who speaks, whatever he says; the engine names who got the thing."""
+
+    def reply(request: Request) -> str:
+        return f"answer: Ines\nfacts: {', '.join(one.number for one in lines_shown(request.growing) if one.says(told))}"
+
+    store = Store(tmp_path / "store", HashEmbedder(), announce=lambda _: None)
+    store.add_turns(chat(f"Ines: {told}", "Ben: Good."))
+    found = Holding(FlatBackbone(store), store)
+    engine = GoalMem(found, ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
+    assert engine.answer(Question("Who has the spare key?", MOMENT)).answer == who
+
+
 def test_a_question_about_then_may_rest_on_it(tmp_path: Path) -> None:
     """The same fact, and the same reply."""
     told = plan("(Ana) lived in (x:city)", "(Ana) lived in (x:city)")

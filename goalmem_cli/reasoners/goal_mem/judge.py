@@ -30,7 +30,7 @@ from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
-from goalmem_cli.reasoners.goal_mem.replacing import is_later, last_said, outdated, superseded_by
+from goalmem_cli.reasoners.goal_mem.replacing import is_later, last_said, outdated, superseded_by, who_got_it
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Attempt, Contradicted, Grounded, Rejected, Side, Verdict
 
@@ -92,13 +92,15 @@ def _misfit(claim: Claim, bench: Bench) -> str:
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:
-    """Return the claim with pronouns ("I") replaced by the person whom they mean in the first cited fact."""
+    """Return the claim with the person whom the first cited fact means: for "I", and for who gave the thing away."""
     fact = bench.facts.get(claim.facts[0]) if claim.facts else None
     if fact is None or not 0 <= claim.subgoal < len(bench.subgoals):
         return claim
     persons = _persons(claim, bench)
     meant = {
-        name: tuple(who_is_meant(value, fact) for value in values) if name in persons else values
+        name: tuple(who_got_it(who_is_meant(value, fact), fact, bench.question) for value in values)
+        if name in persons
+        else values
         for name, values in claim.bindings.items()
     }
     return replace(claim, bindings=meant)

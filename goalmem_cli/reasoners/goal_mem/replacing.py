@@ -9,7 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from goalmem_cli.backbones.now.asked import Asked, asked_in
+from goalmem_cli.backbones.changes import stated
+from goalmem_cli.backbones.now.asked import KEEPER, Asked, asked_in
+from goalmem_cli.backbones.now.persons import handed
+from goalmem_cli.backbones.now.state import ME
 from goalmem_cli.backbones.now.states import replied_to, states_in
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.logic.normal import normalise, stem, words
@@ -116,6 +119,18 @@ def outdated(claim: Claim, bench: Bench) -> str:
         return ""
     number = next((fact.number for fact in bench.facts.values() if fact.unit == later[0].unit), "a turn out of view")
     return f"{OUTDATED}{number} was said later: {in_one_line(later[0].text)[:_QUOTED]}"
+
+
+def who_got_it(value: str, fact: Fact, question: str) -> str:
+    """Return who has the thing that is asked for, if the value is the fact's speaker, who gave it away; else the value.
+
+    "Who has the ladder?" is answered "Tom" by "I gave the ladder to Tom", whoever says it.
+    """
+    asked = asked_in(question)
+    if asked is None or asked.type != KEEPER or normalise(value) != normalise(fact.speaker):
+        return value
+    hands = [person for sentence in reversed(stated(fact.text)) for _, person in handed(sentence, asked)]
+    return hands[0] if hands and hands[0].lower() not in ME else value
 
 
 def superseded_by(claim: Claim, bench: Bench) -> list[str]:
