@@ -28,7 +28,6 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
-from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
 from goalmem_cli.transcripts.readers.irc import IrcReader
@@ -41,7 +40,6 @@ from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.matrix import MatrixReader
-from goalmem_cli.transcripts.readers.mattermost import MattermostReader
 from goalmem_cli.transcripts.readers.multihop import BENCHMARKS, MultihopReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
@@ -51,7 +49,6 @@ from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
-from goalmem_cli.transcripts.readers.sillytavern import SillytavernReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
@@ -98,7 +95,6 @@ READERS: tuple[Reader, ...] = (
     DiscordPackageReader(),
     XArchiveReader(),
     MatrixReader(),
-    MattermostReader(),
     SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
@@ -106,8 +102,6 @@ READERS: tuple[Reader, ...] = (
     TeamsReader(),
     OpencodeReader(),
     ClineReader(),
-    GooseReader(),
-    SillytavernReader(),
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),

@@ -15,7 +15,10 @@ Continue or Kiro. `mistral` is the `chat-*.json` of Le Chat's data export (after
 
 from __future__ import annotations
 
-from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_best_replies, with_captions
+import re
+
+from goalmem_cli.transcripts.readers import told
+from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_caption
 from goalmem_cli.transcripts.readers.described import Described, Line
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
@@ -24,13 +27,13 @@ from goalmem_cli.transcripts.reading.nodes import Node
 def _line_of_llama(line: Node) -> Line:
     if line.child("type").value == "session":
         return Line({key: line.child(key).value for key in line.keys()}, is_head=True)  # noqa: SIM118
-    return Line({}, [line.child("message").value] if line.has("message") else [])
+    return Line(messages=[line.child("message")] if line.has("message") else [])
 
 
 def _line_of_chatlab(line: Node) -> Line:
     kind = line.child("_type").value
     about = {key: line.child(key).value for key in line.keys()} if kind == "header" else {}  # noqa: SIM118
-    return Line(about, [line.value] if kind == "message" else [])
+    return Line(about, [line] if kind == "message" else [])
 
 
 def _line_of_copilot(line: Node) -> Line:
@@ -43,7 +46,7 @@ def _line_of_copilot(line: Node) -> Line:
     if is_said and data.child("parentToolCallId").value is not None:
         role = "subagent"
     content = data.child("content").value if is_said else None
-    return Line({}, [{"role": role, "content": content, **{key: line.child(key).value for key in ("id", "timestamp")}}])
+    return Line(messages=[line.with_members({"role": role, "content": content})])
 
 
 def _version_shown(draft: Draft, entry: Node) -> Node:
@@ -71,11 +74,6 @@ def _is_of_copilot(line: Node) -> bool:
     return line.child("type").value == "session.start" and line.child("data").has("sessionId")
 
 
-def _line_of_rocketchat(line: Node) -> Line:
-    """Return the message, its kind under the name that the server's API has for it."""
-    return Line({}, [{**line.value, "t": line.child("type").value}] if isinstance(line.value, dict) else [])
-
-
 def _is_of_rocketchat(line: Node) -> bool:
     """Say whether the line is a message; programs log with `msg` and `ts` too, but with a `level`."""
     said = line.child("ts")
@@ -92,6 +90,7 @@ def _is_of_oasst(line: Node) -> bool:
     return is_first and is_said and isinstance(line.child("replies").value, list)
 
 
+_SESSION_OF_GOOSE = re.compile(r"\d{8}_\d+", re.ASCII)
 _INSTRUCTIONS = "instructions of the program left out"
 LAYOUTS = (
     Described(
@@ -100,7 +99,7 @@ LAYOUTS = (
     ),
     Described(
         "grok", "`conversations` of a `conversation` and its `responses`", (("conversation",), ("responses",)),
-        ("responses",), wraps=(("conversations",),), id=("conversation", "id"), title=("conversation", "title"),
+        ("responses",), wraps=(("conversations",),), id=("conversation", "id"), title=(("conversation", "title"),),
         inner=("response",), own_id=("_id",), speaker=(("sender",),), text=("message",), time=("create_time",),
     ),
     Described(
@@ -109,14 +108,14 @@ LAYOUTS = (
     ),
     Described(
         "chatlab", "`chatlab` and `meta`", (("chatlab",), ("messages",)), ("messages",), suffixes=(".json", ".jsonl"),
-        id=("meta", "groupId"), title=("meta", "name"), own_id=("platformMessageId",),
+        id=("meta", "groupId"), title=(("meta", "name"),), own_id=("platformMessageId",),
         speaker=(("groupNickname",), ("accountName",), ("sender",)), kind=("type",), of_line=_line_of_chatlab,
         is_line=lambda line: line.has("chatlab"),
         is_of_people=True,
     ),
     Described(
         "llama-ui", "lines of `harness` llama.app and messages with `convId`", (("currNode",), ("messages",)),
-        ("messages",), suffixes=(".jsonl",), title=("name",), parent=("parent",), current=("currNode",),
+        ("messages",), suffixes=(".jsonl",), title=(("name",),), parent=("parent",), current=("currNode",),
         of_line=_line_of_llama, is_line=lambda line: line.has("harness") and line.has("currNode"),
     ),
     Described(
@@ -130,11 +129,11 @@ LAYOUTS = (
     ),
     Described(
         "lm-studio", "`messages` with `versions` and `currentlySelected` (untested)", (("createdAt",), ("messages",)),
-        ("messages",), title=("name",), chosen=_version_shown, entry=("versions",), unsaid={"system": _INSTRUCTIONS},
+        ("messages",), title=(("name",),), chosen=_version_shown, entry=("versions",), unsaid={"system": _INSTRUCTIONS},
     ),
     Described(
-        "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", (("copilotVersion",), ("messages",)),
-        ("messages",), suffixes=(".jsonl",), of_line=_line_of_copilot, is_line=_is_of_copilot, unsaid={
+        "copilot-cli", "lines after `session.start` of GitHub Copilot (untested)", suffixes=(".jsonl",),
+        of_line=_line_of_copilot, is_line=_is_of_copilot, unsaid={
             "event": "tool calls and other events left out", "subagent": "messages of subagents left out",
         },
     ),
@@ -146,21 +145,37 @@ LAYOUTS = (
     Described(
         "mistral", "messages with `chatId` and `contentChunks` (untested)", (("chatId",), ("createdAt",)),
         ("messages",), time=("createdAt",), parts="contentChunks", is_of_parts=True,
-        of_line=lambda line: Line({"id": line.child("chatId").value}, [line.value]),
+        of_line=lambda line: Line({"id": line.child("chatId").value}, [line]),
         is_line=lambda line: line.has("chatId") and line.has("contentChunks"), is_sorted=False,
     ),
     Described(
         "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
         ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
-        parent=("parent_id",), current=("current",), of_line=line_of_oasst, is_of_parts=True, made=with_best_replies,
+        parent=("parent_id",), rank=("rank",), of_line=line_of_oasst, is_of_parts=True,
         is_line=_is_of_oasst,
     ),
     Described(
         "rocketchat", "`messages` with `rid` and `msg`, or lines of `msg`, `username` and `ts`", (("messages",),),
         ("messages",), suffixes=(".json", ".jsonl"), own_id=("_id",), text=("msg",), time=("ts",), kind=("t",),
-        speaker=(("u", "name"), ("u", "username"), ("username",)), entry=("rid", "msg"), made=with_captions,
-        of_line=_line_of_rocketchat, is_line=_is_of_rocketchat, is_sorted=False, aside={"file": "media left out"},
+        speaker=(("u", "name"), ("u", "username"), ("username",)), entry=("rid", "msg"), chosen=with_caption,
+        of_line=lambda line: Line(messages=[line.with_members({"t": line.child("type").value})]),
+        is_line=_is_of_rocketchat, is_sorted=False, aside={"file": "media left out"},
         is_of_people=True,
+    ),
+    Described(
+        "mattermost", "lines of `type` post with `post`, below people and channels", suffixes=(".jsonl",),
+        of_line=told.line_of_mattermost, is_line=told.is_of_mattermost, is_mixed=True, says=told.said_in_mattermost, is_sorted=False,
+        time=("create_at",), is_of_people=True,
+    ),
+    Described(
+        "goose", "`working_dir` with `conversation`, or above lines of `role` and `content`",
+        (("working_dir",), ("conversation",)), ("conversation",), suffixes=(".jsonl", ".json"),
+        title=(("name",), ("description",)), is_line=told.is_head_of_goose, is_one_chat=True, named=_SESSION_OF_GOOSE,
+        of_line=lambda line: Line(messages=[] if told.is_head_of_goose(line) else [line]), says=told.said_in_goose,
+    ),
+    Described(
+        "sillytavern", "lines of `mes` with `is_user`, below a line with `chat_metadata`", suffixes=(".jsonl",),
+        of_line=told.line_of_tavern, is_line=told.is_of_tavern, is_one_chat=True, says=told.said_in_tavern,
     ),
     Described(
         "fireflies", "`sentences` with `speaker_name` and `start_time`", (("sentences",),), ("sentences",),
