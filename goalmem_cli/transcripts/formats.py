@@ -15,7 +15,6 @@ from goalmem_cli.transcripts.readers.beam import BeamReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
-from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.copied import CopiedReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
@@ -101,7 +100,6 @@ READERS: tuple[Reader, ...] = (
     GoogleChatReader(),
     TeamsReader(),
     OpencodeReader(),
-    ClineReader(),
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),

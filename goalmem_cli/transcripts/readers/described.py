@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -18,6 +19,7 @@ from goalmem_cli.transcripts.reading.nodes import Node, json_lines, records
 from goalmem_cli.transcripts.reading.parts import oldest_first
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.zipped import Place
 
 Keys = tuple[str, ...]
 _THOUGHTS = {"REQUEST": "user", "RESPONSE": "assistant"}
@@ -40,11 +42,15 @@ class Line:
 
 @dataclass(slots=True)
 class Chat:
-    """A conversation that is being read: its draft, the names of people and tools by id, and ids for its turns."""
+    """A conversation that is being read: its draft, the names of people and tools by id, and ids for its turns.
+
+    `last` is what a reader keeps of the message before.
+    """
 
     draft: Draft
     names: dict[str, str]
     ids: TurnIds = field(default_factory=TurnIds)
+    last: tuple[object, ...] = ()
 
     def name(self, own_id: str) -> str:
         """Return the name under the id; the id if no name is known."""
@@ -65,10 +71,11 @@ class Described:
     one message has at least. `says` reads a message for which no keys tell what it says.
 
     If `of_line` is set, each line is a part of a conversation, and if `is_of_parts`, each element of a list too;
-    `is_line` recognises such a line. Without `marks`, no record is a conversation. If `is_mixed`, lines of several
+    `is_line` recognises such a part. Without `marks`, no record is a conversation. If `is_mixed`, parts of several
     conversations alternate; if `is_one_chat`, all are of one, and are read one at a time; a file's name in the form
-    `named` is its id. `made` arranges a conversation before it is read. If not `is_sorted`, messages are sorted by
-    time. If `is_of_people`, messages may quote other people.
+    `named` is its id. A folder with one of the `files` is a conversation too, and then its name is the id. `made`
+    arranges a conversation before it is read. If not `is_sorted`, messages are sorted by time. If `is_of_people`,
+    messages may quote other people.
     """
 
     name: str
@@ -102,6 +109,7 @@ class Described:
     is_mixed: bool = False
     is_one_chat: bool = False
     named: re.Pattern[str] | None = None
+    files: tuple[str, ...] = ()
     made: Callable[[Node], Node] | None = None
     is_sorted: bool = True
     is_of_people: bool = False
@@ -135,14 +143,20 @@ class DescribedReader(DraftReader):
         self._layout = layout
 
     def recognises(self, glimpse: Glimpse) -> bool:
-        """Return whether a record has the layout's marks, or one of the first lines is in the layout."""
+        """Return whether a record has the layout's marks, one of the first lines is in the layout, or the folder is."""
         layout = self._layout
-        is_line = layout.is_line or (self._is_meant if layout.is_of_parts else None)
-        if is_line is not None and glimpse.has_line(is_line):
+        if glimpse.folder is not None:
+            return _file_in(layout, glimpse.folder) is not None
+        is_part = layout.is_line or (self._is_meant if layout.is_of_parts else None)
+        if is_part is not None and glimpse.has_line(is_part):
             return True
-        return bool(layout.marks) and glimpse.has_record(lambda one: any(map(self._is_meant, _wrapped(one, layout))))
+        if not layout.marks:
+            return is_part is not None and layout.is_of_parts and glimpse.has_record(is_part)
+        return glimpse.has_record(lambda one: any(map(self._is_meant, _wrapped(one, layout))))
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
+        file = None if source.folder is None else _file_in(self._layout, source.folder)
+        source = source if file is None else source.part(file)
         return source.readable(self._conversations(source), partial(_drafts_of, source, self._layout))
 
     def _is_meant(self, node: Node) -> bool:
@@ -164,7 +178,8 @@ class DescribedReader(DraftReader):
         layout = self._layout
         if layout.of_line is not None:
             glimpse = Glimpse.from_source(source)
-            is_of_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line) or not layout.marks
+            is_of_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
+            is_of_lines = is_of_lines or not (layout.marks or layout.is_of_parts)
             if is_of_lines or layout.is_of_parts:
                 lines = json_lines(source) if is_of_lines else records(source)
                 yield from _gathered(source, layout, _told(source, lines, layout.of_line))
@@ -180,6 +195,14 @@ def _wrapped(record: Node, layout: Described) -> list[Node]:
     return inner.elements() if isinstance(inner.value, list) else [inner]
 
 
+def _file_in(layout: Described, folder: Place) -> Place | None:
+    """Return the file with the folder's conversation; None if there is none."""
+    try:
+        return next((file for name in layout.files if (file := folder / name).is_file()), None)
+    except OSError:
+        return None  # the reader will say why it cannot be read
+
+
 def _told(source: Source, lines: Iterable[Node], of_line: Callable[[Node], Line]) -> Iterator[Line]:
     return source.readable(lines, lambda one: (of_line(one),) if one.keys() else ())
 
@@ -187,7 +210,8 @@ def _told(source: Source, lines: Iterable[Node], of_line: Callable[[Node], Line]
 def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Iterator[_Found]:
     """Yield the conversations that the lines make up, one at a time; mixed ones after the last line."""
     if layout.is_one_chat:
-        about = {"id": source.stem if layout.named and layout.named.fullmatch(source.stem) else None}
+        name = Path(source.file).parent.name if layout.files else source.stem
+        about = {"id": name if layout.named and layout.named.fullmatch(name) else None}
         yield _Found(Node(about, source.file), (message for line in lines for message in line.messages))
         return
     names: dict[str, str] = {}

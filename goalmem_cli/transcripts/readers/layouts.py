@@ -5,6 +5,13 @@ ChatLab's interchange format 0.0.2 (JSON and JSONL). `llama-ui` is what llama.cp
 `ai-studio` is what Google AI Studio keeps in Google Drive (2024 to 2026). `oasst` is OpenAssistant's data (2023: trees
 and single messages). `fireflies` is a transcript as the API of Fireflies.ai gives it (GraphQL, 2024 and 2025).
 `rocketchat` is what Rocket.Chat's API (2019) and data export (exportRoomMessagesToFile.ts of 2022 to 2026) give.
+`mattermost` is the bulk export (`mmctl export create`, 5.x to 11.x, 2018 to 2026): users and channels, then posts with
+their answers. Posts have no ids: author and time identify them. `cline` is a task of Cline (1.0 to 3.x, 2024 to 2026)
+or Roo Code, as its panel showed it: a folder that is named by the task's number. The file beside it has what was sent
+to the model, without times. `goose` is a session of Goose (block/goose): JSONL of 1.0 to 1.9 (2025), whose first line
+describes it, and `goose session export --format json` since. `sillytavern` is a chat of SillyTavern (1.8 to 1.13, 2023
+to 2026): a head, which groups do not have before 2025, then a message a line. Its times are local and in three forms,
+since 2025 in UTC, or in milliseconds.
 
 Four layouts were not tried on real files, so `ingest --formats` calls them "untested". `lm-studio` is the
 `*.conversation.json` of LM Studio 0.3 (after YorkieDev/lm-studio-conversation-converter of 2025). `copilot-cli` is the
@@ -91,6 +98,7 @@ def _is_of_oasst(line: Node) -> bool:
 
 
 _SESSION_OF_GOOSE = re.compile(r"\d{8}_\d+", re.ASCII)
+_TASK_OF_CLINE = re.compile(r"\d{13}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _INSTRUCTIONS = "instructions of the program left out"
 LAYOUTS = (
     Described(
@@ -110,8 +118,7 @@ LAYOUTS = (
         "chatlab", "`chatlab` and `meta`", (("chatlab",), ("messages",)), ("messages",), suffixes=(".json", ".jsonl"),
         id=("meta", "groupId"), title=(("meta", "name"),), own_id=("platformMessageId",),
         speaker=(("groupNickname",), ("accountName",), ("sender",)), kind=("type",), of_line=_line_of_chatlab,
-        is_line=lambda line: line.has("chatlab"),
-        is_of_people=True,
+        is_line=lambda line: line.has("chatlab"), is_of_people=True,
     ),
     Described(
         "llama-ui", "lines of `harness` llama.app and messages with `convId`", (("currNode",), ("messages",)),
@@ -151,21 +158,25 @@ LAYOUTS = (
     Described(
         "oasst", "trees with `message_tree_id` and `prompt`, or their messages one a line", (("message_tree_id",),),
         ("messages",), suffixes=(".jsonl", ".json"), own_id=("message_id",), text=("text",), time=("created_date",),
-        parent=("parent_id",), rank=("rank",), of_line=line_of_oasst, is_of_parts=True,
-        is_line=_is_of_oasst,
+        parent=("parent_id",), rank=("rank",), of_line=line_of_oasst, is_line=_is_of_oasst,
+        is_of_parts=True,
     ),
     Described(
         "rocketchat", "`messages` with `rid` and `msg`, or lines of `msg`, `username` and `ts`", (("messages",),),
         ("messages",), suffixes=(".json", ".jsonl"), own_id=("_id",), text=("msg",), time=("ts",), kind=("t",),
         speaker=(("u", "name"), ("u", "username"), ("username",)), entry=("rid", "msg"), chosen=with_caption,
         of_line=lambda line: Line(messages=[line.with_members({"t": line.child("type").value})]),
-        is_line=_is_of_rocketchat, is_sorted=False, aside={"file": "media left out"},
-        is_of_people=True,
+        is_line=_is_of_rocketchat, is_sorted=False, aside={"file": "media left out"}, is_of_people=True,
     ),
     Described(
         "mattermost", "lines of `type` post with `post`, below people and channels", suffixes=(".jsonl",),
-        of_line=told.line_of_mattermost, is_line=told.is_of_mattermost, is_mixed=True, says=told.said_in_mattermost, is_sorted=False,
-        time=("create_at",), is_of_people=True,
+        of_line=told.line_of_mattermost, is_line=told.is_of_mattermost, says=told.said_in_mattermost,
+        time=("create_at",), is_mixed=True, is_sorted=False, is_of_people=True,
+    ),
+    Described(
+        "cline", "messages with `ts` and `say` or `ask`; a folder with `ui_messages.json`",
+        of_line=lambda shown: Line(messages=[shown]), is_line=told.is_of_cline, is_of_parts=True, is_one_chat=True,
+        says=told.said_in_cline, files=("ui_messages.json", "claude_messages.json"), named=_TASK_OF_CLINE,
     ),
     Described(
         "goose", "`working_dir` with `conversation`, or above lines of `role` and `content`",

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.readers.described import Chat, Line
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Message, messages_of_parts
 from goalmem_cli.transcripts.reading.messenger import Opening
-from goalmem_cli.transcripts.reading.nodes import Node
+from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
 _INSERTED = re.compile(r"<info-msg>.*</info-msg>", re.DOTALL)
@@ -62,6 +63,64 @@ def _answer_of_goose(result: Node) -> str:
     listed = objects_in(value.child("content") if isinstance(value.value, dict) else value)
     texts = filter(None, (one.child("text").optional_text() for one in listed))
     return "\n".join(texts) or result.at(("error",)).optional_text()
+
+
+_BY_USER = frozenset({"task", "user_feedback"})
+_BY_ASSISTANT = frozenset({"text", "completion_result", "plan_completion_result"})
+_QUESTIONS = frozenset({"followup", "plan_mode_respond", "act_mode_respond"})
+
+
+def is_of_cline(node: Node) -> bool:
+    """Say whether this is a message that Cline's panel showed."""
+    kind = node.child("type").value
+    return node.has("ts") and kind in ("ask", "say") and node.has(str(kind))
+
+
+def said_in_cline(chat: Chat, node: Node) -> Iterator[Message]:
+    """Yield what was shown. A question may hold the answer that the user chose, which is a message too.
+
+    A text that is repeated milliseconds later in one reply is counted. A task that changed files has that at its end.
+    """
+    last, chat.last = chat.last, tuple(node.child(key).value for key in ("say", "text", "conversationHistoryIndex"))
+    if chat.last == last and all(last):
+        chat.draft.count("messages that are there twice, left out")
+        return
+    way = node.required("type").filled_text()
+    kind = node.child(way).optional_text()
+    text = node.child("text").optional_text().removesuffix("HAS_CHANGES").strip()
+    is_by_user = kind in _BY_USER or (not chat.draft.is_begun and way == "say" and kind == "text")
+    said, own_id = node.child("ts").stamp(), node.child("ts").optional_name()
+    if kind in _QUESTIONS:
+        question, chosen = _question_of_cline(text, node)
+        yield Message("assistant", question, said, own_id, "assistant")
+        if chosen:
+            yield Message("user", chosen, said, f"{own_id}-2", "user")
+    elif (is_by_user or kind in _BY_ASSISTANT) and text:
+        media = sum(len(listed) for key in ("images", "files") if isinstance(listed := node.child(key).value, list))
+        chat.draft.count("media and files left out", media)
+        role = "user" if is_by_user else "assistant"
+        yield Message(role, text, said, own_id, role)
+    else:
+        chat.draft.count("thinking left out" if kind == "reasoning" else "tool calls and other events left out")
+
+
+def _question_of_cline(text: str, node: Node) -> tuple[str, str]:
+    """Return the assistant's question with its options, and the chosen option ("" if none); older ones are plain text.
+
+    Raises:
+        InputError: it is JSON, but in another layout.
+    """
+    try:
+        asked = node_from_text(text, node.file, node.line)
+    except InputError:
+        return text, ""
+    if not isinstance(asked.value, dict):
+        return text, ""
+    said = asked.child("question").optional_text() or asked.child("response").optional_text()
+    listed = next((one for key in ("options", "suggest") if isinstance((one := asked.child(key)).value, list)), None)
+    given = [] if listed is None else listed.elements()
+    options = [(one.child("answer") if isinstance(one.value, dict) else one).optional_text() for one in given]
+    return "\n".join([said, *(f"- {option}" for option in options if option)]), asked.child("selected").optional_text()
 
 
 _OF_TAVERN = ("user_name", "character_name", "chat_metadata")
