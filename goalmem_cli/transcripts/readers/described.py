@@ -182,7 +182,7 @@ class DescribedReader(DraftReader):
             is_of_lines = is_of_lines or not (layout.marks or layout.is_of_parts)
             if is_of_lines or layout.is_of_parts:
                 lines = json_lines(source) if is_of_lines else records(source)
-                yield from _gathered(source, layout, _told(source, lines, layout.of_line))
+                yield from _gathered(source, layout, _told(source, layout, lines))
                 return
         for record in records(source):
             yield from map(_Found, _wrapped(record, layout))
@@ -203,8 +203,10 @@ def _file_in(layout: Described, folder: Place) -> Place | None:
         return None  # the reader will say why it cannot be read
 
 
-def _told(source: Source, lines: Iterable[Node], of_line: Callable[[Node], Line]) -> Iterator[Line]:
-    return source.readable(lines, lambda one: (of_line(one),) if one.keys() else ())
+def _told(source: Source, layout: Described, lines: Iterable[Node]) -> Iterator[Line]:
+    """Yield what the lines tell. An empty object tells nothing, if the layout's messages may lack each key."""
+    of_line = layout.of_line or (lambda line: Line(messages=[line]))
+    return source.readable(lines, lambda one: (of_line(one),) if one.keys() or layout.says else ())
 
 
 def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Iterator[_Found]:
@@ -216,6 +218,7 @@ def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Itera
         return
     names: dict[str, str] = {}
     mixed: dict[object, _Gathering] = {}
+    begun: list[_Gathering] = []
     chat = _Gathering()
     for line in lines:
         own_id = line.about.get("id", chat.about.get("id"))
@@ -225,10 +228,12 @@ def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Itera
             if chat.messages:
                 yield _Found(Node(chat.about, source.file), chat.messages, names)
             chat = _Gathering()
+        if line.messages and not chat.messages:
+            begun.append(chat)
         chat.about.update(line.about)
         chat.messages.extend(line.messages)
         names |= line.names
-    for one in [one for one in mixed.values() if one.messages] if layout.is_mixed else [chat]:
+    for one in begun if layout.is_mixed else [chat]:
         yield _Found(Node(one.about, source.file), one.messages, names)
 
 
@@ -282,14 +287,15 @@ def _shown(draft: Draft, layout: Described, about: Node, entries: Mapping[str, N
 
 def _best_leaf(layout: Described, entries: Mapping[str, Node], parents: Mapping[str, str | None]) -> str | None:
     """Return the id at which the replies with the lowest ranks end; of those without a rank, the first counts."""
-    best: dict[str, tuple[float, str]] = {}
+    best: dict[str, tuple[float, str | None]] = {}
+    current: str | None = None
     for key, parent in parents.items():
-        given = entries[key].at(layout.rank).value
+        own_id, given = entries[key].at(layout.own_id).optional_name(), entries[key].at(layout.rank).value
         rank = given if isinstance(given, int) else _WORST
-        if parent and (parent not in best or rank < best[parent][0]):
-            best[parent] = rank, key
-    firsts = (entries[key].at(layout.own_id).optional_name() for key, parent in parents.items() if parent is None)
-    current = next(firsts, None)
+        if parent is None:
+            current = current or own_id
+        elif parent not in best or rank < best[parent][0]:
+            best[parent] = rank, own_id
     while current in best:
         current = best.pop(current)[1]
     return current

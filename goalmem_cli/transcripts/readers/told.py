@@ -82,8 +82,9 @@ def said_in_cline(chat: Chat, node: Node) -> Iterator[Message]:
     A text that is repeated milliseconds later in one reply is counted. A task that changed files has that at its end.
     """
     last, chat.last = chat.last, tuple(node.child(key).value for key in ("say", "text", "conversationHistoryIndex"))
-    if chat.last == last and all(last):
-        chat.draft.count("messages that are there twice, left out")
+    is_there = chat.last == last and all(last)
+    chat.draft.count("messages that are there twice, left out", is_there)
+    if is_there:
         return
     way = node.required("type").filled_text()
     kind = node.child(way).optional_text()
@@ -170,8 +171,8 @@ def _time_of_tavern(text: str) -> Stamp | None:
     match = _TAVERN_TIME.fullmatch(text.strip())
     if match is None:
         return stamp_from_text(text)
-    *parts, thousandths = (int(group or 0) for group in match.groups())
-    return Stamp(datetime(*parts, thousandths * 1000))  # type: ignore[arg-type]
+    year, month, day, hour, minute, second, part = (int(group or 0) for group in match.groups())
+    return Stamp(datetime(year, month, day, hour, minute, second, part * 1000))
 
 
 _OF_MATTERMOST = {
