@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ class Line:
     """
 
     about: Mapping[str, object] = field(default_factory=dict)
-    messages: Sequence[Node] = ()
+    messages: Iterable[Node] = ()
     is_head: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -228,10 +228,10 @@ def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Itera
             if chat.messages:
                 yield _Found(Node(chat.about, source.file), chat.messages, names)
             chat = _Gathering()
-        if line.messages and not chat.messages:
-            begun.append(chat)
+        is_new = not chat.messages
+        source.is_readable(partial(chat.messages.extend, line.messages))
+        begun += [chat] * (is_new and bool(chat.messages))
         chat.about.update(line.about)
-        chat.messages.extend(line.messages)
         names |= line.names
     for one in begun if layout.is_mixed else [chat]:
         yield _Found(Node(one.about, source.file), one.messages, names)

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts.readers.described import Chat, Line
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Message, messages_of_parts
 from goalmem_cli.transcripts.reading.messenger import Opening
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
-_INSERTED = re.compile(r"<info-msg>.*</info-msg>", re.DOTALL)
+_INSERTED = re.compile(r"\A<info-msg>.*</info-msg>\Z", re.DOTALL)
 _CALLS = frozenset({"toolRequest", "frontendToolRequest", "toolConfirmationRequest", "actionRequired"})
 _LEFT_OUT = {"thinking": "thinking", "redactedThinking": "thinking", "image": "images"}
 
@@ -40,10 +40,9 @@ def _parts_of_goose(chat: Chat, said: Stamp | None, parts: Iterable[Node]) -> It
     for part in parts:
         kind = part.child("type").optional_text()
         if kind == "text":
-            text = part.required("text").text()
-            is_inserted = _INSERTED.fullmatch(text) is not None
-            chat.draft.count("texts that nobody said left out", is_inserted)
-            yield "" if is_inserted else text
+            given = part.required("text").text()
+            yield (text := _INSERTED.sub("", given))
+            chat.draft.count("texts that nobody said left out", text != given)
         elif kind in _CALLS:
             chat.draft.count("tool calls left out")
             call, tool = part.child("id").optional_name(), part.at(("toolCall", "value", "name")).optional_text()
@@ -201,19 +200,20 @@ def line_of_mattermost(line: Node) -> Line:
         given = " ".join(part for key in ("first_name", "last_name") if (part := told.child(key).optional_text()))
         account = told.required("username").filled_text()
         return Line(names={account: given or told.child("nickname").optional_text() or account})
-    if kind == "channel":
-        title = told.child("display_name").optional_text() or None
-        return Line({"id": _channel(told.child("team"), told.child("name")), "title": title})
+    if kind == "direct_post":
+        members = sorted(one.optional_text() for one in told.required("channel_members").elements())
+        return Line({"id": ", ".join(members)}, _with_replies(told))
+    keys = ("team", "channel" if kind == "post" else "name")
+    own_id = "/".join(told.required(key).optional_name() or "" for key in keys)
     if kind == "post":
-        chat = _channel(told.required("team"), told.required("channel"))
-    else:
-        chat = ", ".join(sorted(one.optional_text() for one in told.required("channel_members").elements()))
-    replies = [one.with_members({"answered": _id_of(told)}) for one in objects_in(told.child("replies"))]
-    return Line({"id": chat}, [told, *replies])
+        return Line({"id": own_id}, _with_replies(told))
+    return Line({"id": own_id, "title": told.child("display_name").optional_text() or None})
 
 
-def _channel(team: Node, channel: Node) -> str:
-    return f"{team.optional_name() or ''}/{channel.optional_name() or ''}"
+def _with_replies(post: Node) -> Iterator[Node]:
+    yield post
+    for reply in objects_in(post.child("replies")):
+        yield reply.with_members({"answered": _id_of(post)})
 
 
 def _id_of(post: Node) -> str:
@@ -232,12 +232,8 @@ def said_in_mattermost(chat: Chat, post: Node) -> Iterator[Message]:
     if text or not media:
         shown = post.at(("props", "override_username")).optional_text()
         beside = attributes(
-            reply_to=post.child("answered").optional_name(),
-            edited=edited_at(post.child("edit_at")),
-            reactions=[
-                Reaction(one.child("emoji_name").optional_text(), (chat.name(one.child("user").optional_text()),))
-                for one in objects_in(post.child("reactions"))
-            ],
+            reply_to=post.child("answered").optional_name(), edited=edited_at(post.child("edit_at")),
             speaker=(None if shown else user, "mattermost"),
-        )
+            reactions=reactions_in(post, "emoji_name", "user", chat.name),
+        )  # fmt: skip
         yield Message(shown or chat.name(user), text, post.child("create_at").stamp(), _id_of(post), attributes=beside)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
+from goalmem_cli.transcripts.reading.attributes import attributes, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -128,13 +128,8 @@ def _messages(draft: Draft, owner: dict[str, str], node: Node) -> Iterator[Messa
     if text or not shown:
         beside = attributes(
             edited=bool(node.child("editHistory").value),
-            reactions=[_reaction(one, owner) for one in objects_in(node.child("reactions"))],
+            reactions=reactions_in(node, "reactionKey", "senderId", lambda giver: owner.get(giver, giver)),
             speaker=(sender, "x"),
         )
         said, own_id = in_utc_alone(node.child("createdAt").stamp()), node.child("id").optional_name()
         yield Message(owner.get(sender, sender), text, said, own_id, attributes=beside)
-
-
-def _reaction(node: Node, owner: dict[str, str]) -> Reaction:
-    giver = node.child("senderId").optional_name() or ""
-    return Reaction(node.child("reactionKey").optional_text(), (owner.get(giver, giver),) if giver else ())
