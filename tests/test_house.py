@@ -115,15 +115,14 @@ def test_a_described_layout_has_under_40_lines() -> None:
                 parts[part.targets[0].id] = part
     table = parts.pop("LAYOUTS")
     assert isinstance(table, ast.Assign) and isinstance(table.value, ast.Tuple)
-    needs = [needed_by(entry, parts) for entry in table.value.elts]
+    needs = [_needed_by(entry, parts) for entry in table.value.elts]
     shares = Counter(name for names in needs for name in names)
     for layout, entry, names in zip(LAYOUTS, table.value.elts, needs, strict=True):
-        own = [parts[name] for name in names if shares[name] == 1]
-        lines = sum(_lines_of(part) for part in (entry, *own))
+        lines = _lines_of(entry) + sum(_lines_of(parts[name]) for name in names if shares[name] == 1)
         assert 0 < lines < LARGER_LAYOUTS.get(layout.name, 40), layout.name
 
 
-def needed_by(node: ast.AST, parts: Mapping[str, ast.stmt]) -> set[str]:
+def _needed_by(node: ast.AST, parts: Mapping[str, ast.stmt]) -> set[str]:
     """Return the names of the parts that the code uses, and of those that these use."""
     found: set[str] = set()
     waiting = [node]

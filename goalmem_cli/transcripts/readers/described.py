@@ -204,9 +204,9 @@ def _file_in(layout: Described, folder: Place) -> Place | None:
 
 
 def _told(source: Source, layout: Described, lines: Iterable[Node]) -> Iterator[Line]:
-    """Yield what the lines tell. An empty object tells nothing, if the layout's messages may lack each key."""
+    """Yield what the lines tell. An empty object tells nothing, unless `says` needs some keys."""
     of_line = layout.of_line or (lambda line: Line(messages=[line]))
-    return source.readable(lines, lambda one: (of_line(one),) if one.keys() or layout.says else ())
+    return source.readable(lines, lambda one: (of_line(one),) if layout.says or one.keys() else ())
 
 
 def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Iterator[_Found]:

@@ -14,15 +14,15 @@ from goalmem_cli.transcripts.reading.messenger import Opening
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
-_INSERTED = re.compile(r"\A<info-msg>.*</info-msg>\Z", re.DOTALL)
+_INSERTED = re.compile(r"<info-msg>.*</info-msg>", re.DOTALL)
 _CALLS = frozenset({"toolRequest", "frontendToolRequest", "toolConfirmationRequest", "actionRequired"})
 _LEFT_OUT = {"thinking": "thinking", "redactedThinking": "thinking", "image": "images"}
 
 
 def is_head_of_goose(line: Node) -> bool:
     """Say whether the line describes a session."""
-    is_about = line.has_any(frozenset({"description", "message_count", "total_tokens"}))
-    return line.has("working_dir") and is_about and not line.has("role")
+    is_meant = line.has("working_dir") and not line.has("role")
+    return is_meant and any(map(line.has, ("description", "message_count", "total_tokens")))
 
 
 def said_in_goose(chat: Chat, node: Node) -> Iterator[Message]:
@@ -40,9 +40,10 @@ def _parts_of_goose(chat: Chat, said: Stamp | None, parts: Iterable[Node]) -> It
     for part in parts:
         kind = part.child("type").optional_text()
         if kind == "text":
-            given = part.required("text").text()
-            yield (text := _INSERTED.sub("", given))
-            chat.draft.count("texts that nobody said left out", text != given)
+            text = part.required("text").text()
+            is_inserted = _INSERTED.fullmatch(text) is not None
+            chat.draft.count("texts that nobody said left out", is_inserted)
+            yield "" if is_inserted else text
         elif kind in _CALLS:
             chat.draft.count("tool calls left out")
             call, tool = part.child("id").optional_name(), part.at(("toolCall", "value", "name")).optional_text()
@@ -80,7 +81,8 @@ def said_in_cline(chat: Chat, node: Node) -> Iterator[Message]:
 
     A text that is repeated milliseconds later in one reply is counted. A task that changed files has that at its end.
     """
-    last, chat.last = chat.last, tuple(node.child(key).value for key in ("say", "text", "conversationHistoryIndex"))
+    shown = node.value if isinstance(node.value, dict) else {}
+    last, chat.last = chat.last, tuple(shown.get(key) for key in ("say", "text", "conversationHistoryIndex"))
     is_there = chat.last == last and all(last)
     chat.draft.count("messages that are there twice, left out", is_there)
     if is_there:

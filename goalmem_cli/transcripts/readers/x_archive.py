@@ -7,8 +7,9 @@ archives have further parts, and groups have a file of their own. Only the owner
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes, objects_in, reactions_in
@@ -78,14 +79,9 @@ def _assigned(source: Source) -> Iterator[Node]:
     start = _ASSIGNED.match(first)
     if start is None:
         raise source.error("", "it assigns no array", "an archive of X has `window.YTD.direct_messages.part0 = [`")
-    text = JsonText(source, _behind(first[start.end() :], chunks))
+    text = JsonText(source, chain([first[start.end() :]], chunks))
     for index in text.elements():
         yield Node(text.value(), source.file, f"[{index}]")
-
-
-def _behind(first: str, chunks: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from chunks
 
 
 def _owner_in(source: Source, file: Place) -> dict[str, str]:
