@@ -71,7 +71,7 @@ class Described:
     one message has at least. `says` reads a message for which no keys tell what it says.
 
     If `of_line` is set, each line is a part of a conversation, and if `is_of_parts`, each element of a list too;
-    `is_line` recognises such a part. Without `marks`, no record is a conversation. If `is_mixed`, parts of several
+    `is_line` recognises such a part. Without `marks`, there are no other records. If `is_mixed`, parts of several
     conversations alternate; if `is_one_chat`, all are of one, and are read one at a time; a file's name in the form
     `named` is its id. A folder with one of the `files` is a conversation too, and then its name is the id. `made`
     arranges a conversation before it is read. If not `is_sorted`, messages are sorted by time. If `is_of_people`,
@@ -148,10 +148,10 @@ class DescribedReader(DraftReader):
         if glimpse.folder is not None:
             return _file_in(layout, glimpse.folder) is not None
         is_part = layout.is_line or (self._is_meant if layout.is_of_parts else None)
+        if is_part is not None and not layout.marks:
+            return glimpse.has_record(is_part) if layout.is_of_parts else glimpse.has_line(is_part)
         if is_part is not None and glimpse.has_line(is_part):
             return True
-        if not layout.marks:
-            return is_part is not None and layout.is_of_parts and glimpse.has_record(is_part)
         return glimpse.has_record(lambda one: any(map(self._is_meant, _wrapped(one, layout))))
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
@@ -179,7 +179,7 @@ class DescribedReader(DraftReader):
         if layout.of_line is not None:
             glimpse = Glimpse.from_source(source)
             is_of_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
-            is_of_lines = is_of_lines or not (layout.marks or layout.is_of_parts)
+            is_of_lines = is_of_lines if layout.marks else not layout.is_of_parts
             if is_of_lines or layout.is_of_parts:
                 lines = json_lines(source) if is_of_lines else records(source)
                 yield from _gathered(source, layout, _told(source, layout, lines))
