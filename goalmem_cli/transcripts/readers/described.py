@@ -290,12 +290,12 @@ def _best_leaf(layout: Described, entries: Mapping[str, Node], parents: Mapping[
     best: dict[str, tuple[float, str | None]] = {}
     current: str | None = None
     for key, parent in parents.items():
-        own_id, given = entries[key].at(layout.own_id).optional_name(), entries[key].at(layout.rank).value
-        rank = given if isinstance(given, int) else _WORST
+        given, own_id = (entries[key].at(keys).value for keys in (layout.rank, layout.own_id))
+        rank, name = given if isinstance(given, int) else _WORST, None if own_id is None else str(own_id)
         if parent is None:
-            current = current or own_id
+            current = current or name
         elif parent not in best or rank < best[parent][0]:
-            best[parent] = rank, own_id
+            best[parent] = rank, name
     while current in best:
         current = best.pop(current)[1]
     return current
