@@ -1,10 +1,14 @@
 """How the package is built: each library known in one folder, no long files. What commands load: test_startup.py."""
 
+import ast
 import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from goalmem_cli.transcripts.readers.layouts import LAYOUTS
 from tests.conftest import CHECKOUT
 
 ROOMS_OF = {
@@ -75,15 +79,14 @@ def test_each_folder_says_what_it_is_for() -> None:
 NEW_FORMATS = (
     "facebook", "telegram_html", "discord", "gemini", "gemini_cli", "imessage", "google_chat", "cursor", "opencode",
     "teams", "mail", "line", "kakaotalk", "table", "names", "facebook_html", "discord_package", "signal_jsonl",
-    "sms_backup", "vscode_copilot", "sillytavern", "cline", "goose", "imessage_html",
-    "x_archive", "irc", "matrix", "mattermost", "viber", "wechat_qq",
+    "sms_backup", "vscode_copilot", "imessage_html", "x_archive", "irc", "matrix", "viber", "wechat_qq",
 )  # fmt: skip
 WITHOUT_ONE_EXPORTER = {"mail", "table", "names"}  # what no one program writes
 MOST_LINES = {"mail": 360, "telegram_html": 230}
 """The formats that need more than 210 lines, with all that only they need."""
 FORMATS_OF_ONE_IDEA = (
-    "cline", "copied", "discord_package", "facebook_html", "goose", "imessage_html", "irc", "marked", "matrix",
-    "mattermost", "sillytavern", "signal_jsonl", "sms_backup", "viber", "vscode_copilot", "wechat_qq", "x_archive",
+    "copied", "discord_package", "facebook_html", "imessage_html", "irc", "marked", "matrix", "signal_jsonl",
+    "sms_backup", "viber", "vscode_copilot", "wechat_qq", "x_archive",
 )  # fmt: skip
 
 
@@ -93,6 +96,49 @@ def test_a_newer_format_has_under_150_lines(name: str) -> None:
     files = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers").glob(f"{name}*.py")
     lines = [line for file in files for line in file.read_text("utf-8").splitlines() if line.strip()]
     assert 0 < len(lines) < 150
+
+
+LARGER_LAYOUTS = {"cline": 50, "goose": 45, "mattermost": 52}
+"""Layouts of over 40 lines: questions are JSON in JSON, tools answer, users and channels are lines of their own."""
+
+
+def test_a_described_layout_has_under_40_lines() -> None:
+    """Its entry in the table, and the functions and constants that only it needs, without docstrings."""
+    parts: dict[str, ast.stmt] = {}
+    for name in ("arranged", "told", "layouts"):
+        text = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers" / f"{name}.py").read_text("utf-8")
+        for part in ast.parse(text).body:
+            if isinstance(part, ast.FunctionDef):
+                part.body = part.body[ast.get_docstring(part) is not None :]
+                parts[part.name] = part
+            elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                parts[part.targets[0].id] = part
+    table = parts.pop("LAYOUTS")
+    assert isinstance(table, ast.Assign) and isinstance(table.value, ast.Tuple)
+    needs = [_needed_by(entry, parts) for entry in table.value.elts]
+    shares = Counter(name for names in needs for name in names)
+    for layout, entry, names in zip(LAYOUTS, table.value.elts, needs, strict=True):
+        lines = _lines_of(entry) + sum(_lines_of(parts[name]) for name in names if shares[name] == 1)
+        assert 0 < lines < LARGER_LAYOUTS.get(layout.name, 40), layout.name
+
+
+def _needed_by(node: ast.AST, parts: Mapping[str, ast.stmt]) -> set[str]:
+    """Return the names of the parts that the code uses, and of those that these use."""
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        inner = ast.walk(waiting.pop())
+        names = {one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in inner}
+        waiting += [parts[name] for name in (names & parts.keys()) - found]
+        found |= names & parts.keys()
+    return found
+
+
+def _lines_of(part: ast.stmt | ast.expr) -> int:
+    """Return the number of lines; those of a function's docstring are not in it any more."""
+    if not isinstance(part, ast.FunctionDef):
+        return (part.end_lineno or 0) - part.lineno + 1
+    return 1 + (part.end_lineno or 0) - part.body[0].lineno + 1
 
 
 @pytest.mark.parametrize("name", NEW_FORMATS)

@@ -15,7 +15,6 @@ from goalmem_cli.transcripts.readers.beam import BeamReader
 from goalmem_cli.transcripts.readers.came import CameReader
 from goalmem_cli.transcripts.readers.chatgpt import ChatgptReader
 from goalmem_cli.transcripts.readers.claude import ClaudeReader
-from goalmem_cli.transcripts.readers.cline import ClineReader
 from goalmem_cli.transcripts.readers.complex_tr import ComplexTrReader
 from goalmem_cli.transcripts.readers.copied import CopiedReader
 from goalmem_cli.transcripts.readers.cursor import CursorReader
@@ -28,7 +27,6 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
-from goalmem_cli.transcripts.readers.goose import GooseReader
 from goalmem_cli.transcripts.readers.imessage import ImessageReader
 from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
 from goalmem_cli.transcripts.readers.irc import IrcReader
@@ -41,7 +39,6 @@ from goalmem_cli.transcripts.readers.mail import MailReader
 from goalmem_cli.transcripts.readers.markdown import MarkdownReader
 from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.matrix import MatrixReader
-from goalmem_cli.transcripts.readers.mattermost import MattermostReader
 from goalmem_cli.transcripts.readers.multihop import BENCHMARKS, MultihopReader
 from goalmem_cli.transcripts.readers.names import NamesReader
 from goalmem_cli.transcripts.readers.openai import OpenaiReader
@@ -51,7 +48,6 @@ from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
 from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
-from goalmem_cli.transcripts.readers.sillytavern import SillytavernReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
@@ -98,16 +94,12 @@ READERS: tuple[Reader, ...] = (
     DiscordPackageReader(),
     XArchiveReader(),
     MatrixReader(),
-    MattermostReader(),
     SignalJsonlReader(),
     GeminiReader(),
     SlackReader(),
     GoogleChatReader(),
     TeamsReader(),
     OpencodeReader(),
-    ClineReader(),
-    GooseReader(),
-    SillytavernReader(),
     GeminiCliReader(),
     AgentLogReader(),
     CursorReader(),

@@ -8,57 +8,31 @@ from datetime import datetime, timedelta
 
 from goalmem_cli.transcripts.readers.described import Line
 from goalmem_cli.transcripts.reading.attributes import objects_in
+from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
 
-_WORST = float("inf")
 _LONGEST_MEETING = 10**6
 """In seconds."""
 
 
 def line_of_oasst(line: Node) -> Line:
     """Return the messages of a tree, which has its `prompt` or is its first message, or a single message."""
-    root = line.child("prompt").value if line.has("prompt") else line.value
+    root = line.child("prompt") if line.has("prompt") else line
     is_tree = line.has("prompt") or bool(line.child("replies").value)
     tree = line.child("message_tree_id").value or line.child("message_id").value
     return Line({"id": tree}, list(_flat(root)) if is_tree else [root], is_head=line.has("prompt"))
 
 
-def with_best_replies(tree: Node) -> Node:
-    """Return OpenAssistant's tree with the message, under `current`, at which its best replies end.
-
-    Of several replies, the one that people ranked best counts, else the first.
-    """
-    messages = tree.child("messages").value
-    if not isinstance(messages, list):
-        return tree
-    best: dict[object, tuple[float, object]] = {}
-    for message in messages:
-        parent, rank = message.get("parent_id"), message.get("rank")
-        found = (float(rank) if isinstance(rank, int) else _WORST, message.get("message_id"))
-        if isinstance(parent, str) and (parent not in best or found[0] < best[parent][0]):
-            best[parent] = found
-    current = next((message.get("message_id") for message in messages if message.get("parent_id") is None), None)
-    passed: set[object] = set()
-    while isinstance(current, str) and current in best and current not in passed:
-        passed.add(current)
-        current = best[current][1]
-    return replace(tree, value={"id": tree.child("id").value, "messages": messages, "current": current})
-
-
-def with_captions(room: Node) -> Node:
-    """Return Rocket.Chat's room with the captions of files as texts, and under `file` what is attached and no quote."""
-    messages = room.child("messages").value
-    if not isinstance(messages, list):
-        return room
-    captioned: list[object] = []
-    for message in messages:
-        listed = message.get("attachments") if isinstance(message, dict) else None
-        attached = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-        files = [one for one in attached if any(one.values()) and not one.get("message_link")]
-        text = "\n\n".join(said for one in files if isinstance(said := one.get("description"), str))
-        beside = {"msg": message.get("msg") or text, "file": message.get("file") or files or None} if attached else {}
-        captioned.append({**message, **beside} if beside else message)
-    return replace(room, value={**{key: room.child(key).value for key in ("id", "title")}, "messages": captioned})
+def with_caption(_draft: Draft, message: Node) -> Node:
+    """Return Rocket.Chat's message with the captions of files as text, and what is attached and no quote as `file`."""
+    listed = message.child("attachments").value
+    attached = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    if not attached:
+        return message
+    files = [one for one in attached if any(one.values()) and not one.get("message_link")]
+    text = "\n\n".join(said for one in files if isinstance(said := one.get("description"), str))
+    file = message.child("file").value or files or None
+    return message.with_members({"msg": message.child("msg").value or text, "file": file})
 
 
 def told_in_turns(meeting: Node) -> Node:
@@ -81,15 +55,15 @@ def told_in_turns(meeting: Node) -> Node:
     return replace(meeting, value={**about, "sentences": turns})
 
 
-def _flat(prompt: object) -> Iterator[dict[str, object]]:
+def _flat(prompt: Node) -> Iterator[Node]:
     """Yield the messages of a tree, each before its replies."""
     waiting = [prompt]
     while waiting:
         message = waiting.pop()
-        if isinstance(message, dict):
-            yield {key: value for key, value in message.items() if key != "replies"}
-            replies = message.get("replies")
-            waiting.extend(reversed(replies) if isinstance(replies, list) else ())
+        if isinstance(message.value, dict):
+            yield message
+            replies = message.child("replies")
+            waiting.extend(reversed(replies.elements()) if isinstance(replies.value, list) else ())
 
 
 def _speaker_of(sentence: Node, named: Mapping[int | str, object]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from goalmem_cli.transcripts.readers.drafted import RecordReader
-from goalmem_cli.transcripts.reading.drafts import Draft, Message
+from goalmem_cli.transcripts.reading.drafts import Draft, Message, messages_of_parts
 from goalmem_cli.transcripts.reading.listed import drafts_from_document
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
+from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _TOOL = "tool"
 _LEFT_OUT = {"reasoning": "thinking", "file": "files"}
@@ -42,22 +43,22 @@ def _messages(draft: Draft, node: Node) -> Iterator[Message]:
     info = node.required("info")
     role, own_id = info.required("role").filled_text(), info.child("id").optional_name()
     said = info.at(("time", "created")).stamp()
-    texts: list[str] = []
-    answers: list[Message] = []
-    for part in node.required("parts").elements():
+    yield from messages_of_parts(role, said, own_id, _parts(draft, said, node.required("parts").elements()))
+
+
+def _parts(draft: Draft, said: Stamp | None, parts: Iterable[Node]) -> Iterator[str | Message]:
+    """Yield texts and the answers of tools; count other parts."""
+    for part in parts:
         kind = part.child("type").optional_text()
         if kind == "text":
             is_typed = part.child("synthetic").value is not True and part.child("ignored").value is not True
             draft.count("texts that nobody said left out", not is_typed)
-            texts.append(part.required("text").text() if is_typed else "")
+            yield part.required("text").text() if is_typed else ""
         elif kind == _TOOL:
             tool, state = part.child("tool").optional_text() or _TOOL, part.child("state")
             answer = state.child("output") if isinstance(state.value, dict) else state
             draft.count("tool calls left out")
             if isinstance(answer.value, str) and answer.value.strip():
-                answers.append(Message(tool, answer.text(), said, part.child("id").optional_name(), _TOOL))
+                yield Message(tool, answer.text(), said, part.child("id").optional_name(), _TOOL)
         elif kind not in _MARKS:
             draft.count(f"{_LEFT_OUT.get(kind, 'other parts of messages')} left out")
-    if said_text := "\n\n".join(text for text in texts if text):
-        yield Message(role, said_text, said, own_id, role)
-    yield from answers

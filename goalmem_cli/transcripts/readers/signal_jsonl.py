@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain, repeat
 
 from goalmem_cli.transcripts.readers.drafted import RecordReader
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
+from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
@@ -98,7 +98,7 @@ class _Export:
             self._accounts |= {one.account: one.name} if one.account else {}
         elif "chat" in keys:
             chat = frame.child("chat")
-            self._chat(chat.required("id"))[0].title = self._person(chat.child("recipientId")).name
+            self._chat(chat.required("id"))[0].title = self._person(chat.child("recipientId").optional_name()).name
         elif "chatItem" in keys:
             self._hear(frame.child("chatItem"))
 
@@ -108,8 +108,8 @@ class _Export:
             self.chats[key] = Draft(place=f"chat {key}"), []
         return self.chats[key]
 
-    def _person(self, number: Node) -> Person:
-        return self._people.get(number.optional_name() or "", Person(_UNKNOWN))
+    def _person(self, number: str | None) -> Person:
+        return self._people.get(number or "", Person(_UNKNOWN))
 
     def _hear(self, item: Node) -> None:
         """Take a message with its attributes; count an item that is no message."""
@@ -128,16 +128,13 @@ class _Export:
 
     def _message(self, item: Node, message: Node, text: str) -> Message:
         """Return the message. An edited message has the time of its first version."""
-        versions, author = objects_in(item.child("revisions")), self._person(item.child("authorId"))
+        versions, author = objects_in(item.child("revisions")), self._person(item.child("authorId").optional_name())
         sent = (versions[0] if versions else item).child("dateSent")
         answered = message.at(("quote", "targetSentTimestamp")).optional_name()
-        reactions = [
-            Reaction(one.child("emoji").optional_text(), (self._person(one.child("authorId")).name,))
-            for one in objects_in(message.child("reactions"))
-        ]
         beside = attributes(
             reply_to=answered, quoted="" if answered else _joined(message, "quote.text.body"),
-            edited=edited_at(item.child("dateSent")) if versions else None, reactions=reactions,
+            edited=edited_at(item.child("dateSent")) if versions else None,
+            reactions=reactions_in(message, "emoji", "authorId", lambda number: self._person(number).name),
             speaker=(author.account, "signal"), number=author.telephone,
         )  # fmt: skip
         return Message(author.name, text, sent.stamp(), sent.optional_name(), attributes=beside)
@@ -157,7 +154,8 @@ class _Export:
         """Return the question, and below it each option with its voters."""
         lines = [poll.child("question").optional_text()]
         for option in objects_in(poll.child("options")):
-            voters = ", ".join(self._person(vote.child("voterId")).name for vote in objects_in(option.child("votes")))
+            votes = (one.child("voterId").optional_name() for one in objects_in(option.child("votes")))
+            voters = ", ".join(self._person(voter).name for voter in votes)
             lines.append(f"- {option.child('option').optional_text()}{f': {voters}' if voters else ''}")
         return "\n".join(lines)
 

@@ -7,11 +7,12 @@ archives have further parts, and groups have a file of their own. Only the owner
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
+from goalmem_cli.transcripts.reading.attributes import attributes, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
@@ -78,14 +79,9 @@ def _assigned(source: Source) -> Iterator[Node]:
     start = _ASSIGNED.match(first)
     if start is None:
         raise source.error("", "it assigns no array", "an archive of X has `window.YTD.direct_messages.part0 = [`")
-    text = JsonText(source, _behind(first[start.end() :], chunks))
+    text = JsonText(source, chain([first[start.end() :]], chunks))
     for index in text.elements():
         yield Node(text.value(), source.file, f"[{index}]")
-
-
-def _behind(first: str, chunks: Iterable[str]) -> Iterator[str]:
-    yield first
-    yield from chunks
 
 
 def _owner_in(source: Source, file: Place) -> dict[str, str]:
@@ -128,13 +124,8 @@ def _messages(draft: Draft, owner: dict[str, str], node: Node) -> Iterator[Messa
     if text or not shown:
         beside = attributes(
             edited=bool(node.child("editHistory").value),
-            reactions=[_reaction(one, owner) for one in objects_in(node.child("reactions"))],
+            reactions=reactions_in(node, "reactionKey", "senderId", lambda giver: owner.get(giver, giver)),
             speaker=(sender, "x"),
         )
         said, own_id = in_utc_alone(node.child("createdAt").stamp()), node.child("id").optional_name()
         yield Message(owner.get(sender, sender), text, said, own_id, attributes=beside)
-
-
-def _reaction(node: Node, owner: dict[str, str]) -> Reaction:
-    giver = node.child("senderId").optional_name() or ""
-    return Reaction(node.child("reactionKey").optional_text(), (owner.get(giver, giver),) if giver else ())

@@ -15,7 +15,7 @@ All formats share one form, in JSON. What a format does not say is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -34,6 +34,20 @@ class Reaction:
     text: str
     by: tuple[str, ...] = ()
     count: int = 1
+
+
+def reactions_in(node: Node, text: str, by: str, name: Callable[[str], str]) -> list[Reaction]:
+    """Return the `reactions` of a message, each an object with its text and one giver's id under these keys.
+
+    `name` returns a giver's name.
+
+    Raises:
+        InputError: they do not have this layout.
+    """
+    return [
+        Reaction(one.child(text).optional_text(), (name(one.child(by).optional_name() or ""),))
+        for one in objects_in(node.child("reactions"))
+    ]
 
 
 def attributes(

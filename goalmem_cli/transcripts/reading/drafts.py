@@ -39,6 +39,16 @@ class Message:
     is_beside: bool = False
 
 
+def messages_of_parts(
+    role: str, said: Stamp | None, own_id: str | None, parts: Iterable[str | Message]
+) -> Iterator[Message]:
+    """Yield the message that the texts among the parts make up, if there is one, then the messages among them."""
+    told = list(parts)
+    if text := "\n\n".join(part for part in told if part and isinstance(part, str)):
+        yield Message(role, text, said, own_id, role)
+    yield from (part for part in told if isinstance(part, Message))
+
+
 def id_of_call(number: int) -> str:
     """Return the own id of a log's call of a tool, which is `is_beside`; such ids sort in the order of the calls."""
     return f"call {number:06}"

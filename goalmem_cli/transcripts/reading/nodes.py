@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -89,6 +89,16 @@ class Node:
             is_open = isinstance(node.value, dict)
             node = node.child(key) if is_open else Node(None, node.file, f"{node.path}.{key}", node.line)
         return node
+
+    def with_members(self, members: Mapping[str, object]) -> Node:
+        """Return the object with these members, beside its own or instead of them.
+
+        Raises:
+            InputError: the value is not an object.
+        """
+        if not isinstance(self.value, dict):
+            raise self.mismatch("an object")
+        return replace(self, value=self.value | dict(members))
 
     def elements(self) -> list[Node]:
         """Return the array's values.
