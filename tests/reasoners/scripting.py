@@ -14,7 +14,7 @@ from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
 
-FULL = PromptBook.load(None, "full", steps_of("paper"))
+FULL = PromptBook.load(None, "full", (*steps_of("paper"), "generate"))
 TOGETHER = PromptBook.load(None, "full", steps_of("together"))
 FEW = SMOLLM2.fitted
 """How the smallest bundled model reads: few facts at a time, and more where it is not sure."""

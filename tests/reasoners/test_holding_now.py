@@ -16,7 +16,19 @@ from goalmem_cli.records import Question
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.reasoners.scripting import COMPACT, MOMENT, TOGETHER, chat, claims, plan, proved
+from tests.reasoners.scripting import (
+    COMPACT,
+    FULL,
+    MOMENT,
+    TOGETHER,
+    answered,
+    chat,
+    claims,
+    grounds,
+    plan,
+    proved,
+    unified,
+)
 
 LEEDS, YORK = "We moved to Leeds in February.", "Back to York since June."
 LIVES = plan("(Ana) lives in (x:city)", "(Ana) lives in (x:city)")
@@ -59,6 +71,17 @@ def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path,
     later = trace.facts[number[LEEDS]].moved_on
     assert later is not None
     assert later.text == YORK
+
+
+@pytest.mark.parametrize("own_checks", [True, False])
+def test_algorithm_1_knows_nothing_of_what_a_later_fact_replaces(tmp_path: Path, *, own_checks: bool) -> None:
+    """Without the engine's own checks the replaced fact grounds a question of now, as any that entails it does."""
+    words = (LIVES, unified(grounds(1, "moved to Leeds", x="Leeds")), *([] if own_checks else [answered("Leeds")]))
+    limits = Limits(max_breadth=1, max_depth=0, own_checks=own_checks)
+    engine = GoalMem(backbone(tmp_path), ScriptedModel(words), FULL, limits, planning="paper")
+    trace = engine.answer(Question("Where does Ana live now?", MOMENT))
+    assert trace.answer == (None if own_checks else "Leeds")
+    assert any("superseded now" in why for why in why_not(trace)) is own_checks
 
 
 @pytest.mark.parametrize("cited", [(LEEDS,), (LEEDS, YORK)])

@@ -178,17 +178,15 @@ def _run(
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
     """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
     told = command.settings
-    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens", "certainty")
+    names = ("max_breadth", "max_depth", "max_subgoals", "max_steps", "fact_tokens", "certainty")
     flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
     flags |= {"k": int(told["budget"])} if "budget" in told else {}
-    flags |= {name: told[name] for name in ("scope", "planning") if name in told}
+    flags |= {name: told[name] for name in ("scope", "planning", "categories") if told.get(name)}
     flags |= {name: False for name in ("sift", "lean", "strict") if told.get(name) == "off"}
-    categories = command.options.removeprefix("--categories").strip() or None
     asked = Typed(
         [file],
         ",".join(command.reasoners),
         ",".join(command.backbones),
-        categories=categories,
         out=out,
         **flags,
         **typed,
@@ -198,6 +196,8 @@ def _measure(context: typer.Context, command: Command, file: Path, out: Path, ty
         own = _own(command)
         settings = replace(
             made.settings,
+            checks=True,
+            rules=None,
             backbones={**made.settings.backbones, **own["backbones"]},
             reasoners={**made.settings.reasoners, **own["reasoners"]},
         )
