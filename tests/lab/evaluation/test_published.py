@@ -205,8 +205,9 @@ def test_a_row_stands_beside_a_run_that_was_told_the_same_and_no_other(
 
 
 def test_a_variant_of_a_matrix_is_compared_by_what_it_was_told(tmp_path: Path) -> None:
-    """It goes by the name of what it is a variant of, with the settings of its own part."""
-    run, names = answered_run(manifest=manifest(settings=TOLD | {"budget": "60"})), {"direct": "direct, ten"}
+    """It goes by the name of what it is a variant of, with the settings of its own part, and the run's embedder."""
+    settings = TOLD | {"budget": "60", "embedder": "static"}
+    run, names = answered_run(manifest=manifest(settings=settings)), {"direct": "direct, ten"}
     varied = replace(
         run,
         manifest=replace(run.manifest, reasoners=("direct, ten", "goal-mem")),
@@ -218,6 +219,11 @@ def test_a_variant_of_a_matrix_is_compared_by_what_it_was_told(tmp_path: Path) -
     (part,) = beside(sections(summaries), summaries, load(made(tmp_path, NEEDS)))
     answers = next(table for table in part.tables if table.title == f"{TITLE}: answers")
     assert [names[0] for names, _ in answers.rows] == ["direct, ten over hybrid", "A", "goal-mem over hybrid"]
+    assert [names[1] for names, _ in answers.rows] == [
+        "scripted with embedder static",
+        "M",
+        "scripted with embedder static",
+    ]
 
 
 def test_what_the_papers_need_are_settings_of_a_run() -> None:

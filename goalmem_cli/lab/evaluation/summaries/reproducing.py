@@ -17,8 +17,9 @@ from goalmem_cli.lab.evaluation.summaries.published import Line, Table, read_tab
 
 FILE = Path(__file__).with_name("tables.yaml")
 _STEPS = frozenset({"react", "remem", "remem-tiser", "graphrag-global"})
+_PLANNED = ("planning", "max_breadth", "max_depth", "max_subgoals", "checks", "strict", "rules")
 _ONLY = {
-    **dict.fromkeys(("planning", "max_breadth", "max_depth", "max_subgoals", "checks", "strict", "rules"), frozenset({"goal-mem"})),
+    **dict.fromkeys(_PLANNED, frozenset({"goal-mem"})),
     "max_steps": _STEPS,
     "profile": frozenset[str](),
 }  # fmt: skip
@@ -49,8 +50,9 @@ class Command:
     @property
     def flags(self) -> list[str]:
         """The settings as flags."""
-        told = [word for name, flag in _FLAGS.items() if self.settings.get(name) for word in (flag, self.settings[name])]
-        return [*told, *(flag for name, flag in _OFF.items() if self.settings.get(name) == "off")]
+        told = [(flag, self.settings.get(name, "")) for name, flag in _FLAGS.items()]
+        words = [word for each in told if each[1] for word in each]
+        return [*words, *(flag for name, flag in _OFF.items() if self.settings.get(name) == "off")]
 
     def own(self, owners: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the owners' own settings, as the settings `backbones` and `reasoners` take them."""

@@ -112,7 +112,7 @@ def tokens_of(answered: Answered) -> Scores:
 
 
 def _has_answering_call(answered: Answered) -> bool:
-    """Say whether the last call gave the answer, or looked for none but the answer; with the prover `paper` by step."""
+    """Say whether the last call was for the answer: in the paper's order by its step, else if `goal-mem` proved one."""
     trace = answered.trace
     if trace.planning == "paper":
         return not {"answer", "verdict", "generate"}.isdisjoint(answered.written)
