@@ -195,3 +195,8 @@ def ask(
 
 ask_together = partial(ask, planning="together")
 """Does what `ask` does, with plan and proof in one reply."""
+
+
+def refusals(trace: Trace) -> list[str]:
+    """Return why the engine refused claims, over all steps."""
+    return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]
