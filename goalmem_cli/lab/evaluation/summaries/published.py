@@ -118,10 +118,10 @@ class Table:
         Own settings are only those of its backbone and reasoner. The papers' recipes need the full prompts.
         """
         told = {**self.settings.get(line.reasoner or "", {}), **line.settings}
+        told |= {"profile": "full"} if (line.backbone or "").startswith("paper:") else {}
         owners = ("", line.backbone, line.reasoner)
         needed = {name: str(value) for name, value in told.items() if name.rpartition(".")[0] in owners}
-        needed |= {"profile": "full"} if (line.backbone or "").startswith("paper:") else {}
-        return needed | ({"categories": self.categories} if line.reasoner else {})
+        return needed | {"categories": self.categories}
 
 
 @dataclass(frozen=True, slots=True)
