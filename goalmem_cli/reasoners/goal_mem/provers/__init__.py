@@ -13,7 +13,7 @@ from goalmem_cli.records import Question
 
 STEPWISE = stepwise.NAME
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
-DEFAULTS = GoalMemSettings()
+_DEFAULTS = GoalMemSettings()
 AUTO = "auto"
 """Not a prover: goalmem tests which prover suits the model before it chooses the prompts."""
 OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
@@ -72,7 +72,7 @@ def prover_of(
     return stepwise.Stepwise(model, prompts, fitted)
 
 
-def steps_of(planning: Planning, told: GoalMemSettings = DEFAULTS) -> tuple[str, ...]:
+def steps_of(planning: Planning, told: GoalMemSettings = _DEFAULTS) -> tuple[str, ...]:
     """Return the steps whose prompts a prover uses."""
     if planning != paper.NAME:
         return together.STEPS if planning == together.NAME else stepwise.STEPS
