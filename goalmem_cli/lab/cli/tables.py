@@ -180,10 +180,8 @@ def _measure(context: typer.Context, command: Command, file: Path, out: Path, ty
     """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
     told, own = command.settings, _own(command)
     given = {name: setting_in_words(name, value, "the table") for name, value in told.items() if name in KEYS}
-    asked = Typed(
-        [file], ",".join(command.reasoners), ",".join(command.backbones), out=out,
-        scope=told["scope"], categories=told["categories"] or None, **typed,
-    )  # fmt: skip
+    rest = {**typed, "scope": told["scope"], "categories": told["categories"] or None}
+    asked = Typed([file], ",".join(command.reasoners), ",".join(command.backbones), out=out, **rest)
     with temporary() as folder:
         made: Invocation = asked.begun(context, folder / "store")
         given |= {kind: {**getattr(made.settings, kind), **settings} for kind, settings in own.items()}
