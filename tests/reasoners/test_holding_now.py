@@ -72,7 +72,7 @@ def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path,
 @pytest.mark.parametrize("own_checks", [True, False])
 def test_algorithm_1_knows_nothing_of_what_a_later_fact_replaces(tmp_path: Path, *, own_checks: bool) -> None:
     """Without the engine's own checks the replaced fact grounds a question of now, as any that entails it does."""
-    words = (LIVES, unified(grounds(1, "moved to Leeds", x="Leeds")), *([] if own_checks else [answered("Leeds")]))
+    words: list[Reply] = [LIVES, unified(grounds(1, "moved to Leeds", x="Leeds")), answered("Leeds")]
     limits = Limits(max_breadth=1, max_depth=0, own_checks=own_checks)
     engine = GoalMem(backbone(tmp_path), ScriptedModel(words), FULL, limits, planning="paper")
     trace = engine.answer(Question("Where does Ana live now?", MOMENT))
