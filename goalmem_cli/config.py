@@ -88,6 +88,7 @@ class Settings:
     - `strict`: refuse inferences. None refuses those of small models only.
     - `fact_tokens`: about how many tokens of facts are shown at a time. None leaves it to the model, 0 fills the
       context.
+    - `max_subgoals`: of a plan. 0 sets no bound, with `planning: paper` alone.
     - `checks`: False makes goal-mem accept a model's groundings unchecked; the trace says so.
     - `sift`: with full prompts, leave out turns that are never evidence, such as small talk.
     - `lean`: with full prompts, add the turns that retrieved turns depend on.
@@ -141,7 +142,7 @@ KEYS = tuple(slot.name for slot in fields(Settings) if slot.name not in ("addres
 """The settings that files, variables and flags can set."""
 
 LEAST = {
-    "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 1, "max_steps": 1,
+    "context": 512, "threads": 1, "seed": 0, "max_breadth": 1, "max_depth": 0, "max_subgoals": 0, "max_steps": 1,
     "certainty": 0, "budget": 1, "fact_tokens": 0, "parallel": 1, "timeout": 1, "model_cache": 0,
 }  # fmt: skip
 # Above any useful value, and within llama.cpp's 32 bits.

@@ -137,6 +137,9 @@ All = Annotated[
 ]
 MaxBreadth = Annotated[int | None, _bounded("max_breadth", "How many decompositions goal-mem tries [default: 3].")]
 MaxDepth = Annotated[int | None, _bounded("max_depth", "How many further rounds a decomposition has [default: 5].")]
+MaxSubgoals = Annotated[
+    int | None, _bounded("max_subgoals", "How many subgoals a plan has; 0: any, with --planning paper [default: 4].")
+]
 MaxSteps = Annotated[int | None, _bounded("max_steps", "How many steps remem and react take [default: 5].")]
 Certainty = Annotated[
     int | None,

@@ -139,7 +139,7 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
     read = min(tools.budget.tokens, most)
     limits = replace(
         choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
-        sifts=tools.sifts, leans=tools.leans, generates=told.generates,
+        sifts=tools.sifts, leans=tools.leans, generates=told.generates, own_checks=told.own_checks,
     )  # fmt: skip
     background = None
     if told.background:
@@ -159,7 +159,7 @@ def _goal_mem_told(choices: Choices) -> goal_mem.GoalMemSettings:
 
 def _goal_mem_steps(choices: Choices) -> Sequence[str]:
     planning = goal_mem.chosen_planning(choices.planning, choices.profile)
-    return goal_mem.steps_of(planning, has_background=_goal_mem_told(choices).background)
+    return goal_mem.steps_of(planning, _goal_mem_told(choices))
 
 
 def _goal_mem_calls(choices: Choices) -> tuple[int, int]:

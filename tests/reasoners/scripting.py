@@ -14,7 +14,7 @@ from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Trace
 
-FULL = PromptBook.load(None, "full", steps_of("paper"))
+FULL = PromptBook.load(None, "full", (*steps_of("paper"), "generate"))
 TOGETHER = PromptBook.load(None, "full", steps_of("together"))
 FEW = SMOLLM2.fitted
 """How the smallest bundled model reads: few facts at a time, and more where it is not sure."""
@@ -195,3 +195,8 @@ def ask(
 
 ask_together = partial(ask, planning="together")
 """Does what `ask` does, with plan and proof in one reply."""
+
+
+def refusals(trace: Trace) -> list[str]:
+    """Return why the engine refused claims, over all steps."""
+    return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]

@@ -38,10 +38,11 @@ from tests.reasoners.scripting import (
     grounds,
     plan,
     proved,
+    refusals,
     unified,
     wants,
 )
-from tests.reasoners.test_gold_replay import FOLDER, LIMITS, ROOT, rejections
+from tests.reasoners.test_gold_replay import FOLDER, LIMITS, ROOT
 
 LETTERS = chat(
     "Joanna: A letter from Ben came on 2 May 2023.",
@@ -381,7 +382,7 @@ def test_gold_values_give_the_gold_answer(entry: Mapping[str, Any]) -> None:
     """The engine computes from the gold plan's values what the corpus says, and every value that it took cites a fact."""
     gold, trace = replay(entry)
 
-    assert trace.status is Status.ANSWERED, (trace.notes, rejections(trace))
+    assert trace.status is Status.ANSWERED, (trace.notes, refusals(trace))
     assert agrees(str(trace.answer), gold["answer"]), (trace.answer, gold["answer"])
     assert [found.expression for found in trace.calculations] == entry["answer"]
     assert all(part.facts for found in trace.calculations for part in found.parts)

@@ -15,7 +15,7 @@ from goalmem_cli.records import Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Status, Trace
 from tests.lab.evaluation.gold_replies import GoldReplies
-from tests.reasoners.scripting import FULL, MOMENT, TOGETHER
+from tests.reasoners.scripting import FULL, MOMENT, TOGETHER, refusals
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "corpus"
@@ -45,11 +45,6 @@ def replays(file: Path, planning: Planning) -> Iterator[tuple[Case, GoldReplies,
             yield case, replies, engine.answer(Question(case.question, MOMENT, case.asker))
 
 
-def rejections(trace: Trace) -> list[str]:
-    """Return why the engine refused groundings, over all steps."""
-    return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]
-
-
 @pytest.mark.parametrize("planning", ["paper", "together"])
 @pytest.mark.parametrize("file", gold_files(), ids=lambda file: file.stem)
 def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> None:
@@ -69,7 +64,7 @@ def test_gold_plans_end_as_the_corpus_says(file: Path, planning: Planning) -> No
             assert unresolved & last, case.id
             assert planning == "paper" or trace.usage.calls <= 3, case.id
             continue
-        assert trace.status is Status.ANSWERED, (case.id, rejections(trace), trace.notes)
+        assert trace.status is Status.ANSWERED, (case.id, refusals(trace), trace.notes)
         assert planning == "paper" or trace.usage.calls - (trace.check is not None) == 1, case.id
         for variable in plan.answer_variables:
             gold, found = replies.values(variable), trace.substitution[variable]

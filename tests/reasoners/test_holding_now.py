@@ -16,7 +16,20 @@ from goalmem_cli.records import Question
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder, Reply, ScriptedModel
 from goalmem_cli.trace import Status, Trace
-from tests.reasoners.scripting import COMPACT, MOMENT, TOGETHER, chat, claims, plan, proved
+from tests.reasoners.scripting import (
+    COMPACT,
+    FULL,
+    MOMENT,
+    TOGETHER,
+    answered,
+    chat,
+    claims,
+    grounds,
+    plan,
+    proved,
+    refusals,
+    unified,
+)
 
 LEEDS, YORK = "We moved to Leeds in February.", "Back to York since June."
 LIVES = plan("(Ana) lives in (x:city)", "(Ana) lives in (x:city)")
@@ -36,11 +49,6 @@ def asked(folder: Path, question: str, *replies: Reply) -> Trace:
     return engine.answer(Question(question, MOMENT))
 
 
-def why_not(trace: Trace) -> list[str]:
-    """Return why groundings were refused."""
-    return [each.why for attempt in trace.attempts for step in attempt.steps for each in step.rejected]
-
-
 @pytest.mark.parametrize(
     "question", ["Where does Ana live now?", "Where does Ana live?", "Which city does Ana live in?"]
 )
@@ -52,13 +60,24 @@ def test_a_fact_that_a_later_one_replaces_grounds_nothing_of_now(tmp_path: Path,
         proved(claims(1, "Back to York", x="York"), status="settled", wording="York"),
     )  # fmt: skip
     number = {fact.text: number for number, fact in trace.facts.items()}
-    assert why_not(trace) == [f"superseded now: {number[YORK]} was said later: {YORK}"]
+    assert refusals(trace) == [f"superseded now: {number[YORK]} was said later: {YORK}"]
     assert trace.answer == "York"
     (grounded,) = trace.attempts[0].steps[1].grounded
     assert f"supersedes {number[LEEDS]}" in grounded.notes
     later = trace.facts[number[LEEDS]].moved_on
     assert later is not None
     assert later.text == YORK
+
+
+@pytest.mark.parametrize("own_checks", [True, False])
+def test_algorithm_1_knows_nothing_of_what_a_later_fact_replaces(tmp_path: Path, *, own_checks: bool) -> None:
+    """Without the engine's own checks the replaced fact grounds a question of now, as any that entails it does."""
+    words: list[Reply] = [LIVES, unified(grounds(1, "moved to Leeds", x="Leeds")), answered("Leeds")]
+    limits = Limits(max_breadth=1, max_depth=0, own_checks=own_checks)
+    engine = GoalMem(backbone(tmp_path), ScriptedModel(words), FULL, limits, planning="paper")
+    trace = engine.answer(Question("Where does Ana live now?", MOMENT))
+    assert trace.answer == (None if own_checks else "Leeds")
+    assert any("superseded now" in why for why in refusals(trace)) is own_checks
 
 
 @pytest.mark.parametrize("cited", [(LEEDS,), (LEEDS, YORK)])
@@ -76,7 +95,7 @@ def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path, cite
     engine = GoalMem(backbone(tmp_path), ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
     trace = engine.answer(Question("Which city does Ana live in?", MOMENT))
     assert (trace.answer, [LEEDS in each for each in shown]) == ("York", [True, False])
-    assert [why.partition(":")[0] for why in why_not(trace)] == ["superseded now"]
+    assert [why.partition(":")[0] for why in refusals(trace)] == ["superseded now"]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +121,7 @@ def test_times_and_holders_are_replaced_too(
     found = Holding(FlatBackbone(store), store)
     engine = GoalMem(found, ScriptedModel(reply), COMPACT, Limits(max_breadth=1), planning="stepwise")
     trace = engine.answer(Question(question, MOMENT))
-    assert (trace.answer, [why.partition(":")[0] for why in why_not(trace)]) == (now, ["superseded now"])
+    assert (trace.answer, [why.partition(":")[0] for why in refusals(trace)]) == (now, ["superseded now"])
 
 
 @pytest.mark.parametrize(
@@ -133,7 +152,7 @@ def test_a_question_about_then_may_rest_on_it(tmp_path: Path) -> None:
     told = plan("(Ana) lived in (x:city)", "(Ana) lived in (x:city)")
     reply = proved(claims(1, "moved to Leeds", x="Leeds"), plan=told, status="settled", wording="Leeds")
     trace = asked(tmp_path, "Where did Ana live in March?", reply)
-    assert (trace.answer, why_not(trace)) == ("Leeds", [])
+    assert (trace.answer, refusals(trace)) == ("Leeds", [])
 
 
 def test_yes_and_no_rest_on_what_holds(tmp_path: Path) -> None:
@@ -142,7 +161,7 @@ def test_yes_and_no_rest_on_what_holds(tmp_path: Path) -> None:
     no = proved(claims(1, "Back to York", verdict="contradicted"), status="settled", wording="no")
     trace = asked(tmp_path, "Does Ana still live in Leeds?", yes, no)
     assert (trace.status, trace.answer) == (Status.ANSWERED, "no")
-    assert [why.partition(":")[0] for why in why_not(trace)] == ["superseded now"]
+    assert [why.partition(":")[0] for why in refusals(trace)] == ["superseded now"]
 
 
 def test_other_reasoners_see_what_holds_first(tmp_path: Path) -> None:

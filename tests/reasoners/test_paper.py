@@ -10,12 +10,26 @@ from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import Background, GoalMem, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import Background, GoalMem, GoalMemSettings, Limits, steps_of
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status
 from tests.backbones.derived import filled
-from tests.reasoners.scripting import FULL, MOMENT, STOP, answered, ask, chat, denies, grounds, plan, refined, unified
+from tests.reasoners.scripting import (
+    FULL,
+    MOMENT,
+    STOP,
+    Grounding,
+    answered,
+    ask,
+    chat,
+    denies,
+    grounds,
+    plan,
+    refined,
+    refusals,
+    unified,
+)
 
 CAFE = chat(
     "Alice: I went to the cafe Momoco and ordered a Kyoto Latte.",
@@ -662,7 +676,7 @@ def test_table_6_last_month() -> None:
     assert trace.attempts[0].steps[0].grounded[0].support == {"y": Support.DERIVED}
 
 
-SUMMING = PromptBook.load(None, "full", steps_of("paper", has_background=True))
+SUMMING = PromptBook.load(None, "full", steps_of("paper", GoalMemSettings(background=True)))
 
 
 def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
@@ -698,6 +712,107 @@ def test_only_the_prover_paper_takes_a_background_or_generates() -> None:
     """Elsewhere the settings would do nothing, so they are refused."""
     model = ScriptedModel([])
     background = Background(lambda: pytest.fail("the memory was opened"), model, SUMMING)
-    for limits, summing in [(Limits(), background), (Limits(generates=True), None)]:
+    told = (Limits(generates=True), Limits(own_checks=False), Limits(max_subgoals=0))
+    for limits, summing in [(Limits(), background), *((each, None) for each in told)]:
         with pytest.raises(UsageError, match="background and generates are for --planning paper"):
             GoalMem(ListBackbone(CAFE), model, SUMMING, limits, planning="together", background=summing)
+
+
+LITERAL = Limits(max_breadth=1, max_depth=0, own_checks=False)
+OWN = replace(LITERAL, own_checks=True)
+TAUGHT = plan("(Alice) may teach (x:instrument)", "(Alice) may teach (x:instrument)")
+DOG = plan("(Ben) has a dog called (x:name)", "(Ben) has a dog called (x:name)")
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "planned", "claimed", "answer", "why"),
+    [
+        # whom a fact is about
+        (("Alice: I like tea.", "Ben: What I teach: guitar."), "What instrument does Alice teach?", TAUGHT,
+         grounds(1, "What I teach", x="guitar"), "guitar", "Ben speaks of themselves"),
+        # a value that is nobody's name
+        (("Ben: Somebody called about the dog.",), "Who called?", plan("(x:person) called", "(x:person) called"),
+         grounds(1, "Somebody", x="somebody"), "somebody", "nobody's name"),
+        # a name that only the model has said
+        (("Ben: My dog is called Biscuit.",), "What is Ben's dog called?",
+         plan("(Ben) has (x:name)", "(Ben) told (Zoe) that the dog is (x:name)"),
+         grounds(1, "Biscuit", x="Biscuit"), "Biscuit", "Zoe stands neither"),
+        # a word of the plan that only the model has said
+        (("Ben: My dog is called Biscuit.",), "What is Ben's dog called?",
+         plan("(Ben) has (x:name)", "(Ben) got the dog (x:name) from Rotterdam"),
+         grounds(1, "Biscuit", x="Biscuit"), "Biscuit", "Rotterdam stands neither"),
+    ],
+)  # fmt: skip
+def test_without_its_own_checks_the_engine_takes_what_algorithm_1_takes(
+    turns: tuple[str, ...], question: str, planned: str, claimed: Grounding, answer: str, why: str
+) -> None:
+    """Whom a fact is about and who said a name is left to the model's judgement of what the facts entail (4.2)."""
+    refused, _ = ask(chat(*turns), question, planned, unified(claimed), limits=OWN)
+    assert why in refusals(refused)[0]
+    taken, _ = ask(chat(*turns), question, planned, unified(claimed), answered(answer), limits=LITERAL)
+    assert (taken.status, taken.answer, taken.is_unchecked) == (Status.ANSWERED, answer, False)
+
+
+def test_without_its_own_checks_the_paper_s_three_stay() -> None:
+    """Types, and equality in one reply and with what is bound, whichever was said later (4.2, Appendix I.2)."""
+    born, dated = chat("Ben: I was born in spring."), plan("(Ben) was born in (x:year)", "(Ben) was born in (x:year)")
+    trace, _ = ask(born, "When was Ben born?", dated, unified(grounds(1, "born", x="spring")), limits=LITERAL)
+    assert "year" in refusals(trace)[0]
+    turns = chat("Ben: I live in Leeds.", "--", "Ben: I live in Hull since yesterday.")
+    lives = plan("(Ben) lives in (x:town)", "(Ben) lives in (x:town)", current=True)
+    pair = unified(grounds(1, "in Leeds", x="Leeds"), grounds(1, "in Hull", x="Hull"))
+    trace, _ = ask(turns, "Where does Ben live now?", lives, pair, limits=LITERAL)
+    assert [why.partition(":")[0] for why in refusals(trace)] == ["conflict", "conflict"]
+
+
+def test_without_its_own_checks_a_contradiction_settles_nothing() -> None:
+    """Only what the facts entail is grounded; a yes-no question that they deny stays open."""
+    closed = plan("(Ben) has a cat", "(Ben) has a cat", answer=())
+    denied = unified(denies(1, "Biscuit"))
+    assert ask(CAFE, "Does Ben have a cat?", closed, denied, answered("no"), limits=OWN)[0].answer == "no"
+    trace, _ = ask(CAFE, "Does Ben have a cat?", closed, denied, limits=LITERAL)
+    assert (trace.status, refusals(trace)) == (Status.UNKNOWN, ["F3 says otherwise"])
+
+
+def test_without_its_own_checks_a_plan_may_come_again_and_lack_an_answer_variable() -> None:
+    """Algorithm 1 asks for another plan and takes what comes (lines 4 and 5)."""
+    twice = (DOG, unified(), DOG, unified(grounds(1, "Biscuit", x="Biscuit")), answered("Biscuit"))
+    limits = replace(LITERAL, max_breadth=2)
+    trace, model = ask(CAFE, "What is Ben's dog called?", *twice, limits=limits)
+    assert (trace.answer, len(trace.attempts), model.calls) == ("Biscuit", 2, 5)
+    closed = plan("(Ben) has a dog", "(Ben) has a dog", answer=())
+    words = (closed, unified(grounds(1, "Biscuit")), answered("Biscuit"))
+    trace, _ = ask(CAFE, "What is Ben's dog called?", *words, limits=replace(LITERAL, generates=True))
+    assert trace.answer == "Biscuit"
+
+
+def test_a_plan_may_have_any_number_of_subgoals() -> None:
+    """With `max_subgoals` 0; else one of five is refused, and asked for once more."""
+    words = ("went to the cafe", "was at (Momoco)", "ordered (x:drink)", "was out", "talked")
+    long = plan("(Alice) ordered (x:drink)", *(f"(Alice) {each}" for each in words))
+    settled = unified(*(grounds(n, "Kyoto Latte", **({"x": "Kyoto Latte"} if n == 3 else {})) for n in range(1, 6)))
+    trace, _ = ask(CAFE, WHICH, long, settled, answered("Kyoto Latte"), limits=replace(OWN, max_subgoals=0))
+    assert (trace.answer, len(trace.attempts[0].subgoals)) == ("Kyoto Latte", 5)
+    refused, model = ask(CAFE, WHICH, long, long, limits=OWN)
+    assert (refused.status, model.calls) == (Status.FAILED, 2)
+    assert "at most 4 may be" in model.seen[1].tail
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "answer"),
+    [
+        ("Yes, a dog", Status.ANSWERED, "Yes, a dog"), ("likely yes", Status.ANSWERED, "likely yes"),
+        ("I don't know", Status.UNKNOWN, None), (" ", Status.UNKNOWN, None),
+    ],
+)  # fmt: skip
+def test_one_step_generates_the_answers_of_all_questions(said: str, status: Status, answer: str | None) -> None:
+    """With `generates`, a yes-no question too is answered from the grounded goal and its facts, in free words (4.4)."""
+    closed = plan("(Ben) has a dog", "(Ben) has a dog", answer=())
+    words = (closed, unified(grounds(1, "Biscuit")), answered(said))
+    trace, model = ask(CAFE, "Does Ben have a dog?", *words, limits=replace(OWN, generates=True))
+    assert (trace.status, trace.answer) == (status, answer)
+    last = model.seen[-1]
+    assert last.step == "generate" and "Ben to Alice: My dog" in last.growing and "Momoco" not in last.growing
+    assert "Goal: (Ben) has a dog\nProved:\n- (Ben) has a dog -- F" in last.tail
+    literal = GoalMemSettings(generates=True)
+    assert set(steps_of("paper", literal)) ^ set(steps_of("paper")) == {"generate", "answer", "verdict"}

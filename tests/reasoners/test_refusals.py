@@ -13,7 +13,7 @@ from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording
 from goalmem_cli.records import Question, Turn
 from goalmem_cli.testing import ListBackbone, ScriptedModel
-from goalmem_cli.trace import Ending, Status, Trace
+from goalmem_cli.trace import Ending, Status
 from tests.reasoners.scripting import (
     COMPACT,
     FEW,
@@ -30,16 +30,12 @@ from tests.reasoners.scripting import (
     plan,
     proved,
     refined,
+    refusals,
     unified,
     wants,
 )
 
 ONCE = Limits(max_breadth=1)
-
-
-def refusals(trace: Trace) -> list[str]:
-    """Return why groundings were refused."""
-    return [entry.why for attempt in trace.attempts for step in attempt.steps for entry in step.rejected]
 
 
 @pytest.mark.parametrize(
@@ -296,11 +292,6 @@ def test_names_that_only_the_model_knows_ground_nothing() -> None:
 ONE = Limits(max_breadth=1, budget=3)
 
 
-def rejected(trace: Trace) -> list[str]:
-    """Return why claims were refused, in order."""
-    return [item.why for attempt in trace.attempts for step in attempt.steps for item in step.rejected]
-
-
 # A fact that lacks the detail
 
 
@@ -322,7 +313,7 @@ def test_turns_beside_a_fact_without_the_detail_are_looked_at() -> None:
     )  # fmt: skip
 
     assert (trace.answer, model.calls) == ("pottery", 2)
-    assert rejected(trace) == ["F1 leaves out what is asked for"]
+    assert refusals(trace) == ["F1 leaves out what is asked for"]
     assert not trace.attempts[0].steps[0].denied
     assert "F1 leaves out what is asked for" in model.seen[1].tail
 
@@ -374,7 +365,7 @@ def test_favourite_that_is_said_goes_before_one_that_is_suggested() -> None:
     )  # fmt: skip
 
     assert [trace.answer, several.answer, closed.answer] == ["quince", "quince", "yes"]
-    assert rejected(trace) == ["F1 only suggests it, and another fact says what it is"]
+    assert refusals(trace) == ["F1 only suggests it, and another fact says what it is"]
 
 
 def test_favourite_that_is_only_suggested_waits_for_what_may_be_said() -> None:
@@ -568,7 +559,7 @@ def test_whoever_asks_is_not_who_does_it() -> None:
     trace, _ = ask_together(HENS, "Who drives on Sunday?", reply, limits=Limits(max_breadth=1, max_depth=0))
 
     assert trace.status is Status.UNKNOWN
-    assert rejected(trace)[:1] == ["Ana only asks it"]
+    assert refusals(trace)[:1] == ["Ana only asks it"]
     assert ask_together(HENS, "Who asked who drives on Sunday?", asked)[0].answer == "Ana"
 
 
@@ -579,7 +570,7 @@ def test_what_names_nobody_is_no_answer_to_who(said: str) -> None:
     trace, _ = ask_together(HENS, "Who keeps hens?", reply, limits=Limits(max_breadth=1, max_depth=0))
 
     assert trace.status is Status.UNKNOWN
-    assert rejected(trace)[:1] == [f"{said} is nobody's name"]
+    assert refusals(trace)[:1] == [f"{said} is nobody's name"]
 
 
 def test_whoever_asks_is_who_does_it_only_where_a_reply_says_so() -> None:

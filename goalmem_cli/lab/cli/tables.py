@@ -14,6 +14,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import examples
 from goalmem_cli.cli.invocation import Invocation, begin, temporary
+from goalmem_cli.config import KEYS, setting_in_words
 from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.cli.agreeing import judge_run, jury_of, sort_labels_of, sort_runs
 from goalmem_cli.lab.cli.measuring import Measuring
@@ -177,30 +178,14 @@ def _run(
 
 def _measure(context: typer.Context, command: Command, file: Path, out: Path, typed: dict[str, Any]) -> Invocation:
     """Run one command with its settings, let the judge mark the answers if there is one, and return the invocation."""
-    told = command.settings
-    names = ("max_breadth", "max_depth", "max_steps", "fact_tokens", "certainty")
-    flags: dict[str, Any] = {name: int(told[name]) for name in names if name in told}
-    flags |= {"k": int(told["budget"])} if "budget" in told else {}
-    flags |= {name: told[name] for name in ("scope", "planning") if name in told}
-    flags |= {name: False for name in ("sift", "lean", "strict") if told.get(name) == "off"}
-    categories = command.options.removeprefix("--categories").strip() or None
-    asked = Typed(
-        [file],
-        ",".join(command.reasoners),
-        ",".join(command.backbones),
-        categories=categories,
-        out=out,
-        **flags,
-        **typed,
-    )
+    told, own = command.settings, _own(command)
+    given = {name: setting_in_words(name, value, "the table") for name, value in told.items() if name in KEYS}
+    rest = {**typed, "scope": told["scope"], "categories": told["categories"] or None}
+    asked = Typed([file], ",".join(command.reasoners), ",".join(command.backbones), out=out, **rest)
     with temporary() as folder:
         made: Invocation = asked.begun(context, folder / "store")
-        own = _own(command)
-        settings = replace(
-            made.settings,
-            backbones={**made.settings.backbones, **own["backbones"]},
-            reasoners={**made.settings.reasoners, **own["reasoners"]},
-        )
+        given |= {kind: {**getattr(made.settings, kind), **settings} for kind, settings in own.items()}
+        settings = replace(made.settings, **given)
         Measuring(replace(made, settings=settings), asked.wanted()).measure()
     judge_run(made, out, jury_of(typed["judge"], "standard", 1))
     return made

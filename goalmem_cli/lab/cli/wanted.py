@@ -177,6 +177,7 @@ class Typed:
     planning: options.Planning = None
     max_breadth: options.MaxBreadth = None
     max_depth: options.MaxDepth = None
+    max_subgoals: options.MaxSubgoals = None
     max_steps: options.MaxSteps = None
     certainty: options.Certainty = None
     strict: options.Strict = None
@@ -214,7 +215,7 @@ class Typed:
 
 _SETTINGS = (
     "quiet", "verbose", "model", "adapter", "seed", "fact_tokens", "sift", "lean", "planning", "max_breadth",
-    "max_depth", "max_steps", "certainty", "strict", "threads", "parallel", "prompts", "embedder",
+    "max_depth", "max_subgoals", "max_steps", "certainty", "strict", "threads", "parallel", "prompts", "embedder",
     "trust_remote_code",
 )  # fmt: skip
 

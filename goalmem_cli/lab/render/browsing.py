@@ -8,6 +8,7 @@ from typing import Any
 
 from goalmem_cli.json_records import plain
 from goalmem_cli.lab.evaluation.cases import DEPTHS, Case
+from goalmem_cli.lab.evaluation.runs.judge import gold_of
 from goalmem_cli.lab.evaluation.runs.run import Answered, Retrieved, Run, Verdict
 from goalmem_cli.lab.evaluation.summaries.errors import RIGHT, mark
 from goalmem_cli.lab.evaluation.summaries.summary import ANSWERS, REASONING, SUPPORT, Row, Scores, Summary
@@ -112,7 +113,7 @@ def _index(labels: Sequence[str], questions: Sequence[_Collected]) -> Json:
         "questions": [
             {
                 "text": each.case.question,
-                "gold": _gold(each.case),
+                "gold": gold_of(each.case),
                 "category": categories.index(each.category),
                 "dataset": datasets.index(each.dataset),
                 "results": [
@@ -132,7 +133,7 @@ def _detail(question: _Collected, facts: _Facts) -> Json:
         "id": case.id,
         "conversation": case.conversation,
         "question": case.question,
-        "gold": _gold(case),
+        "gold": gold_of(case),
         "is_unanswerable": case.is_unanswerable,
         "tempting": case.adversarial_answer or "",
         "category": question.category,
@@ -143,10 +144,6 @@ def _detail(question: _Collected, facts: _Facts) -> Json:
 
 def _said(result: Json) -> str:
     return result["trace"]["answer"] or "" if "trace" in result else ""
-
-
-def _gold(case: Case) -> str:
-    return case.answer or "; ".join(case.answers)
 
 
 def _results(run: Run, row: Row, facts: _Facts) -> Iterable[tuple[str, Json]]:

@@ -66,7 +66,7 @@ def _rows(members: Sequence[Summary], own: Sequence[Reported]) -> tuple[list[tup
             if row.queries:
                 continue
             called = f"{row.reasoner} over {row.backbone}"
-            rows.append(((called, summary.manifest.model, HERE), values_of(summary, row)))
+            rows.append(((called, summary.measured_with, HERE), values_of(summary, row)))
             reasoner, backbone, told = summary.told(row)
             for name, one in alike.items():
                 if (one.backbone, one.reasoner) != (backbone, reasoner) or name not in groups:

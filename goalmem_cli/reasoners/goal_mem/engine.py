@@ -176,15 +176,16 @@ class SearchRun:
         if plan.is_closed and problem:
             self._trace = replace(self._trace, status=Status.FAILED, failure=f"answer: {problem}")
             return None
-        if plan.is_closed:
+        is_blank = self.limits.generates and not wording.strip()
+        if plan.is_closed and not self.limits.generates:
             verdict = verdict_in(wording)
             self.count(Usage(), "" if verdict else "the supporting facts settle neither yes nor no")
             return verdict
-        if problem or (self.limits.generates and not wording.strip()):
+        if problem or (is_blank and proof.found):
             why = problem or "it is blank"
             self.count(Usage(), f"the answer's wording was unusable ({why}), the bindings stand for it")
             return ", ".join(proof.found)
-        if self.limits.generates and is_refusal(wording):
+        if is_blank or (self.limits.generates and is_refusal(wording)):
             self.count(Usage(), f"the model wrote {wording!r} over the proof")
             return None
         if self.limits.generates or wording == ", ".join(proof.found):

@@ -54,7 +54,7 @@ def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
     ranks: list[float | None] = []
     rejected: list[Rejected] = []
     contradicted: list[Contradicted] = []
-    meant = [_with_persons(claim, bench) for claim in claims]
+    meant = [_with_persons(claim, bench) for claim in claims] if bench.own_checks else claims
     for claim in sorted(meant, key=lambda item: (item.subgoal, item.facts, sorted(item.bindings.items()))):
         if trouble := _misfit(claim, bench):
             rejected.append(claim.refused(trouble))
@@ -84,11 +84,13 @@ def _misfit(claim: Claim, bench: Bench) -> str:
         return LEFT_OUT
     if bench.is_unchecked:
         return "" if claim.is_contradiction and bench.is_closed else _unbound(claim, bench)
-    if claim.is_contradiction:
-        is_foreign = _foreign_anchor(claim, bench) if bench.is_closed else f"{', '.join(claim.facts)} says otherwise"
-        return is_foreign or outdated(claim, bench)
-    unfit = _unbound(claim, bench) or _wrong_type(claim, bench) or _nobody(claim, bench)
-    return unfit or _foreign_anchor(claim, bench) or outdated(claim, bench)
+    if claim.is_contradiction and not (bench.is_closed and bench.own_checks):
+        return f"{', '.join(claim.facts)} says otherwise"
+    unfit = "" if claim.is_contradiction else _unbound(claim, bench) or _wrong_type(claim, bench)
+    if unfit or not bench.own_checks:
+        return unfit
+    nobody = "" if claim.is_contradiction else _nobody(claim, bench)
+    return nobody or _foreign_anchor(claim, bench) or outdated(claim, bench)
 
 
 def _with_persons(claim: Claim, bench: Bench) -> Claim:

@@ -81,7 +81,7 @@ class AttemptRun:
         terms, task = self._terms, self._task
         self._state = ProofState(
             terms.question, plan,
-            is_strict=terms.is_strict, is_unchecked=not terms.limits.checks,
+            is_strict=terms.is_strict, is_unchecked=not terms.limits.checks, own_checks=terms.limits.own_checks,
             most_antecedents=task.proposer.most_antecedents,
         )  # fmt: skip
         terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))

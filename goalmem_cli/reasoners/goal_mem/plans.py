@@ -115,15 +115,18 @@ def parse_plan(
     answer: Sequence[str],
     meanings: Mapping[str, str],
     is_current: bool,
+    *,
+    is_checked: bool = True,
 ) -> Plan:
     """Return the plan in a reply's texts, checked for what the engine relies on.
 
-    `answer` lists variables, or expressions that are computed from them.
+    `answer` lists variables, or expressions that are computed from them. `is_checked`: it may be missing only if the
+    question can be answered by yes or no.
 
     Raises:
         ReplyUnusable: a text is no atom, an answer cannot be bound or computed, or an answer is missing.
     """
-    if not answer and asks_for_something(question.text):
+    if is_checked and not answer and asks_for_something(question.text):
         raise ReplyUnusable("the question cannot be answered by yes or no: the goal needs an answer variable")
     atoms = tuple({str(atom): atom for atom in map(parse_reply_atom, subgoals)}.values())
     answers = read_answers(answer, question, atoms)

@@ -33,7 +33,7 @@ class Limits:
 
     `max_fact_tokens` and `read_tokens` are estimated tokens of facts: all in view, and those that a small model reads
     at once. Without `checks` the engine accepts whatever the model proposes. For `sifts` and `leans` see
-    `NumberedFacts`, for `generates` `GoalMemSettings`.
+    `NumberedFacts`, for `generates` and `own_checks` `GoalMemSettings`. A `max_subgoals` of 0 is no bound.
     """
 
     max_breadth: int = 3
@@ -46,19 +46,23 @@ class Limits:
     sifts: bool = True
     leans: bool = True
     generates: bool = False
+    own_checks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class GoalMemSettings:
-    """The settings of `goal-mem` alone.
+    """The settings of `goal-mem` alone, by which the prover `paper` differs from Algorithm 1 or not.
 
-    Both are for the prover `paper`. `background`: it plans with a summary of what each speaker said, made once and kept
-    in the memory. `generates`: the model writes the answer from the proof (4.4). The engine computes none, and does not
-    check the wording.
+    `background`: it plans with a summary of what each speaker said, made once and kept in the memory. `generates`: the
+    model writes every answer from the proof (4.4). The engine computes none, and does not check the wording.
+    `own_checks`: the engine checks more than 4.2 does: whom facts are about, names that nobody said, pronouns, and
+    what a later turn replaced. A contradiction settles a closed question, a later value replaces an earlier one, a
+    question for a thing needs an answer variable, and a plan that repeats a failed one is refused.
     """
 
     background: bool = False
     generates: bool = False
+    own_checks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +189,7 @@ class Bench:
 
     `question`: its text. `subgoals`: all subgoals of the attempt, by number. `facts`: the facts in view. `earlier`:
     groundings accepted before. `people`: speakers of the conversations in view. `same`: pairs that a model judged
-    equal. `is_unchecked`: every readable claim is accepted.
+    equal. `is_unchecked`: every readable claim is accepted. For `own_checks` see `GoalMemSettings`.
     """
 
     question: str
@@ -200,6 +204,7 @@ class Bench:
     is_current: bool = False
     is_strict: bool = False
     is_unchecked: bool = False
+    own_checks: bool = True
 
     @property
     def starred(self) -> frozenset[str]:

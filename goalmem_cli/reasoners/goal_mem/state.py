@@ -36,10 +36,10 @@ class ProofState:
     """
 
     def __init__(
-        self, question: Question, plan: Plan, *, is_strict: bool, is_unchecked: bool = False,
+        self, question: Question, plan: Plan, *, is_strict: bool, is_unchecked: bool = False, own_checks: bool = True,
         most_antecedents: int | None = None,
     ) -> None:  # fmt: skip
-        """Take the plan, and how it treats antecedents.
+        """Take the plan, how strictly its claims are judged, and how it treats antecedents.
 
         With `most_antecedents`, there are at most that many, and they are provisional: their bindings constrain nothing
         until the subgoal that they serve is settled, and the next reply must prove them or they are dropped. Without
@@ -56,6 +56,7 @@ class ProofState:
         self._question = question
         self.is_strict = is_strict
         self._is_unchecked = is_unchecked
+        self._own_checks = own_checks
         self.is_provisional = most_antecedents is not None
         self._most = most_antecedents
         self._roots = len(plan.subgoals)
@@ -263,7 +264,7 @@ class ProofState:
 
         A value that grounded only some subgoals with its variable gives way to a value that grounds all of them.
         """
-        for name, values in self.substitution.bindings.items():
+        for name, values in self.substitution.bindings.items() if self._own_checks else ():
             others = self._joint_alternative(name, values, claims)
             if others is None:
                 continue
@@ -376,9 +377,10 @@ class ProofState:
             same=frozenset(self._same),
             asker=self._question.asker,
             is_closed=self.plan.is_closed,
-            is_current=self.plan.is_current,
+            is_current=self.plan.is_current and self._own_checks,
             is_strict=self.is_strict,
             is_unchecked=self._is_unchecked,
+            own_checks=self._own_checks,
         )
 
     def _rests_on(self, item: Grounded, bound: Bindings) -> bool:

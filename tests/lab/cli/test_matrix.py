@@ -280,7 +280,7 @@ def test_the_bundled_model_fills_a_small_matrix(goalmem: Goalmem, tmp_path: Path
 
 def test_a_variant_stands_beside_the_paper_that_was_told_the_same(goalmem: Goalmem, tmp_path: Path) -> None:
     """By its own part's settings: the plain reasoner shows fewer tokens than GOAL-MEM's, which is said."""
-    words = (
+    words = [
         "eval",
         "matrix",
         *FEW,
@@ -290,8 +290,9 @@ def test_a_variant_stands_beside_the_paper_that_was_told_the_same(goalmem: Goalm
         "direct",
         "--vary",
         "direct:fact_tokens=0",
-    )
-    assert goalmem(*words, "--no-sift", "--no-lean", "--out", str(tmp_path / "m"), factories=answering()[0]).code == 0
+    ]
+    words += ["--categories", "1,2,3,4", "--no-sift", "--no-lean", "--out", str(tmp_path / "m")]
+    assert goalmem(*words, factories=answering()[0]).code == 0
     outcome = goalmem("report", str(tmp_path / "m"), "--published", "--html", str(tmp_path / "page.html"))
     assert outcome.code == 0, outcome.err
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -106,7 +106,7 @@ def test_known_figures_are_read() -> None:
     assert told["GOAL-MEM, Table 1", "locomo", "RAG (Dense) with GOAL-MEM", gemma, "judge", "", ""] == 0.7944
     assert told["GOAL-MEM, Table 4", "locomo", "RAG (BM25)", gemma, "judge", "2", ""] == 0.4984
     assert told["REMem, Table 13", "tot", "REMem-I", "GPT-4.1-mini", "exact", "timeline", ""] == 0.929
-    assert told["STITCH, Table 1", "came", "STITCH", "GPT-5-mini", "set_f1", "", "large"] == 0.592
+    assert told["STITCH, Table 1", "came", "STITCH", "GPT-5-mini", "judge", "", "large"] == 0.592
     per_question = told["REMem, Table 20", "locomo", "REMem-I", "GPT-4.1-mini", "prompt_tokens", "", ""]
     assert per_question == pytest.approx(18_100_000 / 1986)
 
@@ -205,8 +205,9 @@ def test_a_row_stands_beside_a_run_that_was_told_the_same_and_no_other(
 
 
 def test_a_variant_of_a_matrix_is_compared_by_what_it_was_told(tmp_path: Path) -> None:
-    """It goes by the name of what it is a variant of, with the settings of its own part."""
-    run, names = answered_run(manifest=manifest(settings=TOLD | {"budget": "60"})), {"direct": "direct, ten"}
+    """It goes by the name of what it is a variant of, with the settings of its own part, and the run's embedder."""
+    settings = TOLD | {"budget": "60", "embedder": "static"}
+    run, names = answered_run(manifest=manifest(settings=settings)), {"direct": "direct, ten"}
     varied = replace(
         run,
         manifest=replace(run.manifest, reasoners=("direct, ten", "goal-mem")),
@@ -218,6 +219,11 @@ def test_a_variant_of_a_matrix_is_compared_by_what_it_was_told(tmp_path: Path) -
     (part,) = beside(sections(summaries), summaries, load(made(tmp_path, NEEDS)))
     answers = next(table for table in part.tables if table.title == f"{TITLE}: answers")
     assert [names[0] for names, _ in answers.rows] == ["direct, ten over hybrid", "A", "goal-mem over hybrid"]
+    assert [names[1] for names, _ in answers.rows] == [
+        "scripted with embedder static",
+        "M",
+        "scripted with embedder static",
+    ]
 
 
 def test_what_the_papers_need_are_settings_of_a_run() -> None:
@@ -226,7 +232,8 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
     names = {name for one in told.values() for name in one.settings}
     assert names <= {
         "scope", "budget", "fact_tokens", "sift", "lean", "checks", "planning", "max_breadth", "max_depth", "max_steps",
-        "goal-mem.background", "goal-mem.generates", "certainty", "strict",
+        "goal-mem.background", "goal-mem.generates", "goal-mem.own_checks", "max_subgoals", "certainty", "strict",
+        "rules", "profile", "categories",
         *(f"{each}.{slot.name}" for each, entry in STRUCTURED.items() for slot in fields(entry.settings)),
     }  # fmt: skip
     usual = {
@@ -247,6 +254,32 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
         kept = told[key].differing({**told[key].settings, "certainty": "45 of an answer"})
         assert kept == ("certainty is 45 here and 0 there",)
     ours = told["GOAL-MEM, Table 1", "locomo", "Mem0 with GOAL-MEM"]
+    for name, other, wanted in (
+        ("rules", "on", "rules is on here and off there"),
+        ("max_subgoals", "4", "max_subgoals is 4 here and 0 there"),
+        ("goal-mem.own_checks", "True", "goal-mem.own_checks is True here and False there"),
+        ("categories", "", "categories is all here and 1,2,3,4 there"),
+        ("categories", "4,2", "categories is 2,4 here and 1,2,3,4 there"),
+    ):
+        assert ours.differing({**ours.settings, name: other}) == (wanted,)
+    assert ours.differing({**ours.settings, "categories": "4,3,2,1"}) == ()
+    recipe = told["STITCH, Table 1", "came", "STITCH"]
+    small = {**recipe.settings, "profile": "compact"}
+    assert "profile is compact here and full there" in recipe.differing(small)
+    part = {**recipe.settings, "categories": "type_1"}
+    assert recipe.differing(part) == ("categories is type_1 here and all there",)
+    assert recipe.metric in ("judge", "judge_precision")
+    ceilings = {
+        ("GOAL-MEM, Table 1", "locomo", "RAPTOR"): "raptor.read_tokens is as usual here and 100000 there",
+        ("GOAL-MEM, Table 1", "longmemeval", "MemTree with GOAL-MEM"):
+            "memtree.read_letters is as usual here and 1000000 there",
+        ("STITCH, Table 1", "came", "RAPTOR"): "raptor.read_tokens is as usual here and 4096 there",
+        ("STITCH, Table 7", "came", "SeCom, streaming"): "secom.way is as usual here and online there",
+        ("Hindsight on BEAM, Table 1", "beam", "RAG"): "budget is 60 here and 10 there",
+    }  # fmt: skip
+    for key, wanted in ceilings.items():
+        assert wanted in told[key].differing(usual), key
+    assert not [name for name in told["GOAL-MEM, Table 1", "locomo", "Mem0"].settings if "." in name]
     for strict, profile, is_off in (("None", "full", True), ("False", "compact", True), ("True", "full", False)):
         run = {**ours.settings, "strict": strict, "profile": profile}
         assert ours.differing(run) == (() if is_off else ("strict is on here and off there",))

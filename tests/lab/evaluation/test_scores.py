@@ -47,6 +47,15 @@ def test_tokens_beside_fixed_prompts_by_hand() -> None:
     assert tokens_of(replace(once, memory_tokens=70)) == {
         "shown_tokens": 850.0, "search_tokens": 0.0, "memory_tokens": 70.0,
     }  # fmt: skip
+    for planning, steps, status, searched in (
+        ("paper", ("unify", "refine"), Status.UNKNOWN, 150.0), ("paper", ("unify", "answer"), Status.UNKNOWN, 50.0),
+        ("paper", ("decompose", "unify"), Status.ANSWERED, 150.0), ("paper", ("unify", "generate"), Status.ANSWERED, 50.0),
+        ("together", ("plan_and_prove",), Status.UNKNOWN, 150.0), ("together", ("plan_and_prove",), Status.ANSWERED, 50.0),
+    ):  # fmt: skip
+        trace = replace(FORWARD, planning=planning, status=status, attempts=(Attempt(1, "", ()),))
+        written = {step: 50 // len(steps) for step in steps}
+        own = Answered("q1", "goal-mem", "bm25", trace, {steps[0]: 100}, written, 0, 100)
+        assert tokens_of(own)["search_tokens"] == searched, (planning, steps, status)
     unasked = Answered("q1", "oracle", "none", replace(FORWARD, usage=Usage()), {}, {}, 0, 0)
     assert set(tokens_of(unasked).values()) == {0.0}
     for shown in (None, {"read": 0}):  # a run made before they were counted, and a server without usage

@@ -70,14 +70,9 @@ def _part(title: str, fillings: Sequence[_Filling]) -> Made:
         if fitting and each.kind in filled:
             fitting, missing = [], OTHER
         filled |= {each.kind} if fitting else set()
-        measured |= dict.fromkeys(_models(summary) for summary, _ in fitting)
+        measured |= dict.fromkeys(summary.measured_with for summary, _ in fitting)
         rows.append((each.line.name, each.line.model or each.table.model, each.cells(fitting, missing)))
     return Made(title, table.table, table.benchmark, table.columns, tuple(rows), tuple(measured))
-
-
-def _models(summary: Summary) -> str:
-    embedder = summary.manifest.settings.get("embedder", "")
-    return f"{summary.manifest.model}{f' with embedder {embedder}' if embedder else ''}"
 
 
 def values_of(summary: Summary, row: Row) -> Values:
@@ -201,7 +196,7 @@ def _why(column: Column, row: Row) -> str:
         return "no labels of a wrong answer are sorted (`eval tables --run --judge`)"
     if column.category and column.category not in row.by_category:
         return "no such question in the run"
-    if column.metric in ("judge", "all_judge") and not row.judged:
+    if column.metric in ("judge", "judge_precision", "all_judge") and not row.judged:
         return "the run has no judge (--judge)"
     if column.metric in OVER_ALL:
         return "no question of the run is unanswerable"

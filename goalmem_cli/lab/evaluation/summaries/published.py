@@ -16,7 +16,7 @@ from goalmem_cli.lab.evaluation.summaries.scores import OVER_ALL
 
 FILE = Path(__file__).with_name("published.yaml")
 
-QUALITY = ("f1", "token_f1", "bleu1", "judge", "exact", "set_precision", "set_f1", "recall", *OVER_ALL)
+QUALITY = ("f1", "token_f1", "bleu1", "judge", "judge_precision", "exact", "recall", *OVER_ALL)
 REFUSAL = ("refusal_precision", "refusal_recall", "refusal_f1", "refusals")
 COST = (
     "seconds",
@@ -43,8 +43,8 @@ _UNITS: Mapping[str, float] = {
     **dict.fromkeys(("share", "question", "second", "token", "count"), 1),
     "percent": 0.01, "thousand": 1e3, "million": 1e6, "gigabyte": 1e9,
 }  # fmt: skip
-_ON = {"checks": "on", "sift": "on", "lean": "on"}
-"""Settings that a manifest records only if they are off."""
+_USUAL = {"checks": "on", "sift": "on", "lean": "on", "rules": "off", "max_subgoals": "4", "profile": "full"}
+"""What a run is told if its manifest does not say."""
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -97,7 +97,8 @@ class Table:
     """A table, or the part of it for one benchmark and one model. `benchmark` is a dataset format.
 
     `settings` are the settings of the paper's runs by reasoner, in the form of a manifest; they decide which of
-    goalmem's runs a row may be compared with.
+    goalmem's runs a row may be compared with. `categories` are the codes of the questions' categories, with commas; ""
+    stands for all.
     """
 
     paper: str
@@ -109,11 +110,18 @@ class Table:
     rows: tuple[Line, ...]
     note: str = ""
     settings: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    categories: str = ""
 
     def needed(self, line: Line) -> dict[str, str]:
-        """Return the settings that a run must have to be compared with the row."""
+        """Return the settings that a run must have to be compared with the row.
+
+        Own settings are only those of its backbone and reasoner. The papers' recipes need the full prompts.
+        """
         told = {**self.settings.get(line.reasoner or "", {}), **line.settings}
-        return {name: str(value) for name, value in told.items()}
+        told |= {"profile": "full"} if (line.backbone or "").startswith("paper:") else {}
+        owners = ("", line.backbone, line.reasoner)
+        needed = {name: str(value) for name, value in told.items() if name.rpartition(".")[0] in owners}
+        return needed | {"categories": self.categories}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +163,21 @@ def unlike(needed: Mapping[str, str], pair: Sequence[str | None], told: Mapping[
     """
     is_small = told.get("profile") == "compact"
     is_strict = told.get("strict") == "True" or (is_small and told.get("strict") != "False")
-    here = {**_ON, **told, **({"sift": "off", "lean": "off"} if is_small else {})}  # its prompts have neither
+    here = {**_USUAL, **told, **({"sift": "off", "lean": "off"} if is_small else {})}  # its prompts have neither
     here |= {"certainty": told.get("certainty", "0").partition(" ")[0], "strict": "on" if is_strict else "off"}
+    here["categories"] = ",".join(sorted(filter(None, told.get("categories", "").split(","))))
     if steps := here.pop(f"{pair[1]}.max_steps", ""):
         here["max_steps"] = steps
     own = [name for name in here if "." in name and name.rpartition(".")[0] in pair]
     return tuple(
-        f"{name} is {here.get(name, 'as usual')} here and {needed.get(name, 'as usual')} there"
+        f"{name} is {_said(name, here.get(name))} here and {_said(name, needed.get(name))} there"
         for name in dict.fromkeys((*needed, *own))
         if here.get(name) != needed.get(name)
     )
+
+
+def _said(name: str, value: str | None) -> str:
+    return "all" if name == "categories" and not value else "as usual" if value is None else value
 
 
 def load(path: Path = FILE) -> tuple[Reported, ...]:

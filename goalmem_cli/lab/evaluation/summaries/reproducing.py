@@ -17,15 +17,17 @@ from goalmem_cli.lab.evaluation.summaries.published import Line, Table, read_tab
 
 FILE = Path(__file__).with_name("tables.yaml")
 _STEPS = frozenset({"react", "remem", "remem-tiser", "graphrag-global"})
+_PLANNED = ("planning", "max_breadth", "max_depth", "max_subgoals", "checks", "strict", "rules")
 _ONLY = {
-    **dict.fromkeys(("planning", "max_breadth", "max_depth", "checks", "strict"), frozenset({"goal-mem"})),
+    **dict.fromkeys(_PLANNED, frozenset({"goal-mem"})),
     "max_steps": _STEPS,
+    "profile": frozenset[str](),
 }  # fmt: skip
 """The reasoners that a setting concerns; the others are the same with any value."""
 _FLAGS = {
     "scope": "--scope", "budget": "-k", "fact_tokens": "--fact-tokens", "planning": "--planning",
-    "max_breadth": "--max-breadth", "max_depth": "--max-depth", "max_steps": "--max-steps",
-    "certainty": "--certainty",
+    "max_breadth": "--max-breadth", "max_depth": "--max-depth", "max_subgoals": "--max-subgoals",
+    "max_steps": "--max-steps", "certainty": "--certainty", "categories": "--categories",
 }  # fmt: skip
 _OFF = {"sift": "--no-sift", "lean": "--no-lean", "strict": "--no-strict"}
 
@@ -44,13 +46,13 @@ class Command:
     backbones: tuple[str, ...]
     reasoners: tuple[str, ...]
     settings: Mapping[str, str]
-    options: str = ""
 
     @property
     def flags(self) -> list[str]:
         """The settings as flags."""
-        told = [word for name, flag in _FLAGS.items() if name in self.settings for word in (flag, self.settings[name])]
-        return [*told, *(flag for name, flag in _OFF.items() if self.settings.get(name) == "off")]
+        told = [(flag, self.settings.get(name, "")) for name, flag in _FLAGS.items()]
+        words = [word for each in told if each[1] for word in each]
+        return [*words, *(flag for name, flag in _OFF.items() if self.settings.get(name) == "off")]
 
     def own(self, owners: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the owners' own settings, as the settings `backbones` and `reasoners` take them."""
@@ -64,17 +66,16 @@ class Command:
     def words(self, file: str) -> list[str]:
         """Return the command's words after `goalmem`, without own settings of backbones and reasoners."""
         named = ["--backbone", ",".join(self.backbones), "--reasoner", ",".join(self.reasoners)]
-        return ["eval", file, *named, *self.flags, *self.options.split()]
+        return ["eval", file, *named, *self.flags]
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What holds for all tables of a paper: flags by benchmark, hours and tokens needed, and the other differences."""
+    """What holds for all tables of a paper: the hours and tokens needed, and the other differences."""
 
     hours: str
     tokens: str
     differs: tuple[str, ...]
-    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
             models = dict.fromkeys(line.model or one.model for one, line in rows)
             questions = dict.fromkeys(f"{one.benchmark}: {one.questions}" for one in own)
             lacking = dict.fromkeys(line.name for _, line in rows if not (line.backbone and line.reasoner))
-            made = tuple(_commands(rows, told))
+            made = tuple(_commands(rows))
             is_sorted = any(column.category.startswith("temporal ") for one in own for column in one.columns)
             faults = any(column.metric in FAULTS for one in own for column in one.columns)
             found.append(
@@ -180,7 +181,7 @@ def _concerns(name: str, pair: Pair) -> bool:
     return owner in pair if owner else name not in _ONLY or pair[1] in _ONLY[name]
 
 
-def _commands(rows: Sequence[tuple[Table, Line]], told: Told) -> Iterator[Command]:
+def _commands(rows: Sequence[tuple[Table, Line]]) -> Iterator[Command]:
     """Yield commands that together measure each row with exactly the settings that it needs, and no other pairs."""
     groups: dict[str, list[_Group]] = {}
     for table, line in rows:
@@ -196,7 +197,7 @@ def _commands(rows: Sequence[tuple[Table, Line]], told: Told) -> Iterator[Comman
     for benchmark, own in groups.items():
         for group in own:
             for backbones, reasoners in _products(group.pairs):
-                yield Command(benchmark, backbones, reasoners, group.settings, told.options.get(benchmark, ""))
+                yield Command(benchmark, backbones, reasoners, group.settings)
 
 
 def _products(pairs: Sequence[Pair]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:

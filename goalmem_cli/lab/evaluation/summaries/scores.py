@@ -21,7 +21,7 @@ from goalmem_cli.lab.evaluation.metrics.plan_quality import final_plan, plan_qua
 from goalmem_cli.lab.evaluation.metrics.refusal import is_refused, prediction
 from goalmem_cli.lab.evaluation.metrics.tot_match import is_tot_match
 from goalmem_cli.lab.evaluation.runs.run import Answered, Verdict
-from goalmem_cli.trace import Trace
+from goalmem_cli.trace import Status, Trace
 
 LOCOMO_FORMATS = frozenset({"locomo", "realtalk"})
 """The formats with LoCoMo's categories and scoring rules."""
@@ -96,8 +96,8 @@ def tokens_of(answered: Answered) -> Scores:
     The first two are left out if run or server did not count them, the second also in older runs.
 
     - `shown_tokens`: the prompts' tokens beside what their steps always say: facts, summaries, question, subgoals.
-    - `search_tokens`: these and the replies' tokens, of all calls before the last (GOAL-MEM, Table 3, where a memory
-      that is read once has 0).
+    - `search_tokens`: these and the replies' tokens, of all calls before the one that answers (GOAL-MEM, Table 3,
+      where a memory that is read once has 0). Where `goal-mem` proves nothing, or computes its answer, no call does.
     - `memory_tokens`: prompts and replies of the backbone's own calls while it searched (STITCH, Table 7).
     """
     shown, written = answered.shown, answered.written
@@ -107,7 +107,16 @@ def tokens_of(answered: Answered) -> Scores:
     asked |= {"shown_tokens": float(sum(shown.values()))}
     if answered.last_tokens is None:
         return asked
-    return asked | {"search_tokens": asked["shown_tokens"] + sum(written.values()) - answered.last_tokens}
+    answering = answered.last_tokens if _has_answering_call(answered) else 0
+    return asked | {"search_tokens": asked["shown_tokens"] + sum(written.values()) - answering}
+
+
+def _has_answering_call(answered: Answered) -> bool:
+    """Say whether the last call was for the answer: in the paper's order by its step, else if `goal-mem` proved one."""
+    trace = answered.trace
+    if trace.planning == "paper":
+        return not {"answer", "verdict", "generate"}.isdisjoint(answered.written)
+    return not trace.attempts or trace.status is Status.ANSWERED
 
 
 def over_all(case: Case, scores: Scores, *, is_judged: bool) -> Scores:

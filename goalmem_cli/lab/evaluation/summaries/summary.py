@@ -163,6 +163,12 @@ class Summary:
     judge: tuple[str, str] | None = None
     variants: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
 
+    @property
+    def measured_with(self) -> str:
+        """The run's model, and its embedder if it is recorded."""
+        embedder = self.manifest.settings.get("embedder", "")
+        return f"{self.manifest.model}{f' with embedder {embedder}' if embedder else ''}"
+
     def told(self, row: Row) -> tuple[str, str, Mapping[str, str]]:
         """Return the original reasoner and backbone of a row that may be a variant, and the settings of its run.
 

@@ -8,11 +8,12 @@ from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
 from goalmem_cli.reasoners.goal_mem.provers.paper import STEP, Background
-from goalmem_cli.reasoners.goal_mem.records import Limits, Planning, Prover
+from goalmem_cli.reasoners.goal_mem.records import GoalMemSettings, Limits, Planning, Prover
 from goalmem_cli.records import Question
 
 STEPWISE = stepwise.NAME
 PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
+_DEFAULTS = GoalMemSettings()
 AUTO = "auto"
 """Not a prover: goalmem tests which prover suits the model before it chooses the prompts."""
 OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
@@ -51,26 +52,32 @@ def prover_of(
     planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted,
     background: Background | None = None,
 ) -> Prover:  # fmt: skip
-    """Return the prover of that name. `background` and `limits.generates` are for `paper` alone.
+    """Return the prover of that name.
 
     Raises:
-        UsageError: another prover is to have a background, or to generate answers.
+        UsageError: another prover than `paper` is to have what only that has: a background, answers that the model
+            generates, no checks of the engine's own, no bound of subgoals.
     """
-    if planning != paper.NAME and (background is not None or limits.generates):
+    is_literal = limits.generates or not limits.own_checks or not limits.max_subgoals
+    if planning != paper.NAME and (background is not None or is_literal):
         raise UsageError(
-            f"goal-mem: the settings background and generates are for --planning {paper.NAME}", "leave them out"
+            "goal-mem: the settings own_checks (off), max_subgoals (0), background and generates are for --planning "
+            f"{paper.NAME}",
+            "leave them out",
         )
     if planning == together.NAME:
         return together.Together(model, prompts, limits)
     if planning == paper.NAME:
-        return paper.Paper(model, prompts, background)
+        return paper.Paper(model, prompts, limits, background)
     return stepwise.Stepwise(model, prompts, fitted)
 
 
-def steps_of(planning: Planning, *, has_background: bool = False) -> tuple[str, ...]:
+def steps_of(planning: Planning, told: GoalMemSettings = _DEFAULTS) -> tuple[str, ...]:
     """Return the steps whose prompts a prover uses."""
-    summing = (STEP,) if has_background else ()
-    return summing + {together.NAME: together.STEPS, paper.NAME: paper.STEPS, stepwise.NAME: stepwise.STEPS}[planning]
+    if planning != paper.NAME:
+        return together.STEPS if planning == together.NAME else stepwise.STEPS
+    wording = (paper.GENERATE,) if told.generates else paper.WORDING
+    return (*((STEP,) if told.background else ()), *paper.STEPS, *wording)
 
 
 def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
@@ -85,7 +92,7 @@ def calls_of(planning: Planning, breadth: int, depth: int) -> tuple[int, int]:
 def planner(model: LanguageModel, prompts: PromptBook) -> Callable[[Question], Sequence[str]]:
     """Return a function that gives a question's first subgoals in plain words, or none if the plan is unusable."""
     small = prompts.profile == "compact"
-    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else paper.Paper(model, prompts)
+    prover = stepwise.Stepwise(model, prompts, UNFITTED) if small else paper.Paper(model, prompts, Limits())
 
     def plan(question: Question) -> Sequence[str]:
         made = prover.decompose(question).value

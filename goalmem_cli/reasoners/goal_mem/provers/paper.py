@@ -38,6 +38,7 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Begun,
     Claim,
     Ended,
+    Limits,
     Plan,
     Proof,
     Proposed,
@@ -55,7 +56,10 @@ if TYPE_CHECKING:
 
 
 NAME: Final = "paper"
-STEPS = ("decompose", "unify", "refine", "answer", "verdict")
+GENERATE: Final = "generate"
+STEPS = ("decompose", "unify", "refine")
+WORDING = ("answer", "verdict")
+"""The steps that word an answer; with `generates`, `generate` does."""
 T = TypeVar("T")
 _CUES = {"temporal": "when", "causal": "why", "spatial": "where"}
 """The word by which a query tells a backbone its relation (Appendix I.3); none for semantic."""
@@ -71,10 +75,13 @@ class Paper:
     most_antecedents = None
     spending = Spending()
 
-    def __init__(self, model: LanguageModel, prompts: PromptBook, background: Background | None = None) -> None:
-        """Take the model with its prompts, and what summarises the speakers for the plans (None: nothing does)."""
+    def __init__(
+        self, model: LanguageModel, prompts: PromptBook, limits: Limits, background: Background | None = None
+    ) -> None:
+        """Take the model with its prompts, the limits, and what summarises the speakers for the plans, if anything."""
         self._model = model
         self._prompts = prompts
+        self._limits = limits
         self._background = background
 
     def search(self, search: SearchRun) -> Ended | None:
@@ -117,17 +124,17 @@ class Paper:
     def _new_plan(
         self, search: SearchRun, failed: Mapping[frozenset[str], str], breadth: int, told: Mapping[str, Sequence[str]]
     ) -> Plan | None:
-        """Return a plan that differs from the failed ones, or None. A repeated plan is refused once."""
-        most, problem, note = search.limits.max_subgoals, "", ""
+        """Return a plan, or None. A plan that is too long or, with `own_checks`, failed before is refused once."""
+        most, problem, note = self._limits.max_subgoals, "", ""
         for _ in range(2):
             reply = self.decompose(search.question, list(failed.values()), problem, **told)
             search.count(reply.usage)
             if reply.value is None:
                 problem, note = reply.problem, ""
                 break
-            if len(reply.value.subgoals) > most:
+            if 0 < most < len(reply.value.subgoals):
                 problem, note = f"it has {len(reply.value.subgoals)} subgoals, and at most {most} may be", ""
-            elif reply.value.key in failed:
+            elif self._limits.own_checks and reply.value.key in failed:
                 problem, note = "it repeats a plan that failed", REPEATED
             else:
                 return reply.value
@@ -151,7 +158,8 @@ class Paper:
         `background` tells of each speaker in a line, `known` is what earlier attempts proved (Appendix I.1).
         """
         told = {"background": list(background), "known": list(known), "failed": list(failed), "problem": problem}
-        return self._ask("decompose", say_question(question) | told, lambda reply: _read_plan(reply, question))
+        read = partial(_read_plan, question=question, is_checked=self._limits.own_checks)
+        return self._ask("decompose", say_question(question) | told, read)
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Ask in one call for claims on all active subgoals over all facts in view (GOAL-MEM 4.2)."""
@@ -182,8 +190,8 @@ class Paper:
 
     def word(self, proof: Proof) -> Reply[str]:
         """Ask for the wording of the answer, or the verdict of a closed question (GOAL-MEM 4.4)."""
-        step = "verdict" if proof.is_closed else "answer"
-        told = {"settled": list(proof.settled)} if proof.is_closed else {"found": ", ".join(proof.found)}
+        step = GENERATE if self._limits.generates else "verdict" if proof.is_closed else "answer"
+        told = {"found": ", ".join(proof.found)} if step == "answer" else {"settled": list(proof.settled)}
         return self._ask(step, say_proof(proof) | told, lambda reply: str(reply["answer"]))
 
     def check(self, proof: Proof, answer: str) -> None:
@@ -215,9 +223,10 @@ def _known(state: ProofState | None) -> list[str]:
     return [str(state.applied(number)) for number in range(len(state.atoms)) if state.settling(number)]
 
 
-def _read_plan(reply: Any, question: Question) -> Plan:
+def _read_plan(reply: Any, question: Question, *, is_checked: bool) -> Plan:
     meanings = {entry["name"]: entry["stands_for"] for entry in reply["variables"]}
-    return parse_plan(question, reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"])
+    told = reply["goal"], reply["subgoals"], reply["answer"], meanings, reply["current"]
+    return parse_plan(question, *told, is_checked=is_checked)
 
 
 def _read_claims(reply: Any, labels: Mapping[str, int], plan: Plan) -> Proposed:
