@@ -74,20 +74,26 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["store", "milvus:store.db"])
-def home(
+def either(
     goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Goalmem]:
-    """The command over a memory of either kind, in which Ana lives in Leeds, and that is a goal."""
+    """The command over an empty memory of either kind."""
     monkeypatch.setenv("GOALMEM_STORE", request.param)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    read(goalmem, "talk.json", LEEDS, BEN, RENT)
-    outcome = goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
-    assert outcome.code == 0, outcome.err
-    assert outcome.out.startswith(f"home: {WHERE} -> Leeds")
     yield goalmem
     from goalmem_cli.milvus.embedded import close_embedded
 
     close_embedded()
+
+
+@pytest.fixture
+def home(either: Goalmem) -> Goalmem:
+    """The command over a memory in which Ana lives in Leeds, and that is a goal."""
+    read(either, "talk.json", LEEDS, BEN, RENT)
+    outcome = either("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith(f"home: {WHERE} -> Leeds")
+    return either
 
 
 def test_a_later_turn_changes_a_goal(home: Goalmem) -> None:
@@ -209,10 +215,39 @@ def test_two_that_say_different_things_at_no_told_time_are_in_conflict(goalmem: 
     )
     assert "-> in conflict: Leeds, or York" in goalmem("goals").out
     assert goalmem("goals", "check", factories=scripted()).code == 0
-    later = ("Ana", "2024-06-04T09:00", "We live in York now, by the river.")
-    read(goalmem, "later.json", later)
-    outcome = goalmem("goals", "check", factories=lives("York now", "York"))
-    assert GoalFolder(Path("store", GOALS)).get("home").state.status is GoalStatus.IN_CONFLICT, outcome.out
+
+
+SETTLED = "We live in York now, by the river."
+
+
+@pytest.mark.parametrize(("said", "is_typed"), [(SETTLED, True), (SETTLED, False), ("York is where Ana lives.", True)])
+@pytest.mark.parametrize("is_torn", [False, True])
+def test_a_later_statement_settles_a_conflict(either: Goalmem, said: str, is_typed: bool, is_torn: bool) -> None:
+    """Typed by the user or read, whether the model then gives one value or both; it is said again only when it changes."""
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
+    Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
+    either("ingest", "a.md")
+    either("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    either("ingest", "b.md")
+    either("goals", "check", factories=lives("lives in York", "York"))
+    again = either("goals", "check", "--all", factories=lives("lives in York", "York"))
+    assert again.code == 0
+    assert again.out.endswith(": Leeds, or York\n")
+    if is_typed:
+        told = either("chat", "--asker", "Ana", stdin=f"{said}\n".encode(), factories=scripted())
+    else:
+        told = read(either, "later.json", ("Ana", "2024-06-04T09:00", said))
+    assert "1 goal may have changed" in told.err
+    both = (claims(1, "live in Leeds", x="Leeds"), claims(1, "Ana lives in York.", x="York"))
+    cited = claims(1, said[:20], x="York")
+    torn = proved(*both, cited, plan=plan(HOME, HOME), status="stop")
+    sure = proved(cited, plan=plan(HOME, HOME), status="settled", wording="York")
+    outcome = either("goals", "check", factories=scripted(torn if is_torn else sure))
+    assert outcome.code == 1
+    assert outcome.out.startswith("home: now answered: York (Ana, "), (outcome.out, outcome.err)
+    assert outcome.out.endswith(f"“{said}”); before: Leeds, or York\n")
+    assert "-> York" in either("goals").out
+    assert either("goals", "check", factories=scripted()).out.startswith("home: still so")
 
 
 def test_two_values_of_one_proof_are_in_conflict(goalmem: Goalmem) -> None:
@@ -304,8 +339,7 @@ def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tm
 def test_a_check_shows_its_prompts_and_decisions(home: Goalmem) -> None:
     """With --trace it draws the new proof; the trace that it leaves has the prompts and replies, if they are to be kept."""
     read(home, "later.json", YORK)
-    flags = ("--trace", "--keep-prompts")
-    drawn = home("goals", "check", *flags, factories=lives("back in York", "York")).err
+    drawn = home("goals", "check", "--trace", factories=lives("back in York", "York")).err
     assert HOME in drawn
     assert YORK[2][:20] in drawn
     trace = json.loads(home("trace", "show", "last", "--json").out)
