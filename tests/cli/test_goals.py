@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +15,10 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
+from goalmem_cli.library.forgetting import forget
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.goal_records import GoalStatus
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.testing import ScriptedModel
@@ -178,6 +180,32 @@ def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path
     assert home("goals", "check", factories=scripted()).code == 0
 
 
+def test_forgetting_a_later_turn_touches_what_rests_on_what_it_changed(either: Goalmem, tmp_path: Path) -> None:
+    """The answer on the time before stays, and is proved again; the one on today is undermined, and found anew."""
+    read(either, "talk.json", LEEDS, BEN, RENT, YORK)
+    before = "(Ana) lived in (x:city)"
+    leeds, today = lives("moved to Leeds", "Leeds", before), lives("back in York", "York")
+    either("goals", "add", "Where did Ana live in March 2024?", "--name", "then", factories=leeds)
+    either("goals", "add", WHERE, "--name", "now", factories=today)
+    assert re.findall(r"-> ([A-Z]\w+)", either("goals").out) == ["Leeds", "York"]
+    assert either("goals", "check", factories=scripted()).code == 0
+    with goalmem_cli.open(os.environ["GOALMEM_STORE"]) as memory:
+        (turn,) = [turn for turn in memory.turns("talk") if turn.text == YORK[2]]
+        selection = Selection(content_keys=frozenset({turn.content_key}))
+        assert memory.kept.forgettable(selection).goals == 2
+        forget(memory.kept, selection)
+        assert [touch is not None for _, touch in memory.goals.touched()] == [True, True]
+    assert not [path for path in tmp_path.rglob("*/*.json") if "York" in path.read_text("utf-8")]
+    shown = either("goals").out.splitlines()
+    assert ["-> Leeds" in shown[0], "-> undermined" in shown[1]] == [True, True], shown
+    again = either("goals", "check", "then", "--json", factories=leeds)
+    (row,) = json.loads(again.out)["goals"]
+    assert (again.code, row["outcome"], row["calls"]) == (0, "still so", 1)
+    assert either("goals", "check", factories=lives("moved to Leeds", "Leeds")).out.startswith(
+        "then: still so, since 3 Feb 2024: Leeds\nnow: now answered: Leeds"
+    )
+
+
 def test_forgetting_may_take_the_goal_too(home: Goalmem) -> None:
     """With --goal its question goes as well; a name that there is not is refused before anything is deleted."""
     assert home("forget", "--speaker", "Ana", "--goal", "hom", "--yes").code == 2
@@ -336,16 +364,26 @@ def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tm
     assert [state["plan"]["subgoals"] for state in shown] == [["Ana lives in ((x"], [HOME]]
 
 
-def test_a_check_shows_its_prompts_and_decisions(home: Goalmem) -> None:
-    """With --trace it draws the new proof; the trace that it leaves has the prompts and replies, if they are to be kept."""
+def test_a_check_shows_its_prompts_and_decisions(home: Goalmem, tmp_path: Path) -> None:
+    """With --trace it draws the new proof. `goals show` names the traces, which have prompts and replies, and go with
+    them whatever is forgotten.
+    """
     read(home, "later.json", YORK)
     drawn = home("goals", "check", "--trace", factories=lives("back in York", "York")).err
     assert HOME in drawn
     assert YORK[2][:20] in drawn
-    trace = json.loads(home("trace", "show", "last", "--json").out)
+    first, second = re.findall(r"^    trace ([\d-]+\w+)$", home("goals", "show", "home").out, re.MULTILINE)
+    assert json.loads(home("trace", "show", first, "--json").out)["answer"] == "Leeds"
+    trace = json.loads(home("trace", "show", second, "--json").out)
     assert (trace["question"], trace["answer"]) == (WHERE, "York")
     assert all(YORK[2] in str(exchange) for exchange in trace["exchanges"])
     assert trace["exchanges"]
+    assert YORK[2] in home("trace", "show", second, "--prompts").out
+    assert home("forget", "later", "--yes").code == 0
+    assert not list(tmp_path.rglob("traces/*.json"))
+    shown = home("goals", "show", "home").out
+    assert "trace " not in shown
+    assert "York" not in shown
 
 
 def test_a_goal_keeps_whose_question_it_is_and_its_scope(goalmem: Goalmem) -> None:

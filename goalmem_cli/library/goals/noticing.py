@@ -1,9 +1,9 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
-A goal is touched if a unit that its proof cites, or one that replaces it, is gone, if a later turn or unit makes a cited
-one out of date, or if a new turn is among the first hits of a query that the proof depends on, and may tell of it.
-Queries are ranked by `reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that a
-structured backbone derived stands for its turns there.
+A goal is touched if a unit that its proof cites, or one that replaced that, is gone, if a later turn or unit makes a
+cited one out of date, or if a new turn is among the first hits of a query that the proof depends on, and may tell of
+it. Queries are ranked by `reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that
+a structured backbone derived stands for its turns there.
 """
 
 from __future__ import annotations
