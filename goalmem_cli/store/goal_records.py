@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from goalmem_cli.json_records import plain, rebuild
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import latest
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.store.traces import evidence_of, is_about, shown_by
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
@@ -108,8 +108,7 @@ class GoalState:
     def told(self) -> datetime | None:
         """When the last of the turns that gave the answer was said; None without an answer, or if no time is known."""
         given = (self.because or self.evidence) if self.status is GoalStatus.ANSWERED else ()
-        times = [fact.said for fact in given if fact.said is not None]
-        return max(times, key=lambda said: Moment.from_datetime(said).clock, default=None)
+        return latest(fact.said for fact in given)
 
     @property
     def facts(self) -> tuple[Fact, ...]:

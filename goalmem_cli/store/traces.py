@@ -133,8 +133,8 @@ class TraceFolder:
             self._file(id_).unlink(missing_ok=True)
         self._written(f"trace {id_}, removed")
 
-    def remove_leftovers(self) -> None:
-        """Delete temporary files that an interrupted `save` left.
+    def forget(self, keys: Set[str]) -> None:
+        """Delete the traces of `about`, and temporary files that an interrupted `save` left.
 
         Raises:
             StoreError: the system refuses.
@@ -142,6 +142,8 @@ class TraceFolder:
         with reporting(self.path):
             for leftover in self.path.glob(".*"):
                 leftover.unlink(missing_ok=True)
+        for trace in self.about(keys):
+            self.remove(trace)
 
     def _is_about(self, id_: str, keys: Set[str]) -> bool:
         """Say whether a trace shows what a key names; True if it cannot be read or has prompts."""

@@ -91,7 +91,7 @@ class Goals:
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
         return next(each for each in names if not folder.has_name(each))
 
-    def keep(self, asked: Question, trace: Trace, name: str, generation: int, saved: str | None) -> Goal:
+    def keep(self, asked: Question, trace: Trace, name: str, generation: int, saved: str | None = None) -> Goal:
         """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`.
 
         `generation` is the memory's before it was asked: what was stored since then may change the goal. `saved` is the

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import is_later, latest
 from goalmem_cli.logic.normal import words
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
 
@@ -155,26 +155,20 @@ def _is_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bo
 
     Facts without a time are not later. Old ones without a time were said before `known`, when they were in the memory.
     """
-    ours, theirs = _latest(facts), _latest(old) or known.astimezone().replace(microsecond=0)
-    return ours is not None and Moment.from_datetime(ours).is_later_than(Moment.from_datetime(theirs))
+    ours, theirs = _last(facts), _last(old)
+    if ours is None or theirs is None:
+        return ours is not None and not is_later(known.astimezone().replace(microsecond=0), ours)
+    return is_later(ours, theirs)
 
 
 def _may_be_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
     """Say whether there are facts, and no known time says that they were not said after the latest of the old ones."""
-    ours, theirs = _latest(facts), _latest(old)
-    if ours is None or theirs is None:
-        return bool(facts)
-    return Moment.from_datetime(ours).is_later_than(Moment.from_datetime(theirs))
+    ours, theirs = _last(facts), _last(old)
+    return bool(facts) and (ours is None or theirs is None or is_later(ours, theirs))
 
 
-def _latest(facts: Sequence[Fact]) -> datetime | None:
-    """Return the latest time at which one of the facts was said, or None."""
-    times = [fact.said for fact in facts if fact.said is not None]
-    latest = times[0] if times else None
-    for time in times[1:]:
-        if latest is not None and Moment.from_datetime(time).is_later_than(Moment.from_datetime(latest)):
-            latest = time
-    return latest
+def _last(facts: Sequence[Fact]) -> datetime | None:
+    return latest(fact.said for fact in facts)
 
 
 def _by(facts: Sequence[Fact]) -> str:
