@@ -17,8 +17,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -192,13 +194,14 @@ def check_goal(store: Store, report: Report) -> None:
 def check_by_command(store: Store, report: Report) -> None:
     """Run `goalmem goals check --all`, which finds another answer.
 
-    It may die when the model is asked, when it opens or renames a file of goals or traces, and at the end.
+    It may die when the model is asked, when it writes or renames a file of goals or traces, and at the end.
     """
     with store.keeping() as written:
         place = str(store.path)
 
     def opened(event: str, told: tuple[Any, ...]) -> None:
-        if event in ("open", "os.rename") and str(told[0]).startswith((f"{place}/{GOALS}/", f"{place}/traces/")):
+        is_write = event == "os.rename" or (event == "open" and told[2] & os.O_CREAT)
+        if is_write and str(told[0]).startswith((f"{place}/{GOALS}/", f"{place}/traces/")):
             written(event)
 
     def found(request: Request) -> str:
@@ -209,7 +212,8 @@ def check_by_command(store: Store, report: Report) -> None:
 
     factories = Factories(lambda _: OLD, lambda _: LoadedModel(ScriptedModel(found), "scripted", "full", 8192))
     sys.addaudithook(opened)
-    run(["goals", "check", "--all", "--store", place, "--quiet"], factories)
+    with redirect_stdout(StringIO()):
+        run(["goals", "check", "--all", "--store", place, "--quiet"], factories)
     report("checked")
     written("reported")
 
