@@ -373,9 +373,7 @@ def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tm
 
 
 def test_a_check_shows_its_prompts_and_decisions(home: Goalmem, tmp_path: Path) -> None:
-    """With --trace it draws the new proof. `goals show` names the traces, which have prompts and replies, and go with
-    them whatever is forgotten.
-    """
+    """With --trace it draws the new proof. `goals show` names the traces, whose prompts go whatever is forgotten."""
     read(home, "later.json", YORK)
     drawn = home("goals", "check", "--trace", factories=lives("back in York", "York")).err
     assert HOME in drawn
@@ -388,9 +386,10 @@ def test_a_check_shows_its_prompts_and_decisions(home: Goalmem, tmp_path: Path) 
     assert trace["exchanges"]
     assert YORK[2] in home("trace", "show", second, "--prompts").out
     assert home("forget", "later", "--yes").code == 0
-    assert not list(tmp_path.rglob("traces/*.json"))
+    (left,) = tmp_path.rglob("traces/*.json")
+    assert (left.stem, json.loads(left.read_text("utf-8"))["exchanges"]) == (first, [])
     shown = home("goals", "show", "home").out
-    assert "trace " not in shown
+    assert re.findall("trace (.*)", shown) == [first]
     assert "York" not in shown
 
 
