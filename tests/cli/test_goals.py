@@ -228,37 +228,32 @@ def test_exports_and_copies_have_the_goals(home: Goalmem) -> None:
     assert "-> undermined" in home("goals", "--store", "third").out
 
 
-def test_two_that_say_different_things_at_no_told_time_are_in_conflict(goalmem: Goalmem) -> None:
-    """Both are shown with who said them, and the question that would settle it; it is said again only when it changes."""
-    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
-    Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
-    goalmem("ingest", "a.md")
-    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
-    goalmem("ingest", "b.md")
-    outcome = goalmem("goals", "check", factories=lives("lives in York", "York"))
-    assert outcome.code == 1
-    assert outcome.out == (
-        "home: in conflict: Leeds (Ana: “We live in Leeds.”), and York (Cleo: “Ana lives in York.”); "
-        "what would settle it: Where does Ana live? Leeds, or York?\n"
-    )
-    assert "-> in conflict: Leeds, or York" in goalmem("goals").out
-    assert goalmem("goals", "check", factories=scripted()).code == 0
-
-
 @pytest.mark.parametrize(
     ("said", "is_typed", "is_torn"),
     [("We live in York now, by the river.", True, True), ("York is where Ana lives.", False, False)],
 )
-def test_a_later_statement_settles_a_conflict(either: Goalmem, said: str, is_typed: bool, is_torn: bool) -> None:
-    """Typed by the user or read, whether the model then gives one value or both."""
+def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
+    either: Goalmem, said: str, is_typed: bool, is_torn: bool
+) -> None:
+    """Both are shown with who said them, and the question that would settle it; it is said again only when it changes.
+
+    The later one is typed by the user or read, whether the model then gives one value or both.
+    """
     Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
     Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
     either("ingest", "a.md")
     either("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
     either("ingest", "b.md")
-    either("goals", "check", factories=lives("lives in York", "York"))
-    again = either("goals", "check", "--all", factories=lives("lives in York.", "York"))
-    assert (again.code, again.out.rpartition(": ")[2]) == (0, "Leeds, or York\n")
+    york = lives("lives in York", "York")
+    outcome = either("goals", "check", factories=york)
+    assert outcome.code == 1
+    assert outcome.out == (
+        "home: in conflict: Leeds (Ana: “We live in Leeds.”), and York (Cleo: “Ana lives in York.”); "
+        "what would settle it: Where does Ana live? Leeds, or York?\n"
+    )
+    assert "-> in conflict: Leeds, or York" in either("goals").out
+    assert either("goals", "check", factories=scripted()).code == 0
+    assert either("goals", "check", "--all", factories=york).code == 0
     if is_typed:
         told = either("chat", "--asker", "Ana", stdin=f"{said}\n".encode(), factories=scripted())
     else:

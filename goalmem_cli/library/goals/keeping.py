@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -159,7 +159,8 @@ class Goals:
         told = verdict(before, trace, touch, frozenset(there))
         saved = tuple(id_ for _, id_ in tries if id_ is not None)
         state = replace(next_state(goal, _bare(trace), told, saved, _now()), generation=generation)
-        after = goal.with_state(self._watched(state, trace, asked, generation))
+        rivals = before.watches if state.rival is not None else ()
+        after = goal.with_state(self._watched(state, trace, asked, generation, rivals))
         with self._parts.kept.keeping() as written:
             folder = self._own(written)
             if folder.has(goal):
@@ -213,12 +214,14 @@ class Goals:
             tried(None)
         return tries
 
-    def _watched(self, state: GoalState, trace: Trace, asked: Question, generation: int) -> GoalState:
-        """Return the state with the queries that it depends on and their hits.
+    def _watched(
+        self, state: GoalState, trace: Trace, asked: Question, generation: int, others: Sequence[Watch] = ()
+    ) -> GoalState:
+        """Return the state with the queries that it depends on, and `others`, with their hits.
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
-        watches = with_replacing(watches_of(trace, asked, self._ranked()), self._parts.kept)
+        watches = with_replacing(watches_of(trace, asked, self._ranked(), others), self._parts.kept)
         if self.generation != generation:
             watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
         return replace(state, watches=watches)

@@ -124,8 +124,8 @@ class Touch:
     replaced: frozenset[str] = frozenset()
 
 
-def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Watch, ...]:
-    """Return the queries that a question's outcome depends on, each with its present hits.
+def watches_of(trace: Trace, question: Question, backbone: Backbone, others: Sequence[Watch] = ()) -> tuple[Watch, ...]:
+    """Return the queries that a question's outcome depends on, and `others`, each with its present hits.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -137,12 +137,13 @@ def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Wa
     settled = {each.subgoal for each in depends if each.cited}
     links = () if len(settled) > 1 else _links_of(trace, question, facts)
     later = {fact.unit: fact.moved_on.unit for fact in trace.facts.values() if fact.moved_on is not None}
+    named = ((each.subgoal, each.query, each.cited) for each in (*others, *depends))
     return tuple(
         Watch(
             number, query, tuple(hit.unit.id for hit in facts.hits(query, DEPTH)),
             cited, tuple(later[unit] for unit in cited if unit in later),
         )
-        for number, query, cited in (*links, *((each.subgoal, each.query, each.cited) for each in depends))
+        for number, query, cited in {each[:2]: each for each in (*links, *named)}.values()
     )  # fmt: skip
 
 

@@ -41,7 +41,8 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     A subgoal has two queries, with its own values and without: "Ana lives in", as another value may be told later, and
     "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last
     constant.
-    Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
+    Of open subgoals, the queries that the model asked for come too, and those with the values that are in conflict. An
+    outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
     if attempt is None or not attempt.breadth or not _atoms(attempt):
@@ -51,7 +52,8 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     for number, queries in enumerate(_queries(trace, attempt)):
         found += [Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))) for query in queries]
         if number not in cited:
-            found += [Depends(number, each) for each in _asked_for(attempt, number)]
+            asked = (*_in_conflict(trace, attempt, number), *_asked_for(attempt, number))
+            found += [Depends(number, each) for each in asked]
     return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
 
 
@@ -185,6 +187,13 @@ def _said(atom: Atom, asked: frozenset[str], without: Constant | None = None) ->
         if part is not without
     )
     return phrase_of(Atom(tuple(part for part in parts if part != "")), {})
+
+
+def _in_conflict(trace: Trace, attempt: Attempt, number: int) -> Iterator[str]:
+    """Yield a subgoal's queries with each of the values in conflict."""
+    for item in (item for step in attempt.steps for item in step.rejected if trace.conflict):
+        if item.subgoal == number and item.bindings:
+            yield _said(Substitution(dict(item.bindings)).apply(_atoms(attempt)[number]), content_stems(trace.question))
 
 
 def _asked_for(attempt: Attempt, number: int) -> Iterator[str]:
