@@ -229,11 +229,14 @@ def test_exports_and_copies_have_the_goals(home: Goalmem) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "is_typed", "is_torn"),
-    [("We live in York now, by the river.", True, True), ("York is where Ana lives.", False, False)],
+    ("said", "city", "is_typed", "is_torn"),
+    [
+        ("We live in York now, by the river.", "York", True, True),
+        ("Leeds is right, Cleo erred.", "Leeds", False, False),
+    ],
 )
 def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
-    either: Goalmem, said: str, is_typed: bool, is_torn: bool
+    either: Goalmem, said: str, city: str, is_typed: bool, is_torn: bool
 ) -> None:
     """Both are shown with who said them, and the question that would settle it; it is said again only when it changes.
 
@@ -260,11 +263,11 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
         told = read(either, "later.json", ("Ana", "2024-06-04T09:00", said))
     assert "1 goal may have changed" in told.err
     both = (claims(1, "live in Leeds", x="Leeds"), claims(1, "Ana lives in York.", x="York"))
-    cited = claims(1, said[:20], x="York")
-    torn, sure = proved(*both, cited, status="stop"), proved(cited, status="settled", wording="York")
+    cited = claims(1, said[:20], x=city)
+    torn, sure = proved(*both, cited, status="stop"), proved(cited, status="settled", wording=city)
     outcome = either("goals", "check", factories=scripted(*([torn] if is_torn else []), sure))
     assert outcome.code == 1
-    assert outcome.out.startswith("home: now answered: York (Ana, "), (outcome.out, outcome.err)
+    assert outcome.out.startswith(f"home: now answered: {city} (Ana, "), (outcome.out, outcome.err)
     assert outcome.out.endswith(f"“{said}”); before: Leeds, or York\n")
     assert either("goals", "check", factories=scripted()).out.startswith("home: still so")
 
