@@ -84,15 +84,15 @@ def row_of_check(checked: CheckedGoal) -> dict[str, object]:
         "outcome": checked.outcome.value,
         "before": checked.before.answer if checked.before.rival is None else None,
         "touched": checked.touched or None,
-        "because": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.because],
+        "because": _rows(state.because),
         "rival": state.rival,
-        "against": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.against],
+        "against": _rows(state.against),
         "calls": checked.calls,
     }
 
 
-def _iso(fact: Fact) -> str | None:
-    return fact.said.isoformat() if fact.said is not None else None
+def _rows(facts: Sequence[Fact]) -> list[dict[str, object]]:
+    return [{"speaker": each.speaker, "said": each.said and each.said.isoformat(), "text": each.text} for each in facts]
 
 
 def told_by(state: GoalState) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreDamaged, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
-from goalmem_cli.store.privacy import make_private
+from goalmem_cli.store.privacy import make_private, remove_leftovers
 
 if TYPE_CHECKING:
     from goalmem_cli.trace import Fact, Trace
@@ -136,9 +136,7 @@ class TraceFolder:
         Raises:
             StoreError: the system refuses.
         """
-        with reporting(self.path):
-            for leftover in self.path.glob(".*"):
-                leftover.unlink(missing_ok=True)
+        remove_leftovers(self.path, "*")
         for id_ in self.about(keys):
             self.remove(id_)
         for id_ in self.ids() if keys else ():
