@@ -137,13 +137,14 @@ def watches_of(trace: Trace, question: Question, backbone: Backbone, others: Seq
     settled = {each.subgoal for each in depends if each.cited}
     links = () if len(settled) > 1 else _links_of(trace, question, facts)
     later = {fact.unit: fact.moved_on.unit for fact in trace.facts.values() if fact.moved_on is not None}
-    named = ((each.subgoal, each.query, each.cited) for each in (*others, *depends))
+    beside = ((each.subgoal, each.query, each.cited) for each in others)
+    named = ((each.subgoal, each.query, each.cited) for each in depends)
     return tuple(
         Watch(
             number, query, tuple(hit.unit.id for hit in facts.hits(query, DEPTH)),
             cited, tuple(later[unit] for unit in cited if unit in later),
         )
-        for number, query, cited in {each[:2]: each for each in (*links, *named)}.values()
+        for number, query, cited in {each[:2]: each for each in (*links, *beside, *named)}.values()
     )  # fmt: skip
 
 
