@@ -274,7 +274,7 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
 
 def test_what_is_said_after_a_check_is_later_than_what_has_no_time(goalmem: Goalmem) -> None:
     """The memory had that turn before, so nothing is in conflict."""
-    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n", "utf-8")
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
     goalmem("ingest", "a.md")
     goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
     goalmem("chat", "--asker", "Ana", stdin=b"We live in York now.\n", factories=scripted())
