@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.logic.moments import Moment, Span
+from goalmem_cli.logic.moments import Moment, Span, is_later
 from goalmem_cli.records import Hit, Query, Question, Turn, Unit
 
 
@@ -67,4 +67,4 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
     """Return the earlier of two times, or the one that is given, or None."""
     if one is None or other is None:
         return one or other
-    return other if Moment.from_datetime(one).is_later_than(Moment.from_datetime(other)) else one
+    return other if is_later(one, other) else one

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.languages.finding import ENGLISH, language_asked
 from goalmem_cli.logic.annotations import annotations_of
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import is_later
 from goalmem_cli.memory_ports import OpenMemory
 from goalmem_cli.memory_records import Ranking
 from goalmem_cli.records import Query, Unit
@@ -134,10 +134,10 @@ def around(query: Query, period: Period) -> Query:
     since, until = query.since, query.until
     if period.first - date.min > _AROUND:
         begun = datetime.combine(period.first - _AROUND, time.min)
-        since = begun if since is None or _is_later(begun, since) else since
+        since = begun if since is None or is_later(begun, since) else since
     if date.max - period.last > _AROUND:
         ended = datetime.combine(period.last + _AROUND, time.max)
-        until = ended if until is None or _is_later(until, ended) else until
+        until = ended if until is None or is_later(until, ended) else until
     return replace(query, since=since, until=until)
 
 
@@ -170,7 +170,3 @@ def _told_of(unit: Unit) -> Iterator[Period]:
         from goalmem_cli.logic.dates import named_in
 
         yield from (told for told in named_in(unit.text, None) if date.min < told.first and told.last < date.max)
-
-
-def _is_later(one: datetime, other: datetime) -> bool:
-    return Moment.from_datetime(one).is_later_than(Moment.from_datetime(other))

@@ -92,7 +92,7 @@ def ask(
         backbone=backbone, reasoner=reasoner, planning=planning, max_breadth=max_breadth, max_depth=max_depth,
         max_steps=max_steps, fact_tokens=fact_tokens,
         certainty=certainty, budget=budget, strict=strict, seed=seed, threads=threads, context=context_length,
-        prompts=prompts, keep_prompts=keep_prompts, rules=rules,
+        prompts=prompts, keep_prompts=keep_prompts if keep is None else True, rules=rules,
     )  # fmt: skip
     from goalmem_cli.library.goals.keeping import refuse_hidden
 
@@ -106,7 +106,7 @@ def ask(
         outcome = drawn(run, asking, asked, is_traced=trace)
     kept = asking.keep(outcome)
     if chosen is not None:
-        memory.goals.keep(asked, outcome, chosen, generation)
+        memory.goals.keep(asked, outcome, chosen, generation, kept)
     show(run, outcome, is_json=json, is_traced=trace)
     if remember:
         asking.remember(asked, outcome, kept)

@@ -121,9 +121,10 @@ def show(
 ) -> int:
     """Show a goal's answers and proofs, now and before.
 
-    Each change has its reason.
+    Each change has its reason, and the ids of its traces; `goalmem trace show ID` draws one.
     """
     from goalmem_cli.render.goals import lines_of_history
+    from goalmem_cli.wiring import open_traces
 
     run = begin(context, quiet=quiet, verbose=verbose, store=store)
     with open_for(run) as memory:
@@ -133,7 +134,7 @@ def show(
     if json:
         run.screen.document(goal.document())
     else:
-        run.screen.text("\n".join(lines_of_history(goal)))
+        run.screen.text("\n".join(lines_of_history(goal, open_traces(run.settings).ids())))
     return 0
 
 
@@ -149,7 +150,6 @@ def check(
     backbone: options.Backbone = None,
     planning: options.Planning = None,
     certainty: options.Certainty = None,
-    keep_prompts: options.KeepPrompts = None,
     store: options.Store = None,
     embedder: options.Embedder = None,
     json: options.Json = False,
@@ -167,7 +167,7 @@ def check(
 
     run = begin(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, model=model, adapter=adapter,
-        backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty, keep_prompts=keep_prompts,
+        backbone=backbone, reasoner=reasoner, planning=planning, certainty=certainty,
     )  # fmt: skip
     with open_for(run) as memory:
         goals = memory.goals

@@ -7,6 +7,7 @@ are whole microseconds since 1970, which cannot overflow as a shifted `datetime`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,6 +34,20 @@ class Moment:
         if self.instant is None or other.instant is None:
             return self.clock > other.clock
         return self.instant > other.instant
+
+
+def is_later(time: datetime, other: datetime) -> bool:
+    """Say whether the first time comes after the second."""
+    return Moment.from_datetime(time).is_later_than(Moment.from_datetime(other))
+
+
+def latest(times: Iterable[datetime | None]) -> datetime | None:
+    """Return the latest of the times, or None if none is known."""
+    found: datetime | None = None
+    for time in times:
+        if time is not None and (found is None or is_later(time, found)):
+            found = time
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,7 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
             check_embedder(meta, kept.embedder)
             kept.fingerprint.check(meta)
         kept.expect_deleted()
-        traces = kept.traces  # first, as the turns are needed to find the traces that quote them
-        traces.remove_leftovers()
-        for trace in traces.about(leaving.keys):
-            traces.remove(trace)
+        kept.traces.forget(leaving.keys)  # first, as the turns are needed to find the traces that quote them
         kept.goals.undermine(leaving.keys)
         if leaving.whole:
             drop(kept, leaving.whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from html import escape
 from typing import TYPE_CHECKING
@@ -36,18 +36,19 @@ def line_of_check(checked: CheckedGoal) -> str:
         ask = safe(settling(goal.question, (state.rival or "", state.answer or "")))
         return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"
     told = _told(state.answer, state.because) if state.answer is not None else safe(state.why)
-    was = f"; before: {safe(before.answer)}" if before.answer is not None else ""
+    was = f"; before: {_answer(before)}" if before.answer is not None else ""
     return f"{head}: {told}{was}"
 
 
-def lines_of_history(goal: Goal) -> Iterator[str]:
-    """Yield the goal's question, and a line for each of its states, oldest first."""
+def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
+    """Yield the goal's question and lines for each of its states, oldest first, with those of its traces that exist."""
     yield safe(goal.question)
     for state in goal.states:
         cause = f" ({safe(state.why)})" if state.why else ""
         yield f"  since {_since(state)}: {standing(state)}{cause}"
         for line in told_by(state):
             yield f"    {line}"
+        yield from (f"    trace {each}" for each in state.traces if each in traces)
     state = goal.state
     yield f"  last checked {_day(state.checked.astimezone())}" + (f", with {safe(state.model)}" if state.model else "")
     if state.plan is not None:
@@ -81,17 +82,17 @@ def row_of_check(checked: CheckedGoal) -> dict[str, object]:
     state = checked.goal.state
     return row_of_goal(checked.goal) | {
         "outcome": checked.outcome.value,
-        "before": checked.before.answer,
+        "before": checked.before.answer if checked.before.rival is None else None,
         "touched": checked.touched or None,
-        "because": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.because],
+        "because": _rows(state.because),
         "rival": state.rival,
-        "against": [{"speaker": fact.speaker, "said": _iso(fact), "text": fact.text} for fact in state.against],
+        "against": _rows(state.against),
         "calls": checked.calls,
     }
 
 
-def _iso(fact: Fact) -> str | None:
-    return fact.said.isoformat() if fact.said is not None else None
+def _rows(facts: Sequence[Fact]) -> list[dict[str, object]]:
+    return [{"speaker": each.speaker, "said": each.said and each.said.isoformat(), "text": each.text} for each in facts]
 
 
 def told_by(state: GoalState) -> Iterator[str]:

@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import TypeVar
 
 from goalmem_cli.json_records import plain, rebuild
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import latest
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.store.traces import evidence_of, is_about, shown_by
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""1: without the ids of saved traces, and without the units that replace cited ones."""
 NEAR = 10
 """An unknown answer rests on this many first hits of each open query."""
 FORGOTTEN = "what it rested on was forgotten"
@@ -61,13 +62,14 @@ class Watch:
 
     `subgoal` is a number in the plan, -1 for the question itself, -2 for who is meant in it. `found` are the ids of the
     first units that the query found when the state was proved, best first. `cited` are the ids of the units that ground
-    the subgoal, or say who is meant; none if it is open.
+    the subgoal, or say who is meant; none if it is open. `later` are those of later units that replace cited ones.
     """
 
     subgoal: int
     query: str
     found: tuple[str, ...] = ()
     cited: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class GoalState:
     - `because`: the turns that changed it. `rival`, `against`: the other answer of two in conflict, and its turns.
     - `trace`: the proof or the failed attempt; None after its facts were forgotten.
     - `generation`: the number of changes of the memory that the state knows of.
+    - `traces`: the ids of the saved traces of its checks, which forgetting may have deleted since.
     """
 
     status: GoalStatus
@@ -94,6 +97,7 @@ class GoalState:
     plan: KeptPlan | None = None
     watches: tuple[Watch, ...] = ()
     generation: int = 0
+    traces: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> tuple[Fact, ...]:
@@ -104,8 +108,7 @@ class GoalState:
     def told(self) -> datetime | None:
         """When the last of the turns that gave the answer was said; None without an answer, or if no time is known."""
         given = (self.because or self.evidence) if self.status is GoalStatus.ANSWERED else ()
-        times = [fact.said for fact in given if fact.said is not None]
-        return max(times, key=lambda said: Moment.from_datetime(said).clock, default=None)
+        return latest(fact.said for fact in given)
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -122,7 +125,8 @@ class GoalState:
 
     def is_about(self, keys: Set[str]) -> bool:
         """Say whether the state shows, or rests on, a unit or text that a key of `TraceFolder.about` names."""
-        return is_about(self.facts, "", keys) or self.rests_on(keys)
+        later = {unit for watch in self.watches for unit in watch.later}
+        return is_about(self.facts, "", keys) or not keys.isdisjoint(later) or self.rests_on(keys)
 
     def rests_on(self, keys: Set[str]) -> bool:
         """Say whether the answer rests on what a key names; if it is unknown, whether that was near an open subgoal."""
@@ -205,7 +209,7 @@ class Goal:
             ValueError: it does not have the form of a goal, or its version is unknown.
         """
         try:
-            if not isinstance(document, dict) or document.get("schema_version") != SCHEMA_VERSION:
+            if not isinstance(document, dict) or document.get("schema_version") not in range(1, SCHEMA_VERSION + 1):
                 raise ValueError("not a goal of this version")
             goal = rebuild(cls, {key: value for key, value in document.items() if key != "schema_version"})
         except (KeyError, TypeError, AttributeError) as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreDamaged, StoreNewer, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
-from goalmem_cli.store.privacy import make_private
+from goalmem_cli.store.privacy import make_private, remove_leftovers
 
 if TYPE_CHECKING:
     from goalmem_cli.store.goal_records import Goal
@@ -96,9 +96,7 @@ class GoalFolder:
         Raises:
             StoreError: the folder cannot be written.
         """
-        with reporting(self.path):
-            for leftover in self.path.glob(".*"):
-                leftover.unlink(missing_ok=True)
+        remove_leftovers(self.path, "*")
         for file in self.about(keys):
             try:
                 self.save(self._read(file).undermined(keys))

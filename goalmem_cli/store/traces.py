@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from goalmem_cli.errors import StoreDamaged, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
-from goalmem_cli.store.privacy import make_private
+from goalmem_cli.store.privacy import make_private, remove_leftovers
 
 if TYPE_CHECKING:
     from goalmem_cli.trace import Fact, Trace
@@ -65,13 +66,7 @@ class TraceFolder:
         Raises:
             StoreError: the folder cannot be written.
         """
-        from goalmem_cli.trace import as_document
-
-        fields = (
-            f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-            for name, value in as_document(trace).items()
-        )
-        content = ("{\n" + ",\n".join(fields) + "\n}").encode("utf-8", "replace")  # indenting takes ten times as long
+        content = _content(trace)
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
         make_private(self.path)
@@ -116,7 +111,7 @@ class TraceFolder:
     def about(self, keys: Set[str]) -> list[str]:
         """Return the ids of traces that have a unit whose id is a key, or a text whose hash is a key.
 
-        Unreadable traces and traces with prompts are always among them, as their content is unknown.
+        Unreadable traces are always among them, as their content is unknown.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -133,23 +128,39 @@ class TraceFolder:
             self._file(id_).unlink(missing_ok=True)
         self._written(f"trace {id_}, removed")
 
-    def remove_leftovers(self) -> None:
-        """Delete temporary files that an interrupted `save` left.
+    def forget(self, keys: Set[str]) -> None:
+        """Delete the traces of `about`, the prompts of all others, and what an interrupted `save` left.
+
+        Prompts may show anything.
 
         Raises:
             StoreError: the system refuses.
         """
-        with reporting(self.path):
-            for leftover in self.path.glob(".*"):
-                leftover.unlink(missing_ok=True)
+        remove_leftovers(self.path, "*")
+        for id_ in self.about(keys):
+            self.remove(id_)
+        for id_ in self.ids() if keys else ():
+            trace = self.load(id_)
+            if trace.exchanges:
+                replace_file(self._file(id_), _content(replace(trace, exchanges=())), self._written)
 
     def _is_about(self, id_: str, keys: Set[str]) -> bool:
-        """Say whether a trace shows what a key names; True if it cannot be read or has prompts."""
+        """Say whether a trace shows what a key names; True if it cannot be read."""
         try:
             trace = self.load(id_)
         except StoreDamaged:
             return True
-        return bool(trace.exchanges) or is_about(shown_by(trace), trace.question, keys)
+        return is_about(shown_by(trace), trace.question, keys)
 
     def _file(self, id_: str) -> Path:
         return self.path / f"{id_}.json"
+
+
+def _content(trace: Trace) -> bytes:
+    """Return the trace as a JSON file, one field a line; indenting would take ten times as long."""
+    from goalmem_cli.trace import as_document
+
+    fields = (
+        f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in as_document(trace).items()
+    )
+    return ("{\n" + ",\n".join(fields) + "\n}").encode("utf-8", "replace")

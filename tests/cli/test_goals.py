@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +15,10 @@ from goalmem_cli.cli.invocation import Invocation
 from goalmem_cli.cli.serving.offers import Offers
 from goalmem_cli.cli.serving.watching import Watched
 from goalmem_cli.config import given_settings
+from goalmem_cli.library.forgetting import forget
+from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import Request
 from goalmem_cli.render.console import Screen
-from goalmem_cli.store.goal_records import GoalStatus
 from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.testing import ScriptedModel
@@ -74,20 +76,26 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["store", "milvus:store.db"])
-def home(
+def either(
     goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Iterator[Goalmem]:
-    """The command over a memory of either kind, in which Ana lives in Leeds, and that is a goal."""
+    """The command over an empty memory of either kind."""
     monkeypatch.setenv("GOALMEM_STORE", request.param)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    read(goalmem, "talk.json", LEEDS, BEN, RENT)
-    outcome = goalmem("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
-    assert outcome.code == 0, outcome.err
-    assert outcome.out.startswith(f"home: {WHERE} -> Leeds")
     yield goalmem
     from goalmem_cli.milvus.embedded import close_embedded
 
     close_embedded()
+
+
+@pytest.fixture
+def home(either: Goalmem) -> Goalmem:
+    """The command over a memory in which Ana lives in Leeds, and that is a goal."""
+    read(either, "talk.json", LEEDS, BEN, RENT)
+    outcome = either("goals", "add", WHERE, "--name", "home", factories=lives("moved to Leeds", "Leeds"))
+    assert outcome.code == 0, outcome.err
+    assert outcome.out.startswith(f"home: {WHERE} -> Leeds")
+    return either
 
 
 def test_a_later_turn_changes_a_goal(home: Goalmem) -> None:
@@ -172,6 +180,32 @@ def test_forgetting_takes_the_answer_out_of_a_goal(home: Goalmem, tmp_path: Path
     assert home("goals", "check", factories=scripted()).code == 0
 
 
+def test_forgetting_a_later_turn_touches_what_rests_on_what_it_changed(either: Goalmem, tmp_path: Path) -> None:
+    """The answer on the time before stays, and is proved again; the one on today is undermined, and found anew."""
+    read(either, "talk.json", LEEDS, BEN, RENT, YORK)
+    before = "(Ana) lived in (x:city)"
+    leeds, today = lives("moved to Leeds", "Leeds", before), lives("back in York", "York")
+    either("goals", "add", "Where did Ana live in March 2024?", "--name", "then", factories=leeds)
+    either("goals", "add", WHERE, "--name", "now", factories=today)
+    assert re.findall(r"-> ([A-Z]\w+)", either("goals").out) == ["Leeds", "York"]
+    assert either("goals", "check", factories=scripted()).code == 0
+    with goalmem_cli.open(os.environ["GOALMEM_STORE"]) as memory:
+        (turn,) = [turn for turn in memory.turns("talk") if turn.text == YORK[2]]
+        selection = Selection(content_keys=frozenset({turn.content_key}))
+        assert memory.kept.forgettable(selection).goals == 2
+        forget(memory.kept, selection)
+        assert [touch is not None for _, touch in memory.goals.touched()] == [True, True]
+    assert not [path for path in tmp_path.rglob("*/*.json") if "York" in path.read_text("utf-8")]
+    shown = either("goals").out.splitlines()
+    assert ["-> Leeds" in shown[0], "-> undermined" in shown[1]] == [True, True], shown
+    again = either("goals", "check", "then", "--json", factories=leeds)
+    (row,) = json.loads(again.out)["goals"]
+    assert (again.code, row["outcome"], row["calls"]) == (0, "still so", 1)
+    assert either("goals", "check", factories=lives("moved to Leeds", "Leeds")).out.startswith(
+        "then: still so, since 3 Feb 2024: Leeds\nnow: now answered: Leeds"
+    )
+
+
 def test_forgetting_may_take_the_goal_too(home: Goalmem) -> None:
     """With --goal its question goes as well; a name that there is not is refused before anything is deleted."""
     assert home("forget", "--speaker", "Ana", "--goal", "hom", "--yes").code == 2
@@ -194,25 +228,58 @@ def test_exports_and_copies_have_the_goals(home: Goalmem) -> None:
     assert "-> undermined" in home("goals", "--store", "third").out
 
 
-def test_two_that_say_different_things_at_no_told_time_are_in_conflict(goalmem: Goalmem) -> None:
-    """Both are shown with who said them, and the question that would settle it; it is said again only when it changes."""
+@pytest.mark.parametrize(
+    ("said", "city", "is_typed", "is_torn"),
+    [
+        ("We live in York now, by the river.", "York", True, True),
+        ("Leeds is right, Cleo erred.", "Leeds", False, False),
+    ],
+)
+def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
+    either: Goalmem, said: str, city: str, is_typed: bool, is_torn: bool
+) -> None:
+    """Both are shown with who said them, and the question that would settle it; it is said again only when it changes.
+
+    The later one is typed by the user or read, whether the model then gives one value or both.
+    """
     Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
     Path("b.md").write_text("**Cleo**: Ana lives in York.\n\n**Ben**: Really?\n\n**Cleo**: Yes.\n", "utf-8")
-    goalmem("ingest", "a.md")
-    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
-    goalmem("ingest", "b.md")
-    outcome = goalmem("goals", "check", factories=lives("lives in York", "York"))
+    either("ingest", "a.md")
+    either("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    either("ingest", "b.md")
+    york = lives("lives in York", "York")
+    outcome = either("goals", "check", factories=york)
     assert outcome.code == 1
     assert outcome.out == (
         "home: in conflict: Leeds (Ana: “We live in Leeds.”), and York (Cleo: “Ana lives in York.”); "
         "what would settle it: Where does Ana live? Leeds, or York?\n"
     )
-    assert "-> in conflict: Leeds, or York" in goalmem("goals").out
-    assert goalmem("goals", "check", factories=scripted()).code == 0
-    later = ("Ana", "2024-06-04T09:00", "We live in York now, by the river.")
-    read(goalmem, "later.json", later)
+    assert "-> in conflict: Leeds, or York" in either("goals").out
+    assert either("goals", "check", factories=scripted()).code == 0
+    assert either("goals", "check", "--all", factories=york).code == 0
+    if is_typed:
+        told = either("chat", "--asker", "Ana", stdin=f"{said}\n".encode(), factories=scripted())
+    else:
+        told = read(either, "later.json", ("Ana", "2024-06-04T09:00", said))
+    assert "1 goal may have changed" in told.err
+    both = (claims(1, "live in Leeds", x="Leeds"), claims(1, "Ana lives in York.", x="York"))
+    cited = claims(1, said[:20], x=city)
+    torn, sure = proved(*both, cited, status="stop"), proved(cited, status="settled", wording=city)
+    outcome = either("goals", "check", factories=scripted(*([torn] if is_torn else []), sure))
+    assert outcome.code == 1
+    assert outcome.out.startswith(f"home: now answered: {city} (Ana, "), (outcome.out, outcome.err)
+    assert outcome.out.endswith(f"“{said}”); before: Leeds, or York\n")
+    assert either("goals", "check", factories=scripted()).out.startswith("home: still so")
+
+
+def test_what_is_said_after_a_check_is_later_than_what_has_no_time(goalmem: Goalmem) -> None:
+    """The memory had that turn before, so nothing is in conflict."""
+    Path("a.md").write_text("**Ana**: We live in Leeds.\n\n**Ben**: Nice.\n\n**Ana**: Yes.\n", "utf-8")
+    goalmem("ingest", "a.md")
+    goalmem("goals", "add", "Where does Ana live?", "--name", "home", factories=lives("live in Leeds", "Leeds"))
+    goalmem("chat", "--asker", "Ana", stdin=b"We live in York now.\n", factories=scripted())
     outcome = goalmem("goals", "check", factories=lives("York now", "York"))
-    assert GoalFolder(Path("store", GOALS)).get("home").state.status is GoalStatus.IN_CONFLICT, outcome.out
+    assert (outcome.code, outcome.out.startswith("home: changed: York (Ana, ")) == (1, True), outcome.out
 
 
 def test_two_values_of_one_proof_are_in_conflict(goalmem: Goalmem) -> None:
@@ -284,9 +351,11 @@ def test_two_checks_that_overlap_do_not_mix(home: Goalmem) -> None:
 
 
 def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tmp_path: Path) -> None:
-    """The goal is kept, and its check asks the model for a plan."""
+    """The goal is kept, and its check asks the model for a plan. Its file is an older version's."""
     (file,) = tmp_path.rglob(f"{GOALS}/*.json")
-    file.write_text(file.read_text("utf-8").replace(HOME, "Ana lives in ((x"), "utf-8")
+    older = json.loads(file.read_text("utf-8").replace(HOME, "Ana lives in ((x")) | {"schema_version": 1}
+    del older["states"][0]["traces"], older["states"][0]["watches"][0]["later"]
+    file.write_text(json.dumps(older), "utf-8")
     read(home, "later.json", YORK)
     planned: list[bool] = []
 
@@ -301,17 +370,25 @@ def test_a_plan_that_this_version_cannot_read_is_written_again(home: Goalmem, tm
     assert [state["plan"]["subgoals"] for state in shown] == [["Ana lives in ((x"], [HOME]]
 
 
-def test_a_check_shows_its_prompts_and_decisions(home: Goalmem) -> None:
-    """With --trace it draws the new proof; the trace that it leaves has the prompts and replies, if they are to be kept."""
+def test_a_check_shows_its_prompts_and_decisions(home: Goalmem, tmp_path: Path) -> None:
+    """With --trace it draws the new proof. `goals show` names the traces, whose prompts go whatever is forgotten."""
     read(home, "later.json", YORK)
-    flags = ("--trace", "--keep-prompts")
-    drawn = home("goals", "check", *flags, factories=lives("back in York", "York")).err
+    drawn = home("goals", "check", "--trace", factories=lives("back in York", "York")).err
     assert HOME in drawn
     assert YORK[2][:20] in drawn
-    trace = json.loads(home("trace", "show", "last", "--json").out)
+    first, second = re.findall(r"^    trace ([\d-]+\w+)$", home("goals", "show", "home").out, re.MULTILINE)
+    assert json.loads(home("trace", "show", first, "--json").out)["answer"] == "Leeds"
+    trace = json.loads(home("trace", "show", second, "--json").out)
     assert (trace["question"], trace["answer"]) == (WHERE, "York")
     assert all(YORK[2] in str(exchange) for exchange in trace["exchanges"])
     assert trace["exchanges"]
+    assert YORK[2] in home("trace", "show", second, "--prompts").out
+    assert home("forget", "later", "--yes").code == 0
+    (left,) = tmp_path.rglob("traces/*.json")
+    assert (left.stem, json.loads(left.read_text("utf-8"))["exchanges"]) == (first, [])
+    shown = home("goals", "show", "home").out
+    assert re.findall("trace (.*)", shown) == [first]
+    assert "York" not in shown
 
 
 def test_a_goal_keeps_whose_question_it_is_and_its_scope(goalmem: Goalmem) -> None:

@@ -17,16 +17,21 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.library import forgetting, people
 from goalmem_cli.library.hearing import Logged, Unattended
 from goalmem_cli.library.ingesting import Told, read_all
+from goalmem_cli.main import run
 from goalmem_cli.memory_records import Selection
+from goalmem_cli.ports import Request
 from goalmem_cli.records import Conversation, Edge, Turn, Unit, content_hash
 from goalmem_cli.store.changes.exporting import turn_document
 from goalmem_cli.store.goal_records import Goal, GoalState, GoalStatus, KeptPlan, Watch
@@ -35,9 +40,11 @@ from goalmem_cli.store.privacy import GOALS
 from goalmem_cli.store.store import Store
 from goalmem_cli.store.tombstones import Tombstones
 from goalmem_cli.store.traces import TraceFolder
-from goalmem_cli.testing import HashEmbedder
+from goalmem_cli.testing import HashEmbedder, ScriptedModel
 from goalmem_cli.trace import Fact, Status, Trace
+from goalmem_cli.wiring import Factories, LoadedModel
 from tests.fakes import SessionNotes
+from tests.reasoners.scripting import claims, plan, proved
 from tests.store.samples import CAFE, START, chat
 
 OLD, NEW = HashEmbedder(8, "old"), HashEmbedder(12, "new")
@@ -184,6 +191,33 @@ def check_goal(store: Store, report: Report) -> None:
     report("checked")
 
 
+def check_by_command(store: Store, report: Report) -> None:
+    """Run `goalmem goals check --all`, which finds another answer.
+
+    It may die when the model is asked, when it writes or renames a file of goals or traces, and at the end.
+    """
+    with store.keeping() as written:
+        place = str(store.path)
+
+    def opened(event: str, told: tuple[Any, ...]) -> None:
+        is_write = event == "os.rename" or (event == "open" and told[2] & os.O_CREAT)
+        if is_write and str(told[0]).startswith((f"{place}/{GOALS}/", f"{place}/traces/")):
+            written(event)
+
+    def found(request: Request) -> str:
+        written("asked")
+        atom = "(Kyoto Latte) has (x:drink) in it"
+        claim = claims(1, "oat milk", x="oat milk")
+        return proved(claim, plan=plan(atom, atom), status="settled", wording="oat milk")(request)
+
+    factories = Factories(lambda _: OLD, lambda _: LoadedModel(ScriptedModel(found), "scripted", "full", 8192))
+    sys.addaudithook(opened)
+    with redirect_stdout(StringIO()):
+        run(["goals", "check", "--all", "--store", place, "--quiet"], factories)
+    report("checked")
+    written("reported")
+
+
 def answer(store: Store, report: Report) -> None:
     """Remember an answer of goalmem's own."""
     turns = store.turns(["chat"])
@@ -226,6 +260,7 @@ OPERATIONS: dict[str, Operation] = {
     "say-who": say_who,
     "forget-person": forget_person,
     "check-goal": check_goal,
+    "check-by-command": check_by_command,
     "answer": answer,
     "index": index,
     "join": join,

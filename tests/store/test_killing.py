@@ -290,9 +290,9 @@ def test_killed_while_somebody_with_a_name_is_forgotten(base: Path, tmp_path: Pa
 
 
 def test_killed_while_a_goal_is_checked(base: Path, tmp_path: Path) -> None:
-    """The goal has its old states or the new ones too, and what is remembered stays."""
+    """The goal has its old states or the new one too, and what is remembered stays; forgetting leaves no word of it."""
     before, reached = contents(base), set()
-    for store in killed("check-goal", base, tmp_path / "out"):
+    for store in killed("check-by-command", base, tmp_path / "out"):
         assert contents(store.path) == before
         (goal,) = GoalFolder(store.path / GOALS).all()
         assert len(goal.states) > bool(store.reported)

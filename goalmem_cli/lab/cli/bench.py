@@ -189,7 +189,7 @@ def _show_goals(run: Invocation, found: Measured) -> None:
     run.screen.show(plain_table(("kind", *columns), rows, numbers=columns))
     whole, note = found.figures[-1], run.screen.note
     note("noticed: proved again; caught: with the new answer; false: proved again, but nothing told of it")
-    note("anew: model calls of asking every goal at each step")
+    note("anew: model calls of asking every question again after each step, counted")
     beside = f"{_part(whole.false_beside, whole.beside)} where their chat went on"
     note(f"false alarms: {_part(whole.false_alarms, whole.untouched)} of the untouched, {beside}")
     note(f"calls: {_part(whole.calls, whole.anew)}; a step tells of {_part(whole.told, whole.checks)} of the goals")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -18,6 +18,7 @@ from goalmem_cli.store.goals import GoalFolder
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Parts, Terms
     from goalmem_cli.ports import Backbone, Observer
+    from goalmem_cli.reasoners.goal_mem.records import Begun
     from goalmem_cli.records import Hit
     from goalmem_cli.trace import Trace
 
@@ -31,7 +32,8 @@ class Goals:
     """The kept goals of a memory."""
 
     def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+        """Take the memory's parts; the traces of goals have the prompts and replies, whatever the settings say."""
+        self._parts = replace(parts, settings=replace(parts.settings, keep_prompts=True))
 
     @property
     def folder(self) -> GoalFolder:
@@ -64,8 +66,7 @@ class Goals:
         refuse_hidden(asked)
         generation = self.generation
         trace = asking.answer(asked, observer, loaded)
-        asking.keep(trace)
-        return self.keep(asked, trace, chosen, generation)
+        return self.keep(asked, trace, chosen, generation, asking.keep(trace))
 
     def free_name(self, question: str, name: str | None = None) -> str:
         """Return the wanted name, or one made from the question's first words.
@@ -90,13 +91,14 @@ class Goals:
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
         return next(each for each in names if not folder.has_name(each))
 
-    def keep(self, asked: Question, trace: Trace, name: str, generation: int) -> Goal:
+    def keep(self, asked: Question, trace: Trace, name: str, generation: int, saved: str | None = None) -> Goal:
         """Keep a question that was just asked, with its trace, as a goal of that name; raises as `add`.
 
-        `generation` is the memory's before it was asked: what was stored since then may change the goal.
+        `generation` is the memory's before it was asked: what was stored since then may change the goal. `saved` is the
+        id of the saved trace.
         """
         now = _now()
-        state = replace(first_state(_bare(trace), now), generation=generation)
+        state = replace(first_state(_bare(trace), now), generation=generation, traces=(saved,) if saved else ())
         goal = Goal(
             name, asked.text, now, asked.asker, asked.conversations, asked.since, asked.until, asked.wants_all,
             (self._watched(state, trace, asked, generation),),
@@ -144,16 +146,21 @@ class Goals:
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read or written.
         """
+        from goalmem_cli.trace import Status
+
         before = goal.state
         touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
         asked, generation = question_of(goal), self.generation
         there = self._stored({fact.unit for fact in before.facts})
-        trace, calls = self._proved(goal, asked, touch, there, (observer, loaded))
-        if trace is None:
+        tries = self._tried(goal, asked, touch, there, (observer, loaded))
+        trace, calls = tries[-1][0], sum(each.usage.calls for each, _ in tries)
+        if trace.status is Status.FAILED:
             return CheckedGoal(goal, before, Outcome.FAILED, touch.why, calls)
         told = verdict(before, trace, touch, frozenset(there))
-        state = replace(next_state(goal, _bare(trace), told, _now()), generation=generation)
-        after = goal.with_state(self._watched(state, trace, asked, generation))
+        saved = tuple(id_ for _, id_ in tries if id_ is not None)
+        state = replace(next_state(goal, _bare(trace), told, saved, _now()), generation=generation)
+        rivals = before.watches if state.rival is not None else ()
+        after = goal.with_state(self._watched(state, trace, asked, generation, rivals))
         with self._parts.kept.keeping() as written:
             folder = self._own(written)
             if folder.has(goal):
@@ -175,35 +182,46 @@ class Goals:
 
     # How it proves
 
-    def _proved(
+    def _tried(
         self, goal: Goal, asked: Question, touch: Touch, there: dict[str, Hit], watched: _Watched
-    ) -> tuple[Trace | None, int]:
-        """Return the new trace, None if the model gave no usable reply, and the number of model calls."""
+    ) -> list[tuple[Trace, str | None]]:
+        """Return the traces of the tries, each with the id of the saved one; the last one counts.
+
+        The kept plan is tried first. New turns that give one of two values in conflict are then judged by themselves.
+        Where there was an answer and these found none, the question is asked anew.
+        """
         from goalmem_cli.library.answering import Asking, Terms
         from goalmem_cli.reasoners.goal_mem import NAME
-        from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
+        from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, settled_by
         from goalmem_cli.trace import Status
 
-        asking, before, calls = Asking(self._parts, Terms(), may_try_rules=False), goal.state, 0
+        asking, before = Asking(self._parts, Terms(), may_try_rules=False), goal.state
+        tries: list[tuple[Trace, str | None]] = []
+
+        def tried(begun: Begun | None) -> Trace:
+            trace = asking.answer(asked, *watched, begun=begun)
+            tries.append((trace, asking.keep(trace)))
+            return trace
+
         begun = None
         if before.trace is not None and self._parts.settings.reasoner == NAME:
             standing = {unit: hit for unit, hit in there.items() if unit not in touch.replaced}
             begun = begun_of(before.trace, touch.subgoals, standing, touch.new)
-        trace = asking.answer(asked, *watched, begun=begun)
-        calls += trace.usage.calls
-        asking.keep(trace)
+        trace = tried(begun)
+        if before.rival is not None and (settled := settled_by(trace, touch.new, there)) is not None:
+            trace = tried(settled)
         if begun is not None and trace.status is not Status.ANSWERED and before.answer is not None:
-            trace = asking.answer(asked, *watched)
-            calls += trace.usage.calls
-            asking.keep(trace)
-        return (None if trace.status is Status.FAILED else trace), calls
+            tried(None)
+        return tries
 
-    def _watched(self, state: GoalState, trace: Trace, asked: Question, generation: int) -> GoalState:
-        """Return the state with the queries that it depends on and their hits.
+    def _watched(
+        self, state: GoalState, trace: Trace, asked: Question, generation: int, others: Sequence[Watch] = ()
+    ) -> GoalState:
+        """Return the state with the queries that it depends on, and `others`, with their hits.
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
-        watches = with_replacing(watches_of(trace, asked, self._ranked()), self._parts.kept)
+        watches = with_replacing(watches_of(trace, asked, self._ranked(), others), self._parts.kept)
         if self.generation != generation:
             watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
         return replace(state, watches=watches)
@@ -271,7 +289,7 @@ def question_of(goal: Goal) -> Question:
 
 
 def _bare(trace: Trace) -> Trace:
-    """Return the trace without prompts and replies, which `goalmem trace` keeps on request."""
+    """Return the trace without prompts and replies, which the saved one has."""
     return replace(trace, exchanges=())
 
 

@@ -1,9 +1,9 @@
 """Notice, without a model, which kept goals a change of the memory can touch.
 
-A goal is touched if a unit that its proof cites is gone, if a later turn or unit makes a cited one out of date, or if a
-new turn is among the first hits of a query that the proof depends on, and may tell of it. Queries are ranked by
-`reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that a structured backbone
-derived stands for its turns there.
+A goal is touched if a unit that its proof cites, or one that replaced that, is gone, if a later turn or unit makes a
+cited one out of date, or if a new turn is among the first hits of a query that the proof depends on, and may tell of
+it. Queries are ranked by `reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that
+a structured backbone derived stands for its turns there.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Touch:
     replaced: frozenset[str] = frozenset()
 
 
-def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Watch, ...]:
-    """Return the queries that a question's outcome depends on, each with its present hits.
+def watches_of(trace: Trace, question: Question, backbone: Backbone, others: Sequence[Watch] = ()) -> tuple[Watch, ...]:
+    """Return the queries that a question's outcome depends on, and `others`, each with its present hits.
 
     Raises:
         StoreError: the memory cannot be read.
@@ -136,10 +136,16 @@ def watches_of(trace: Trace, question: Question, backbone: Backbone) -> tuple[Wa
     facts, depends = NumberedFacts(backbone, question), depends_on(trace)
     settled = {each.subgoal for each in depends if each.cited}
     links = () if len(settled) > 1 else _links_of(trace, question, facts)
+    later = {fact.unit: fact.moved_on.unit for fact in trace.facts.values() if fact.moved_on is not None}
+    beside = ((each.subgoal, each.query, each.cited) for each in others)
+    named = ((each.subgoal, each.query, each.cited) for each in depends)
     return tuple(
-        Watch(number, query, tuple(hit.unit.id for hit in facts.hits(query, DEPTH)), cited)
-        for number, query, cited in (*links, *((each.subgoal, each.query, each.cited) for each in depends))
-    )
+        Watch(
+            number, query, tuple(hit.unit.id for hit in facts.hits(query, DEPTH)),
+            cited, tuple(later[unit] for unit in cited if unit in later),
+        )
+        for number, query, cited in {each[:2]: each for each in (*links, *beside, *named)}.values()
+    )  # fmt: skip
 
 
 def _links_of(trace: Trace, question: Question, facts: NumberedFacts) -> Iterator[tuple[int, str, tuple[str, ...]]]:
@@ -197,15 +203,17 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
         return None
     known = _known(goal)
     cited = {unit: watch.subgoal for watch in state.watches for unit in watch.cited}
+    later = {unit: watch.subgoal for watch in state.watches for unit in watch.later}
     with kept.reading() as reader:
-        there = reader.hits([*cited])
+        stored = reader.hits([*(later | cited)])
+        there = {unit: hit for unit, hit in stored.items() if unit in cited}
         behind = {unit: hit.unit.turns for unit, hit in there.items() if hit.unit.backbone != FLAT}
         told = {turn: cited[unit] for unit, turns in behind.items() for turn in turns}
         turns = reader.hits([*told])
         by = replaced_units(kept, [there[unit].unit for unit in behind])
         replacing = reader.hits([*by.values()])
     found = _Found(known)
-    found.gone(number for unit, number in cited.items() if unit not in there)
+    found.gone(number for unit, number in (later | cited).items() if unit not in stored)
     found.replaced(by, replacing, cited)
     found.look(state.watches, question, backbone, behind)
     found.outdated([*there.values(), *turns.values()], told | cited)
@@ -213,7 +221,7 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
 
 
 def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, ...]:
-    """Return the watches; units that have already replaced a cited one are added to what they found.
+    """Return the watches, with the structured backbone's units that have already replaced a cited one.
 
     A question about the past cites a replaced unit; an old replacement does not touch it.
 
@@ -224,7 +232,7 @@ def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, .
         cited = reader.hits([unit for watch in watches for unit in watch.cited])
         by = replaced_units(kept, [hit.unit for hit in cited.values() if hit.unit.backbone != FLAT])
     return tuple(
-        replace(watch, found=(*watch.found, *(by[unit] for unit in watch.cited if unit in by))) for watch in watches
+        replace(watch, later=(*watch.later, *(by[unit] for unit in watch.cited if unit in by))) for watch in watches
     )
 
 
@@ -262,7 +270,7 @@ class _Found:
         self._replaced: frozenset[str] = frozenset()
 
     def gone(self, subgoals: Iterable[int]) -> None:
-        """Add the subgoals that cite a unit which is not stored any more."""
+        """Add the subgoals that cite, or whose cited units were replaced by, a unit which is not stored any more."""
         if numbers := set(subgoals):
             self._reasons.append(GONE)
             self._subgoals |= numbers
@@ -420,5 +428,5 @@ class _Asked:
 def _known(goal: Goal) -> frozenset[str]:
     """Return the units that the goal's state has seen: its facts, and the hits of its queries."""
     state = goal.state
-    units = {unit for watch in state.watches for unit in (*watch.found, *watch.cited)}
+    units = {unit for watch in state.watches for unit in (*watch.found, *watch.cited, *watch.later)}
     return frozenset(units | {fact.unit for fact in (state.trace.facts.values() if state.trace is not None else ())})

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import is_later, latest
 from goalmem_cli.logic.normal import words
 from goalmem_cli.store.goal_records import FORGOTTEN, Goal, GoalState, GoalStatus, KeptPlan, Outcome
 
@@ -39,13 +39,14 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
 
     `stored` are the units of the evidence before that are still stored. Of two answers, the one whose latest evidence
     was said later holds. If neither was, and the evidence of both is stored, they are in conflict. So are two values
-    that one proof found.
+    that one proof found. A new turn that gives one of two values in conflict settles it.
     """
     from goalmem_cli.store.traces import evidence_of
     from goalmem_cli.trace import Status
 
     is_answered, facts = trace.status is Status.ANSWERED, evidence_of(trace)
-    new = tuple(fact for fact in facts if fact.unit in {hit.unit.id for hit in touch.new}) or facts
+    told = tuple(fact for fact in facts if fact.unit in {hit.unit.id for hit in touch.new})
+    new = told or facts
     if (conflict := conflict_in(trace)) is not None:
         both = {conflict.rival, trace.conflict[-1].value}
         is_known = before.rival is not None and {before.rival, before.answer} == both
@@ -59,11 +60,13 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
     is_there = bool(old) and all(fact.unit in stored for fact in old)
     if not is_answered:
         return Verdict(Outcome.LOST, touch.why) if is_there else Verdict(Outcome.UNDERMINED, FORGOTTEN)
-    if before.rival is not None and not (is_there and _is_later(facts, old)):
-        return Verdict(Outcome.STILL)  # nothing settles the conflict
-    if before.rival is None and is_same(before, trace):
+    is_over = not is_there or _is_later(facts, old, before.checked)
+    if before.rival is not None:
+        is_settled = is_over or (_is_either(before, trace) and _may_be_later(told, old))
+        return Verdict(Outcome.ANSWERED, _by(new), new) if is_settled else Verdict(Outcome.STILL)
+    if is_same(before, trace):
         return Verdict(Outcome.STILL)
-    if not is_there or _is_later(facts, old):
+    if is_over:
         return Verdict(Outcome.CHANGED, _by(new), new)
     return Verdict(Outcome.IN_CONFLICT, DIFFERENT, new, before.answer, old)
 
@@ -93,14 +96,18 @@ def conflict_in(trace: Trace) -> Verdict | None:
     return Verdict(Outcome.IN_CONFLICT, DIFFERENT, because, first.value, against)
 
 
-def next_state(goal: Goal, trace: Trace, told: Verdict, now: datetime) -> GoalState:
-    """Return the state of a goal after a check, without its watches; one that stays as it was keeps its beginning."""
-    before, state = goal.state, first_state(trace, now)
-    if told.outcome is Outcome.STILL and before.rival is not None:
-        return replace(before, checked=now)
-    if told.outcome is Outcome.STILL:
-        return replace(state, since=before.since, why=before.why, because=before.because)
-    return _with(state, told)
+def next_state(goal: Goal, trace: Trace, told: Verdict, saved: tuple[str, ...], now: datetime) -> GoalState:
+    """Return the state of a goal after a check, without its watches; one that stays as it was keeps its beginning.
+
+    `saved` are the ids of the check's saved traces.
+    """
+    before, state = goal.state, replace(first_state(trace, now), traces=saved)
+    if told.outcome is not Outcome.STILL:
+        return _with(state, told)
+    traces = (*before.traces, *saved)
+    if before.rival is not None:
+        return replace(before, checked=now, traces=traces)
+    return replace(state, since=before.since, why=before.why, because=before.because, traces=traces)
 
 
 def _with(state: GoalState, told: Verdict) -> GoalState:
@@ -138,24 +145,30 @@ def _is_item(one: str, other: str) -> bool:
     return turns[0] == turns[1] and compare(one, other) in (Equality.EQUAL, Equality.ALIAS)
 
 
-def _is_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
-    """Say whether the latest of the facts was said after the latest of the old ones; unknown times are not later."""
-    ours, theirs = (_latest(each) for each in (facts, old))
-    return (
-        ours is not None
-        and theirs is not None
-        and Moment.from_datetime(ours).is_later_than(Moment.from_datetime(theirs))
-    )
+def _is_either(before: GoalState, trace: Trace) -> bool:
+    """Say whether the trace gives one of the two values in conflict, in any wording."""
+    return is_same(before, trace) or is_same(replace(before, answer=before.rival), trace)
 
 
-def _latest(facts: Sequence[Fact]) -> datetime | None:
-    """Return the latest time at which one of the facts was said, or None."""
-    times = [fact.said for fact in facts if fact.said is not None]
-    latest = times[0] if times else None
-    for time in times[1:]:
-        if latest is not None and Moment.from_datetime(time).is_later_than(Moment.from_datetime(latest)):
-            latest = time
-    return latest
+def _is_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bool:
+    """Say whether the latest of the facts was said after the latest of the old ones.
+
+    Facts without a time are not later. Old ones without a time were said before `known`, when they were in the memory.
+    """
+    ours, theirs = _last(facts), _last(old)
+    if ours is None or theirs is None:
+        return ours is not None and not is_later(known.astimezone().replace(microsecond=0), ours)
+    return is_later(ours, theirs)
+
+
+def _may_be_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
+    """Say whether there are facts, and no known time says that they were not said after the latest of the old ones."""
+    ours, theirs = _last(facts), _last(old)
+    return bool(facts) and (ours is None or theirs is None or is_later(ours, theirs))
+
+
+def _last(facts: Sequence[Fact]) -> datetime | None:
+    return latest(fact.said for fact in facts)
 
 
 def _by(facts: Sequence[Fact]) -> str:

@@ -25,12 +25,13 @@ from goalmem_cli.logic.checks import (
 from goalmem_cli.logic.dates import dates_in
 from goalmem_cli.logic.equality import Equality, compare, more_specific
 from goalmem_cli.logic.forms import standard_time
+from goalmem_cli.logic.moments import is_later
 from goalmem_cli.logic.normal import as_pair, content_words, normalise, stem, words
 from goalmem_cli.logic.people import is_only_asking, names_nobody, who_is_meant
 from goalmem_cli.logic.questions import asks_for_person
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Ruling
-from goalmem_cli.reasoners.goal_mem.replacing import is_later, last_said, outdated, superseded_by, who_got_it
+from goalmem_cli.reasoners.goal_mem.replacing import last_said, outdated, superseded_by, who_got_it
 from goalmem_cli.reasoners.goal_mem.weighing import log_odds
 from goalmem_cli.trace import Attempt, Contradicted, Grounded, Rejected, Side, Verdict
 

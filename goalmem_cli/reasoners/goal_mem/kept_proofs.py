@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from goalmem_cli.logic import Atom, Constant, NotationError, Substitution, Variable, parse_atom
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.reasoners.goal_mem.loop import phrase_of
 from goalmem_cli.reasoners.goal_mem.records import Begun, Claim
 from goalmem_cli.records import Hit
-from goalmem_cli.trace import Attempt, Ending, Grounded, Status, Trace
+from goalmem_cli.trace import Attempt, Ending, Grounded, Status, Trace, Verdict
 
 WHOLE = -1
 """Stands for the question itself where subgoals are numbered."""
@@ -41,7 +41,8 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     A subgoal has two queries, with its own values and without: "Ana lives in", as another value may be told later, and
     "Ana lives in Leeds", as a turn may say that Leeds is over. A closed question's are with and without its last
     constant.
-    Of open subgoals, the queries that the model asked for come too. An outcome without a plan depends on the question.
+    Of open subgoals, the queries that the model asked for come too, and those with the values that are in conflict. An
+    outcome without a plan depends on the question.
     """
     attempt, found = decisive(trace), list[Depends]()
     if attempt is None or not attempt.breadth or not _atoms(attempt):
@@ -51,7 +52,8 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
     for number, queries in enumerate(_queries(trace, attempt)):
         found += [Depends(number, query, tuple(dict.fromkeys(cited.get(number, ())))) for query in queries]
         if number not in cited:
-            found += [Depends(number, each) for each in _asked_for(attempt, number)]
+            asked = (*_in_conflict(trace, attempt, number), *_asked_for(attempt, number))
+            found += [Depends(number, each) for each in asked]
     return tuple({(each.subgoal, each.query): each for each in found}.values())[:_MOST_QUERIES]
 
 
@@ -81,6 +83,25 @@ def begun_of(trace: Trace, touched: Collection[int], hits: Mapping[str, Hit], ne
         tuple(claims),
         tuple(first.values()),
     )
+
+
+def settled_by(trace: Trace, new: Sequence[Hit], hits: Mapping[str, Hit]) -> Begun | None:
+    """Return the proof of one of several values in conflict: the plan, and what the new hits alone say of that value.
+
+    None if they say nothing of it, or give more than one of the values. `hits` are as in `begun_of`.
+    """
+    attempt, begun = decisive(trace), begun_of(trace, (), hits, new)
+    units = {hit.unit.id for hit in new}
+    sides = [side for side in trace.conflict if any(trace.facts[each].unit in units for each in side.facts)]
+    if attempt is None or begun is None or len(sides) != 1:
+        return None
+    claims = []
+    for item in (item for step in attempt.steps for item in step.rejected if set(item.facts) <= set(sides[0].facts)):
+        is_denied = not item.bindings and sides[0].value == "no"
+        told = tuple(unit for unit in (trace.facts[each].unit for each in item.facts) if unit in units)
+        verdict = Verdict.CONTRADICTED if is_denied else Verdict.ENTAILED
+        claims += [Claim(item.subgoal, told, item.bindings, verdict)] if told else []
+    return replace(begun, claims=(*begun.claims, *claims)) if claims else None
 
 
 def _standing(trace: Trace, attempt: Attempt) -> Iterator[Grounded]:
@@ -166,6 +187,13 @@ def _said(atom: Atom, asked: frozenset[str], without: Constant | None = None) ->
         if part is not without
     )
     return phrase_of(Atom(tuple(part for part in parts if part != "")), {})
+
+
+def _in_conflict(trace: Trace, attempt: Attempt, number: int) -> Iterator[str]:
+    """Yield a subgoal's queries with each of the values in conflict."""
+    for item in (item for step in attempt.steps for item in step.rejected if trace.conflict):
+        if item.subgoal == number and item.bindings:
+            yield _said(Substitution(dict(item.bindings)).apply(_atoms(attempt)[number]), content_stems(trace.question))
 
 
 def _asked_for(attempt: Attempt, number: int) -> Iterator[str]:

@@ -14,7 +14,7 @@ from goalmem_cli.backbones.now.asked import KEEPER, Asked, asked_in
 from goalmem_cli.backbones.now.persons import handed
 from goalmem_cli.backbones.now.state import ME
 from goalmem_cli.backbones.now.states import replied_to, states_in
-from goalmem_cli.logic.moments import Moment
+from goalmem_cli.logic.moments import is_later, latest
 from goalmem_cli.logic.normal import normalise, stem, words
 from goalmem_cli.model_replies import in_one_line
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim
@@ -73,10 +73,10 @@ def replacement(
     lost = tuple(item for item in known if _is_replaced(item, claim, starred))
     if not lost:
         return Replacement()
-    latest = last_said(claim.facts, facts)
+    last = last_said(claim.facts, facts)
     for item in lost:
         before = last_said(item.facts, facts)
-        if latest is None or before is None or not is_later(latest, before):
+        if last is None or before is None or not is_later(last, before):
             cited, told = ", ".join(claim.facts), ", ".join(item.facts)
             return Replacement(problem=f"{cited} was not said later than {told}, which it is to replace")
     values = {
@@ -92,16 +92,7 @@ def replacement(
 
 def last_said(numbers: Iterable[str], facts: Mapping[str, Fact]) -> datetime | None:
     """Return when the latest of the facts was said, or None if no known fact has a time."""
-    latest: datetime | None = None
-    for said in (facts[number].said for number in numbers if number in facts):
-        if said is not None and (latest is None or is_later(said, latest)):
-            latest = said
-    return latest
-
-
-def is_later(time: datetime, other: datetime) -> bool:
-    """Say whether the first time comes after the second."""
-    return Moment.from_datetime(time).is_later_than(Moment.from_datetime(other))
+    return latest(facts[number].said for number in numbers if number in facts)
 
 
 def outdated(claim: Claim, bench: Bench) -> str:

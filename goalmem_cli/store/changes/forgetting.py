@@ -140,11 +140,8 @@ class Forgetting:
         Its generation is one ahead of both indexes, with an empty outbox, so that they are rebuilt. The entry
         `_REWRITTEN` is deleted after that.
         """
-        traces = self._parts.traces
-        traces.remove_leftovers()
         keys = frozenset(tables.forgotten_keys(connection, "old.forgetting"))
-        for trace in traces.about(keys):
-            traces.remove(trace)
+        self._parts.traces.forget(keys)
         self._parts.goals.undermine(keys)
         generation = tables.load_meta(connection).generation + 1
         tables.update_meta(connection, generation=generation, outbox_floor=generation)

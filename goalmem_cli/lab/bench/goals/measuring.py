@@ -150,9 +150,8 @@ class GoalFigures:
     - `untouched`: how often none was. `false_alarms`: how many of these were proved again. `beside`: how many of
       `untouched` had new turns in the goal's chat; `false_beside`: how many of those were proved again.
     - `proved`: the goals proved again; `in_vain`: how many kept their answers.
-    - `calls`: the model calls of the checks. `anew`: estimated calls if every goal were asked again at each step, from
-      asking each once at the end.
-    - `right`, `right_anew`: the goals with the right answer at the end, as kept and when asked again.
+    - `calls`: the model calls of the checks. `anew`: those of asking every question again after each step.
+    - `right`, `right_anew`: the goals with the right answer after the last step, as kept and when asked again.
     """
 
     kind: str
@@ -232,8 +231,8 @@ class _Run:
             self._count(goal.kind, goals=1)
         for number, step in enumerate(story.steps, 1):
             self._take(number, step)
+            self._ask_anew(is_last=number == len(story.steps))
             report(number, len(story.steps))
-        self._end()
         rows = tuple(self._figures.values())
         whole = GoalFigures(ALL)
         for row in rows:
@@ -281,19 +280,17 @@ class _Run:
             found, right = answer or "unknown", now.answer or "unknown"
             self._missed.append(f"step {number}: {goal.question} ({how}) {found}, not {right}")
 
-    def _end(self) -> None:
-        """Ask each goal again without its kept proof, and count the right answers."""
+    def _ask_anew(self, *, is_last: bool) -> None:
+        """Ask each question without its kept proof. After the last step, count the right answers."""
         from goalmem_cli.library.answering import Terms
 
-        asking, steps = self._memory.asking(Terms()), len(self._story.steps)
+        asking = self._memory.asking(Terms())
         for name, goal in self._by_name.items():
-            right, kept = goal.answer(self._told), self._memory.goals.folder.get(name).state
             anew = asking.answer(asking.question(goal.question))
-            self._count(
-                goal.kind,
-                anew=anew.usage.calls * steps,
-                right=_is_same(kept.answer, right), right_anew=_is_same(anew.answer, right),
-            )  # fmt: skip
+            self._count(goal.kind, anew=anew.usage.calls)
+            if is_last:
+                right, kept = goal.answer(self._told), self._memory.goals.folder.get(name).state
+                self._count(goal.kind, right=_is_same(kept.answer, right), right_anew=_is_same(anew.answer, right))
 
     def _count(self, kind: str, **told: int) -> None:
         self._figures[kind] = self._figures[kind].plus(GoalFigures(kind, **told))
