@@ -185,7 +185,7 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 @cache
 def _packaged() -> StaticEmbedder:
-    """Return the embedder of the package, read once a process; raises ModelUnreadable as `StaticEmbedder.from_folder`."""
+    """Return the embedder of the package, read once a process; raises ModelUnreadable as `from_folder`."""
     return StaticEmbedder.from_folder("static", STATIC_FOLDER)
 
 
