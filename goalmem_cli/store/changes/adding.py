@@ -76,8 +76,7 @@ class Adding:
         except BaseException:
             self._catch_up()
             raise
-        self._catch_up()
-        if self._is_behind():  # because of an interrupted command
+        if not self._catch_up() and self._is_behind():  # because of an interrupted command
             catch_up(self._parts)
 
     @property
@@ -93,10 +92,13 @@ class Adding:
         """
         return [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch)
 
-    def _catch_up(self) -> None:
-        if self._waiting:
+    def _catch_up(self) -> bool:
+        """Update the indexes if this has changed anything since; return whether it had."""
+        has_changed = self._waiting > 0
+        if has_changed:
             catch_up(self._parts)
         self._waiting = 0
+        return has_changed
 
     def _is_behind(self) -> bool:
         """Return whether an index lacks changes of the database."""

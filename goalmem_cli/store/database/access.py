@@ -125,7 +125,7 @@ class Database:
         self._patience = patience
         self._written = written
         self._creating = path.with_name(f"{path.name}.creating")
-        self._often = OpenedOften(path, self._creating)
+        self._often = OpenedOften.of_process(path, self._creating)
         self._known_current: tuple[int, int, int] | None = None
 
     @property
@@ -197,7 +197,8 @@ class Database:
             fresh = self._fresh
             if fresh.exists():  # a whole copy, left by a killed process; no other process can rewrite an open file
                 _remove_with_log(fresh)
-            _bring_up_to_date(connection)
+            if not self._is_current(connection):
+                _bring_up_to_date(connection)
             yield connection
 
     @property

@@ -62,6 +62,7 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Pairs) 
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
+    spans: dict[str, list[tuple[int, int | None]]] = {}
     numbers: dict[tuple[str, str], list[str]] = {}
     for speaker, id_, number in connection.rows(
         f"""SELECT DISTINCT speaker, {tables.SQL_SPEAKER_ID}, {_NUMBER} AS number FROM turns
@@ -73,30 +74,38 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
+        times = [time for time in (span[:2], span[2:]) if time[0] is not None]
+        spans.setdefault(name, []).extend((clock, instant) for clock, instant in times)
         speakers.setdefault(name, []).append(
             Speaker(speaker, role, turns, id_, *_times(*span), tuple(numbers.get((speaker, id_), ())))
         )
+    sessions = dict(connection.rows("SELECT conversation, count(*) FROM sessions GROUP BY conversation"))
     rows = connection.rows(
-        f"""SELECT name, format, conversations.own_id, file, coalesce(language, ''), coalesce(is_language_told, false),
-        count(turns.id), count(DISTINCT session), {_SPAN}
-        FROM conversations LEFT JOIN turns ON conversation = name
-        GROUP BY name, format, conversations.own_id, file, language, is_language_told ORDER BY name"""
+        """SELECT name, format, own_id, file, coalesce(language, ''), coalesce(is_language_told, false)
+        FROM conversations ORDER BY name"""
     )
     return [
         ConversationSummary(
             name,
             form,
-            turns,
-            sessions,
+            sum(speaker.turns for speaker in speakers.get(name, ())),
+            sessions.get(name, 0),
             tuple(speakers.get(name, ())),
-            *_times(*span),
+            *_times(
+                *min(spans.get(name, ()), key=_clock, default=(None, None)),
+                *max(spans.get(name, ()), key=_clock, default=(None, None)),
+            ),
             own_id,
             file,
             language,
             is_told,
         )
-        for name, form, own_id, file, language, is_told, turns, sessions, *span in rows
+        for name, form, own_id, file, language, is_told in rows
     ]
+
+
+def _clock(time: tuple[int, int | None]) -> int:
+    return time[0]
 
 
 def load_stats(connection: Connection, path: Path) -> Stats:
