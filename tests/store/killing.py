@@ -236,16 +236,14 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-def perform(operation: str, folder: Path, last: int | None, *, stops: bool = False) -> None:
-    """Perform the operation on the folder's store; die after the write numbered `last`, or stop after each."""
+def perform(operation: str, folder: Path, last: int | None) -> None:
+    """Perform the operation on the folder's store; die after the write numbered `last`, or with 0 stop after each."""
     names: list[str] = []
 
     def written(what: str) -> None:
         names.append(what)
-        if stops:
-            os.kill(os.getpid(), signal.SIGSTOP)
-        if len(names) == last:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if last in (0, len(names)):
+            os.kill(os.getpid(), signal.SIGKILL if last else signal.SIGSTOP)
 
     def report(line: str) -> None:
         os.write(reported, f"{line}\n".encode())
@@ -262,9 +260,7 @@ def perform(operation: str, folder: Path, last: int | None, *, stops: bool = Fal
     (folder / result[0]).write_text(result[1])
 
 
-def in_a_process(
-    operation: str, base: Path, folder: Path, last: int | None = None, limit: int | None = None, *, stops: bool = False
-) -> int:
+def in_a_process(operation: str, base: Path, folder: Path, last: int | None = None, limit: int | None = None) -> int:
     """Perform the operation on a copy of the store in a process of its own, and return that one's id."""
     folder.mkdir(parents=True)
     if base.exists():
@@ -274,7 +270,7 @@ def in_a_process(
         try:
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-            perform(operation, folder, last, stops=stops)
+            perform(operation, folder, last)
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -286,15 +282,20 @@ def in_a_process(
 
 def stopping(operation: str, base: Path, out: Path) -> Iterator[tuple[int, int]]:
     """Stop at every write, and yield the number of each copy, with the exit code so far, until the operation is done."""
-    process = in_a_process(operation, base, out / "work", stops=True)
-    for number in count(1):
-        _, status = os.waitpid(process, os.WUNTRACED)
-        shutil.copytree(out / "work", out / str(number))
-        if not os.WIFSTOPPED(status):
-            yield number, os.waitstatus_to_exitcode(status)
-            return
-        yield number, 0
-        os.kill(process, signal.SIGCONT)
+    process = in_a_process(operation, base, out / "work", last=0)
+    try:
+        for number in count(1):
+            _, status = os.waitpid(process, os.WUNTRACED)
+            shutil.copytree(out / "work", out / str(number))
+            if not os.WIFSTOPPED(status):
+                process = 0
+                yield number, os.waitstatus_to_exitcode(status)
+                return
+            yield number, 0
+            os.kill(process, signal.SIGCONT)
+    finally:
+        if process:
+            os.kill(process, signal.SIGKILL)
 
 
 def dying(operation: str, base: Path, out: Path, how: str, sizes: Iterable[int]) -> Iterator[tuple[int, int]]:

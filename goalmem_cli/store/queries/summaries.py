@@ -20,6 +20,8 @@ _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 _SPAN = "min(clock), arg_min_null(instant, clock), max(clock), arg_max_null(instant, clock)"
 """The columns of the first and last time, by the speakers' clocks."""
 
+_NONE = [(None, None)]
+
 Pairs: TypeAlias = Mapping[str, tuple[str, str]]
 """Conversation -> its two speakers, if it has exactly two."""
 
@@ -62,7 +64,7 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Pairs) 
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
-    spans: dict[str, list[tuple[int, int | None]]] = {}
+    spans: dict[str, list[tuple[int | None, int | None]]] = {}
     numbers: dict[tuple[str, str], list[str]] = {}
     for speaker, id_, number in connection.rows(
         f"""SELECT DISTINCT speaker, {tables.SQL_SPEAKER_ID}, {_NUMBER} AS number FROM turns
@@ -74,8 +76,8 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
-        times = [time for time in (span[:2], span[2:]) if time[0] is not None]
-        spans.setdefault(name, []).extend((clock, instant) for clock, instant in times)
+        if span[0] is not None:
+            spans.setdefault(name, []).extend(((span[0], span[1]), (span[2], span[3])))
         speakers.setdefault(name, []).append(
             Speaker(speaker, role, turns, id_, *_times(*span), tuple(numbers.get((speaker, id_), ())))
         )
@@ -86,26 +88,17 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
     )
     return [
         ConversationSummary(
-            name,
-            form,
-            sum(speaker.turns for speaker in speakers.get(name, ())),
-            sessions.get(name, 0),
+            name, form, sum(speaker.turns for speaker in speakers.get(name, ())), sessions.get(name, 0),
             tuple(speakers.get(name, ())),
-            *_times(
-                *min(spans.get(name, ()), key=_clock, default=(None, None)),
-                *max(spans.get(name, ()), key=_clock, default=(None, None)),
-            ),
-            own_id,
-            file,
-            language,
-            is_told,
+            *_times(*min(spans.get(name, _NONE), key=_clock), *max(spans.get(name, _NONE), key=_clock)),
+            own_id, file, language, is_told,
         )
         for name, form, own_id, file, language, is_told in rows
-    ]
+    ]  # fmt: skip
 
 
-def _clock(time: tuple[int, int | None]) -> int:
-    return time[0]
+def _clock(time: tuple[int | None, int | None]) -> int:
+    return time[0] or 0
 
 
 def load_stats(connection: Connection, path: Path) -> Stats:
