@@ -91,7 +91,11 @@ class OpenedOften:
             if not self._started:
                 self._started.append(_confined_to(self._path, self._creating))
             if not self._users:
-                _attach(self._started[0], path, "store", read_only=read_only)
+                try:
+                    _attach(self._started[0], path, "store", read_only=read_only)
+                except (duckdb.FatalException, duckdb.InternalError):  # DuckDB takes no more statements after these
+                    self._started.pop().close()
+                    raise
             self._users += 1
             self._is_written = not read_only or path == self._creating
             try:

@@ -94,7 +94,7 @@ def _sources_of(connection: Connection, units: Sequence[str] | None) -> defaultd
 
     Joining them in SQL takes twice as long for a few units.
     """
-    where = """WHERE rowid IN (SELECT rowid FROM unit_sources WHERE unit_key IN (SELECT unnest(?::UINTEGER[])))"""
+    where = "WHERE rowid IN (SELECT rowid FROM unit_sources WHERE unit_key IN (SELECT unnest(?::UINTEGER[])))"
     sources: defaultdict[str, Sources] = defaultdict(lambda: ([], []))
     for unit, turn, label in connection.rows(
         f"SELECT unit, turn, label FROM unit_sources {'' if units is None else where} ORDER BY place",
