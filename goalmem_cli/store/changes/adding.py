@@ -90,7 +90,7 @@ class Adding:
         Raises:
             EmbedderMismatch, StoreError: as `Store.add_all`.
         """
-        return [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch)
+        return [Added(batch[0].name, 0)] if _is_empty(batch[0]) else self._add(batch)
 
     def _catch_up(self) -> bool:
         """Update the indexes if this has changed anything since; return whether it had."""
@@ -262,10 +262,6 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings:
         )
         for place, (conversation, change) in enumerate(zip(batch, changes, strict=True))
     ]
-
-
-def _nothing(conversation: Conversation) -> Added:
-    return Added(conversation.name, 0)
 
 
 def _is_empty(conversation: Conversation) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.records import encodable
 from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
-from goalmem_cli.store.database.opening import OpenedOften, attached, literal, spill
+from goalmem_cli.store.database.opening import attached, literal, opened_often, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
 
@@ -125,7 +126,8 @@ class Database:
         self._patience = patience
         self._written = written
         self._creating = path.with_name(f"{path.name}.creating")
-        self._often = OpenedOften.of_process(path, self._creating)
+        self._fresh = path.with_name(f"{path.name}.rewriting")
+        self._often = opened_often(path.absolute(), self._creating.absolute(), os.getpid())
         self._known_current: tuple[int, int, int] | None = None
 
     @property
@@ -200,11 +202,6 @@ class Database:
             if not self._is_current(connection):
                 _bring_up_to_date(connection)
             yield connection
-
-    @property
-    def _fresh(self) -> Path:
-        """The path at which the database is rewritten."""
-        return self.path.with_name(f"{self.path.name}.rewriting")
 
     @contextmanager
     def alone(self) -> Iterator[None]:

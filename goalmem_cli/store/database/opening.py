@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import weakref
 from functools import lru_cache
@@ -17,7 +16,6 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "memory_limit": "1GB",  # what is more is read again, or put beside the database for the while
 }
-_MOST_KEPT = 2
 _OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """The endings of a database's files: itself, its log, and the logs that an interrupted checkpoint leaves."""
 
@@ -43,14 +41,6 @@ class OpenedOften:
     Starting takes fifteen times as long as attaching. While the file is unused, it is neither open nor locked. There
     can be many readers, or one writer. `creating` is where the file is made, which can be opened like it.
     """
-
-    @classmethod
-    def of_process(cls, path: Path, creating: Path) -> OpenedOften:
-        """Return the same one for the same paths in the same process, while these are among the last that were used.
-
-        A forked process gets its own, as it has none of the threads of the other.
-        """
-        return _kept(path.absolute(), creating.absolute(), os.getpid())
 
     def __init__(self, path: Path, creating: Path) -> None:
         self._path = path
@@ -116,8 +106,9 @@ class OpenedOften:
                 self._started.pop().close()
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _kept(path: Path, creating: Path, _process: int) -> OpenedOften:
+@lru_cache(maxsize=2)
+def opened_often(path: Path, creating: Path, _process: int) -> OpenedOften:
+    """Return the same one for the same two paths, if they are among those used last; a forked process needs its own."""
     return OpenedOften(path, creating)
 
 

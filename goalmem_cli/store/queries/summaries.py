@@ -81,7 +81,8 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         speakers.setdefault(name, []).append(
             Speaker(speaker, role, turns, id_, *_times(*span), tuple(numbers.get((speaker, id_), ())))
         )
-    sessions = dict(connection.rows("SELECT conversation, count(*) FROM sessions GROUP BY conversation"))
+    counted = connection.rows("SELECT conversation, count(*) FROM sessions GROUP BY conversation")
+    sessions = {str(name): int(count) for name, count in counted}
     rows = connection.rows(
         """SELECT name, format, own_id, file, coalesce(language, ''), coalesce(is_language_told, false)
         FROM conversations ORDER BY name"""
