@@ -138,7 +138,7 @@ def test_fewer_rows_taken_than_given_is_an_error(server: Server, tmp_path: Path)
 
 @pytest.mark.slow
 def test_a_server_that_goes_during_a_join_leaves_two_or_one(server: Server, tmp_path: Path) -> None:
-    """After every third write it does nothing more: no state in between is seen, and joining again, where it is due,
+    """After every second write it does nothing more: no state in between is seen, and joining again, where it is due,
     ends it. `test_interrupted.py` stops an embedded memory at each.
     """
     states: list[bool] = []
@@ -147,7 +147,7 @@ def test_a_server_that_goes_during_a_join_leaves_two_or_one(server: Server, tmp_
         memory = opened(server.address, tmp_path, patience=0.3)
         memory.add_all(windows())
         shown = memory.joinable("one", "other")
-        left = 3 * len(states) + 1
+        left = 2 * len(states) + 1
 
         def going(name: str, method: Any, request: Any, context: Any) -> Any:
             nonlocal left

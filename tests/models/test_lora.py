@@ -55,22 +55,22 @@ def said(replies: list[Completion]) -> list[tuple[str, float | None]]:
 
 
 @pytest.mark.slow
-def test_an_adapter_changes_what_the_model_says(weights: Path, folder: Path) -> None:
+def test_an_adapter_changes_what_the_model_says(bundled_path: Path, folder: Path) -> None:
     """Each adapter, and each scale of it, gives other replies; a scale of 0 gives those of the model without one."""
-    plain = said(asked(weights, None))
-    one, half = said(asked(weights, folder / "one.gguf")), said(asked(weights, folder / "one.gguf", 0.5))
-    two = said(asked(weights, folder / "two.gguf"))
+    plain = said(asked(bundled_path, None))
+    one, half = said(asked(bundled_path, folder / "one.gguf")), said(asked(bundled_path, folder / "one.gguf", 0.5))
+    two = said(asked(bundled_path, folder / "two.gguf"))
     for reply in zip(plain, one, half, two, strict=True):
         assert len(set(reply)) == 4
-    assert said(asked(weights, folder / "one.gguf", 0.0)) == plain
+    assert said(asked(bundled_path, folder / "one.gguf", 0.0)) == plain
 
 
 @pytest.mark.slow
-def test_an_adapter_stays_through_everything_the_cache_does(weights: Path, folder: Path) -> None:
+def test_an_adapter_stays_through_everything_the_cache_does(bundled_path: Path, folder: Path) -> None:
     """Forks, restored states and emptied caches lose none of it: what was asked before changes no bit of a reply."""
-    with closing(LlamaModel.from_file(weights, context=1024, threads=1, adapter=folder / "one.gguf")) as first:
+    with closing(LlamaModel.from_file(bundled_path, context=1024, threads=1, adapter=folder / "one.gguf")) as first:
         fresh = said(first.complete(ASKED))
-    model = LlamaModel.from_file(weights, context=1024, threads=1, adapter=folder / "one.gguf")
+    model = LlamaModel.from_file(bundled_path, context=1024, threads=1, adapter=folder / "one.gguf")
     for _ in range(2):
         model.complete([told(FACTS[:200], "What?"), told(LONG, "When?")])
         model.complete([told(FACTS, "How many?")])
@@ -81,7 +81,7 @@ def test_an_adapter_stays_through_everything_the_cache_does(weights: Path, folde
 
 
 @pytest.mark.slow
-def test_states_are_kept_apart(weights: Path, folder: Path, tmp_path: Path) -> None:
+def test_states_are_kept_apart(bundled_path: Path, folder: Path, tmp_path: Path) -> None:
     """What was evaluated without an adapter, with another one or at another scale is never gone on from."""
     notes: list[str] = []
     states = StateCache.in_folder(tmp_path, 10**9, notes.append)
@@ -89,10 +89,10 @@ def test_states_are_kept_apart(weights: Path, folder: Path, tmp_path: Path) -> N
         (None, 1.0), (folder / "one.gguf", 1.0), (folder / "one.gguf", 0.5), (folder / "two.gguf", 1.0),
     ]  # fmt: skip
     for adapter, scale in setups:
-        cold = asked(weights, adapter, scale, states)
-        warm = asked(weights, adapter, scale, states)
+        cold = asked(bundled_path, adapter, scale, states)
+        warm = asked(bundled_path, adapter, scale, states)
         assert min(reply.cached_tokens for reply in cold) == 0 < min(reply.cached_tokens for reply in warm)
-        assert said(cold) == said(warm) == said(asked(weights, adapter, scale))
+        assert said(cold) == said(warm) == said(asked(bundled_path, adapter, scale))
     assert len(states.states()) == 2 * len(setups) and notes == []
 
 
