@@ -57,8 +57,8 @@ IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
 def examples(thorough: int) -> int:
-    """Return how many examples a property is to see that is worth so many of them in a thorough run."""
-    return max(min(thorough, 3), thorough * settings().max_examples // settings.get_profile("thorough").max_examples)
+    """Return how many examples a property is to see that is worth so many of them in a thorough run; two at least."""
+    return max(min(thorough, 2), thorough * settings().max_examples // settings.get_profile("thorough").max_examples)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

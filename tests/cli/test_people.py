@@ -7,6 +7,7 @@ import shutil
 import stat
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -697,13 +698,12 @@ def test_two_whom_one_name_made_one_are_told_apart(goalmem: Goalmem) -> None:
 
 def test_many_suggestions_are_cut_short(goalmem: Goalmem) -> None:
     """The strongest come first; JSON has all."""
-    stored(
-        goalmem,
-        Allotment=OLD,
-        Plot=NEW,
-        **{f"G{n}": f"01/04/2026, 09:10 - {'a' * (n + 1)}.{n // 15}b: x\n" for n in range(22)},
-    )
-    stored(goalmem, **{f"H{n}": f"01/04/2026, 09:10 - {'A' * (n + 1)}.{n // 15}B: x\n" for n in range(22)})
+    stored(goalmem, Allotment=OLD, Plot=NEW)
+    chats = Path("chats")
+    chats.mkdir()
+    for n, (a, b) in product(range(22), (("a", "b"), ("A", "B"))):
+        (chats / f"WhatsApp Chat with {a}{n}.txt").write_text(f"01/04/2026, 09:10 - {a * (n + 1)}.{n // 15}{b}: x\n")
+    assert goalmem("ingest", str(chats), "--quiet").code == 0
     outcome = goalmem("people")
     lines = outcome.err.splitlines()
     assert len(lines) == 21 and "the same 2 turns" in lines[0]

@@ -1,10 +1,11 @@
-"""A program that dies: it performs an operation on copies of a store, killed after the first write, the second ...
+"""A program that dies: it performs an operation on copies of a store, dead after the first write, the second ...
 
-    python -m tests.store.killing OPERATION BASE_STORE OUT_FOLDER [kill|once|cut|full NUMBER ...]
+    python -m tests.store.killing OPERATION BASE_STORE OUT_FOLDER [stop|once|cut|full NUMBER ...]
 
-Everything is imported once; each copy gets a forked process of its own, and for the copy `OUT_FOLDER/N` a line `N` is
-printed when that process has ended. The first that nobody killed leaves the names of all writes, and is the last. With
-``once`` only those killed after the writes of these numbers are. With
+For the copy `OUT_FOLDER/N` a line `N` is printed when it is done. With ``stop`` the operation is performed once: its
+process is stopped after each write, and what lies there then, which is what a kill at that moment would leave, is
+copied. The last copy is of the end, and has the names of all writes. With the others everything is imported once, and
+each copy gets a forked process of its own. With ``once`` those are killed after the writes of these numbers. With
 ``cut`` no file may grow beyond so many bytes, and the process is killed in the middle of the write that would make it
 so; with ``full`` that write fails, as on a full disk, and the error is left instead of the names.
 """
@@ -16,7 +17,7 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from datetime import timedelta
@@ -271,13 +272,13 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def perform(operation: str, folder: Path, last: int | None) -> None:
-    """Perform the operation on the folder's store, and die after the write numbered `last`."""
+    """Perform the operation on the folder's store; die after the write numbered `last`, or with 0 stop after each."""
     names: list[str] = []
 
     def written(what: str) -> None:
         names.append(what)
-        if len(names) == last:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if last in (0, len(names)):
+            os.kill(os.getpid(), signal.SIGKILL if last else signal.SIGSTOP)
 
     def report(line: str) -> None:
         os.write(reported, f"{line}\n".encode())
@@ -295,7 +296,7 @@ def perform(operation: str, folder: Path, last: int | None) -> None:
 
 
 def in_a_process(operation: str, base: Path, folder: Path, last: int | None = None, limit: int | None = None) -> int:
-    """Perform the operation on a copy of the store in a process of its own, and return that one's exit code."""
+    """Perform the operation on a copy of the store in a process of its own, and return that one's id."""
     folder.mkdir(parents=True)
     if base.exists():
         shutil.copytree(base, folder / "store")
@@ -311,24 +312,46 @@ def in_a_process(operation: str, base: Path, folder: Path, last: int | None = No
             raise
         finally:
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return process
 
 
-def main(operation: str, base: Path, out: Path, how: str = "kill", *sizes: str) -> int:
-    """Kill at every write until there is none left, or let files grow to each of the sizes."""
+def stopping(operation: str, base: Path, out: Path) -> Iterator[tuple[int, int]]:
+    """Stop at every write, and yield the number of each copy, with the exit code so far, until the operation is done."""
+    process = in_a_process(operation, base, out / "work", last=0)
+    try:
+        for number in count(1):
+            _, status = os.waitpid(process, os.WUNTRACED)
+            shutil.copytree(out / "work", out / str(number))
+            if not os.WIFSTOPPED(status):
+                process = 0
+                yield number, os.waitstatus_to_exitcode(status)
+                return
+            yield number, 0
+            os.kill(process, signal.SIGCONT)
+    finally:
+        if process:
+            os.kill(process, signal.SIGKILL)
+
+
+def dying(operation: str, base: Path, out: Path, how: str, sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Kill at the write of each of the numbers, or let files grow to each of the sizes; yield each, and its exit code."""
     if how == "cut":
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # else Python ignores it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    for number in count(1) if how == "kill" else map(int, sizes):
-        folder = out / str(number)
-        limits = {"last": number} if how in ("kill", "once") else {"limit": number}
-        code = in_a_process(operation, base, folder, **limits)
+    for number in sizes:
+        limits = {"last" if how == "once" else "limit": number}
+        process = in_a_process(operation, base, out / str(number), **limits)
+        yield number, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def main(operation: str, base: Path, out: Path, how: str = "stop", *sizes: str) -> int:
+    """Print the number of each copy as soon as it is done; return 0, or how a process ended that nobody killed."""
+    done = stopping(operation, base, out) if how == "stop" else dying(operation, base, out, how, map(int, sizes))
+    for number, code in done:
         if code not in (0, -signal.SIGKILL, -signal.SIGXFSZ):
             return code
         sys.stdout.write(f"{number}\n")
         sys.stdout.flush()
-        if code == 0 and how == "kill":
-            break
     return 0
 
 

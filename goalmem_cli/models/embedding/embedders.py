@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,6 +183,12 @@ def _batches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     yield first, len(lines)
 
 
+@cache
+def _packaged() -> StaticEmbedder:
+    """Return the embedder of the package, read once a process; raises ModelUnreadable as `from_folder`."""
+    return StaticEmbedder.from_folder("static", STATIC_FOLDER)
+
+
 def load_embedder(
     name: str = "static", *, may_download: bool = False, threads: int | None = None, timeout: float = 300,
     has_key: bool = True, trusts_code: bool = False,
@@ -201,7 +207,7 @@ def load_embedder(
         ModelUnreadable: there is one, but it cannot be loaded.
     """
     if name == "static":
-        return StaticEmbedder.from_folder(name, STATIC_FOLDER)
+        return _packaged()
     if is_address(name):
         from goalmem_cli.models.embedding.served import ServedEmbedder
 

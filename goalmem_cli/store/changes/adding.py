@@ -76,8 +76,7 @@ class Adding:
         except BaseException:
             self._catch_up()
             raise
-        self._catch_up()
-        if self._is_behind():  # because of an interrupted command
+        if not self._catch_up() and self._is_behind():  # because of an interrupted command
             catch_up(self._parts)
 
     @property
@@ -91,12 +90,15 @@ class Adding:
         Raises:
             EmbedderMismatch, StoreError: as `Store.add_all`.
         """
-        return [_nothing(batch[0])] if _is_empty(batch[0]) else self._add(batch)
+        return [Added(batch[0].name, 0)] if _is_empty(batch[0]) else self._add(batch)
 
-    def _catch_up(self) -> None:
-        if self._waiting:
+    def _catch_up(self) -> bool:
+        """Update the indexes if this has changed anything since; return whether it had."""
+        has_changed = self._waiting > 0
+        if has_changed:
             catch_up(self._parts)
         self._waiting = 0
+        return has_changed
 
     def _is_behind(self) -> bool:
         """Return whether an index lacks changes of the database."""
@@ -260,10 +262,6 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings:
         )
         for place, (conversation, change) in enumerate(zip(batch, changes, strict=True))
     ]
-
-
-def _nothing(conversation: Conversation) -> Added:
-    return Added(conversation.name, 0)
 
 
 def _is_empty(conversation: Conversation) -> bool:

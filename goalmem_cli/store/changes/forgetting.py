@@ -172,7 +172,8 @@ def catch_up(parts: Parts) -> None:
         StoreError: the store cannot be used.
     """
     if not Forgetting(parts).finish():
-        parts.catch_up()
+        with parts.database.writing() as connection:
+            consistency.catch_up(connection, parts.indexes(connection), parts.announce)
 
 
 def _query(selection: Selection) -> Query:

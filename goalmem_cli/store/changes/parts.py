@@ -84,15 +84,6 @@ class Parts:
         is_ours = is_embedded_with(tables.load_meta(connection), self.embedder)
         return (self.text, self.vectors) if is_ours else (self.text,)
 
-    def catch_up(self) -> None:
-        """Update both indexes to the database's generation: replay missing changes, or rebuild.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        with self.database.writing() as connection:
-            consistency.catch_up(connection, self.indexes(connection), self.announce)
-
     def rebuild(self) -> None:
         """Write the units again that this version derives differently from turns, and rebuild the indexes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
 from goalmem_cli.records import encodable
 from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
-from goalmem_cli.store.database.opening import OpenedOften, attached, literal, opened, spill
+from goalmem_cli.store.database.opening import attached, literal, opened_often, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
 
@@ -124,7 +125,9 @@ class Database:
         self._announce = announce
         self._patience = patience
         self._written = written
-        self._often = OpenedOften(path)
+        self._creating = path.with_name(f"{path.name}.creating")
+        self._fresh = path.with_name(f"{path.name}.rewriting")
+        self._often = opened_often(path.absolute(), self._creating.absolute(), os.getpid())
         self._known_current: tuple[int, int, int] | None = None
 
     @property
@@ -150,7 +153,7 @@ class Database:
         """
         if not self.exists and self._creating.exists():
             try:
-                self._patiently(partial(opened, str(self._creating), read_only=True)).close()
+                self._often.close(self._patiently(partial(self._often.read, creating=True), self._often.close))
             except StoreLocked:
                 raise
             except StoreError:  # it was renamed meanwhile, or a killed process left it half made
@@ -196,18 +199,9 @@ class Database:
             fresh = self._fresh
             if fresh.exists():  # a whole copy, left by a killed process; no other process can rewrite an open file
                 _remove_with_log(fresh)
-            _bring_up_to_date(connection)
+            if not self._is_current(connection):
+                _bring_up_to_date(connection)
             yield connection
-
-    @property
-    def _creating(self) -> Path:
-        """The path at which the database is made."""
-        return self.path.with_name(f"{self.path.name}.creating")
-
-    @property
-    def _fresh(self) -> Path:
-        """The path at which the database is rewritten."""
-        return self.path.with_name(f"{self.path.name}.rewriting")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -287,15 +281,16 @@ class Database:
         make_private(self.path.parent)
         for _ in range(_LOOKS_AT_HALF_MADE):
             with suppress(StoreDamaged):
-                self._create_as(self._creating)
+                self._make()
                 return
             time.sleep(_POLL_SECONDS)  # a process may have made the empty file this moment, and locks it next
         _remove_with_log(self._creating)  # a killed process left it half made
-        self._create_as(self._creating)
+        self._make()
 
-    def _create_as(self, fresh: Path) -> None:
-        """Make a new database at `fresh`, and give it its name if no other process was first."""
-        new = self._patiently(partial(opened, str(fresh)))
+    def _make(self) -> None:
+        """Make a new database beside its place, and give it its name if no other process was first."""
+        fresh = self._creating
+        new = self._patiently(partial(self._often.write, creating=True), self._often.close)
         try:
             connection = Connection(new, self.path, self._written)
             _bring_up_to_date(connection)
@@ -311,7 +306,7 @@ class Database:
                 _remove_with_log(fresh)
             raise
         finally:
-            new.close()
+            self._often.close(new)
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:

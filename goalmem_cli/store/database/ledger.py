@@ -28,6 +28,8 @@ def load_ledger(
     ids: Sequence[str] | None = None,
 ) -> list[Derived]:
     """Return the lines of a backbone, of conversations or of parts (None: all), sorted by conversation and name."""
+    if ids is not None and not ids:
+        return []
     conditions = ["true"]
     parameters: list[object] = []
     if backbone is not None:
@@ -124,6 +126,8 @@ def _with_leaders(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def _follows(connection: Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     """Return which part follows from which, in the backbones and conversations of these parts."""
+    if not ids:
+        return []
     rows = connection.rows(
         f"""WITH near AS (SELECT * FROM parts WHERE (backbone, conversation) IN
             (SELECT (backbone, conversation) FROM parts WHERE id IN {_IDS}))
@@ -167,5 +171,7 @@ def units_of_parts(connection: Connection, ids: Sequence[str]) -> list[str]:
 
 def own_units(connection: Connection, ids: Sequence[str]) -> list[str]:
     """Return the units that were derived from these parts alone."""
+    if not ids:
+        return []
     rows = connection.rows(f"SELECT unit FROM part_units WHERE part IN {_IDS}", {"parts": list(ids)})
     return [str(unit) for (unit,) in rows]

@@ -146,8 +146,10 @@ def m011_times_read_by_language(run: Run) -> None:
 
 def _annotate(run: Run, languages: Mapping[str, str | None] | None = None) -> None:
     """Update the resolved times of the turns' units to the rules of this version; `languages` are conversations'."""
-    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
     languages = languages or {name: None for (name,) in run("SELECT name FROM conversations")}
+    if not languages:  # as in a new store
+        return
+    run("CREATE TEMP TABLE annotated (unit VARCHAR, attributes VARCHAR)")
     for conversation, language in languages.items():
         rows = run(
             """SELECT id, session, ordinal, text, said, attributes, kind FROM units

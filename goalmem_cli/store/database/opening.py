@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -15,19 +16,8 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "memory_limit": "1GB",  # what is more is read again, or put beside the database for the while
 }
-_CLOSED: dict[str, str | bool | int | float | list[str]] = {**_SETTINGS, "enable_external_access": False}
 _OWN = ("", ".wal", ".wal.checkpoint", ".wal.recovery")
 """The endings of a database's files: itself, its log, and the logs that an interrupted checkpoint leaves."""
-
-
-@stage(OPENING)
-def opened(name: str, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    """Open the file of that name; the connection can access no other file.
-
-    Raises:
-        duckdb.Error: it cannot be opened.
-    """
-    return duckdb.connect(name, read_only=read_only, config=_CLOSED)
 
 
 def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
@@ -49,32 +39,33 @@ class OpenedOften:
     """A file that one process opens repeatedly: DuckDB is started once, and the file is attached while it is used.
 
     Starting takes fifteen times as long as attaching. While the file is unused, it is neither open nor locked. There
-    can be many readers, or one writer.
+    can be many readers, or one writer. `creating` is where the file is made, which can be opened like it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, creating: Path) -> None:
         self._path = path
+        self._creating = creating
         self._lock = threading.Lock()
         self._started: list[duckdb.DuckDBPyConnection] = []
         weakref.finalize(self, self._started.clear)  # also at the program's end, even if this is still referenced
         self._users = 0
         self._is_written = False
 
-    def read(self) -> duckdb.DuckDBPyConnection:
-        """Return a new connection to the file; pass it to `close` at the end.
+    def read(self, *, creating: bool = False) -> duckdb.DuckDBPyConnection:
+        """Return a new connection to the file, or to that at `creating`; pass it to `close` at the end.
 
         Raises:
             duckdb.Error: the file cannot be opened, or is being written.
         """
-        return self._open(read_only=True)
+        return self._open(self._creating if creating else self._path, read_only=True)
 
-    def write(self) -> duckdb.DuckDBPyConnection:
-        """Return the only connection to the file, which is made if needed; pass it to `close` at the end.
+    def write(self, *, creating: bool = False) -> duckdb.DuckDBPyConnection:
+        """Return the only connection to the file, or to that at `creating`, which is made if needed; as `read`.
 
         Raises:
             duckdb.Error: the file cannot be opened, or is in use.
         """
-        return self._open(read_only=False)
+        return self._open(self._creating if creating else self._path, read_only=False)
 
     def close(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Close the connection, and detach the file after the last one."""
@@ -82,17 +73,21 @@ class OpenedOften:
         with self._lock:
             self._let_go()
 
-    def _open(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-        """Return a connection to the attached file; several may read at a time, or one may write."""
+    def _open(self, path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the file, attached now; several may read at a time, or one may write."""
         with self._lock:
-            if self._users and (self._is_written or not read_only):
-                raise duckdb.ResourceInUseException(f"{self._path} is already open")
+            if self._users and (self._is_written or not read_only or path == self._creating):
+                raise duckdb.ResourceInUseException(f"{path} is already open")
             if not self._started:
-                self._started.append(_confined_to(self._path))
+                self._started.append(_confined_to(self._path, self._creating))
             if not self._users:
-                _attach(self._started[0], self._path, "store", read_only=read_only)
+                try:
+                    _attach(self._started[0], path, "store", read_only=read_only)
+                except (duckdb.FatalException, duckdb.InternalError):  # DuckDB takes no more statements after these
+                    self._started.pop().close()
+                    raise
             self._users += 1
-            self._is_written = not read_only
+            self._is_written = not read_only or path == self._creating
             try:
                 connection = self._started[0].cursor()
                 connection.execute("USE store")
@@ -111,6 +106,12 @@ class OpenedOften:
                 self._started.pop().close()
 
 
+@lru_cache(maxsize=2)
+def opened_often(path: Path, creating: Path, _process: int) -> OpenedOften:
+    """Return the same one for the same two paths, if they are among those used last; a forked process needs its own."""
+    return OpenedOften(path, creating)
+
+
 def spill(path: Path) -> Path:
     """Return the folder for DuckDB's data that does not fit into memory."""
     return path.with_name(f"{path.name}.tmp")
@@ -122,10 +123,10 @@ def literal(path: Path | str) -> str:
 
 
 @stage(OPENING)
-def _confined_to(path: Path) -> duckdb.DuckDBPyConnection:
-    """Start a database without a file, which can access only this file and its logs."""
+def _confined_to(path: Path, creating: Path) -> duckdb.DuckDBPyConnection:
+    """Start a database without a file, which can access only these two files and their logs."""
     connection = duckdb.connect(":memory:", config={**_SETTINGS, "temp_directory": str(spill(path))})
-    allowed = ", ".join(literal(f"{path}{ending}") for ending in _OWN)
+    allowed = ", ".join(literal(f"{each}{ending}") for each in (path, creating) for ending in _OWN)
     connection.execute(f"SET allowed_paths = [{allowed}]")
     connection.execute("SET enable_external_access = false")
     return connection

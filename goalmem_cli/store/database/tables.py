@@ -64,8 +64,10 @@ def _meta(connection: Connection) -> Meta:
 def update_meta(connection: Connection, **values: str | int) -> None:
     """Update metadata; the names are those of `Meta`'s fields."""
     connection.delete("meta", "key", list(values))
-    for key, value in values.items():
-        connection.rows("INSERT INTO meta VALUES (?, ?)", [key, str(value)])
+    connection.rows(
+        "INSERT INTO meta SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])",
+        [list(values), list(map(str, values.values()))],
+    )
 
 
 # Conversations and turns

@@ -20,6 +20,8 @@ _ZONE = f"json_extract_string(attributes, '$.{TIMEZONE}')"
 _SPAN = "min(clock), arg_min_null(instant, clock), max(clock), arg_max_null(instant, clock)"
 """The columns of the first and last time, by the speakers' clocks."""
 
+_NONE = [(None, None)]
+
 Pairs: TypeAlias = Mapping[str, tuple[str, str]]
 """Conversation -> its two speakers, if it has exactly two."""
 
@@ -62,6 +64,7 @@ def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Pairs) 
 def load_conversations(connection: Connection) -> list[ConversationSummary]:
     """Return a summary of each stored conversation, sorted by name."""
     speakers: dict[str, list[Speaker]] = {}
+    spans: dict[str, list[tuple[int | None, int | None]]] = {}
     numbers: dict[tuple[str, str], list[str]] = {}
     for speaker, id_, number in connection.rows(
         f"""SELECT DISTINCT speaker, {tables.SQL_SPEAKER_ID}, {_NUMBER} AS number FROM turns
@@ -73,30 +76,30 @@ def load_conversations(connection: Connection) -> list[ConversationSummary]:
         FROM turns GROUP BY conversation, speaker, role, voice_id
         ORDER BY conversation, min(session), min(ordinal), speaker"""
     ):
+        if span[0] is not None:
+            spans.setdefault(name, []).extend(((span[0], span[1]), (span[2], span[3])))
         speakers.setdefault(name, []).append(
             Speaker(speaker, role, turns, id_, *_times(*span), tuple(numbers.get((speaker, id_), ())))
         )
+    counted = connection.rows("SELECT conversation, count(*) FROM sessions GROUP BY conversation")
+    sessions = {str(name): int(count) for name, count in counted}
     rows = connection.rows(
-        f"""SELECT name, format, conversations.own_id, file, coalesce(language, ''), coalesce(is_language_told, false),
-        count(turns.id), count(DISTINCT session), {_SPAN}
-        FROM conversations LEFT JOIN turns ON conversation = name
-        GROUP BY name, format, conversations.own_id, file, language, is_language_told ORDER BY name"""
+        """SELECT name, format, own_id, file, coalesce(language, ''), coalesce(is_language_told, false)
+        FROM conversations ORDER BY name"""
     )
     return [
         ConversationSummary(
-            name,
-            form,
-            turns,
-            sessions,
+            name, form, sum(speaker.turns for speaker in speakers.get(name, ())), sessions.get(name, 0),
             tuple(speakers.get(name, ())),
-            *_times(*span),
-            own_id,
-            file,
-            language,
-            is_told,
+            *_times(*min(spans.get(name, _NONE), key=_clock), *max(spans.get(name, _NONE), key=_clock)),
+            own_id, file, language, is_told,
         )
-        for name, form, own_id, file, language, is_told, turns, sessions, *span in rows
-    ]
+        for name, form, own_id, file, language, is_told in rows
+    ]  # fmt: skip
+
+
+def _clock(time: tuple[int | None, int | None]) -> int:
+    return time[0] or 0
 
 
 def load_stats(connection: Connection, path: Path) -> Stats:
