@@ -52,7 +52,11 @@ ANSWERS = {
     "Who went over to the fraud team?": "Oluwaseun",
     "How many refunds got stuck?": "1,840",
 }
-REFUSED = "What did Nora pay for the bamboo whisk?"
+REFUSED = (
+    "What did Nora pay for the bamboo whisk?",
+    "What did Ben order at the ceramics course?",
+    "What did Mr Tanabe give Alice for her birthday?",
+)
 ASKED = tuple(ANSWERS)[5::3]
 LEAST = 7
 
@@ -79,7 +83,7 @@ def test_most_of_the_golden_answers_are_right(reasoner: Reasoner) -> None:
         if not content_stems(ANSWERS[question]) <= content_stems(answer or "")
     }
 
-    assert reasoner.answer(Question(REFUSED, datetime(2026, 1, 5, 12))).answer is None
+    assert reasoner.answer(Question(REFUSED[0], datetime(2026, 1, 5, 12))).answer is None
     assert len(said) - len(fell) >= LEAST, fell
 
 
