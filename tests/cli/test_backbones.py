@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.catalogue import STRUCTURED
+from goalmem_cli.models.bundled import SUGGESTIONS
+from goalmem_cli.prompts import LARGER
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
@@ -61,4 +63,5 @@ def test_a_model_with_compact_prompts_is_refused_where_there_are_none(goalmem: G
 
     assert outcome.code == 4
     assert "no prompt for the step remem_gists" in outcome.err
-    assert "goalmem models suggest" in outcome.err
+    assert f"3 billion parameters or more, such as {LARGER}" in outcome.err
+    assert SUGGESTIONS[0].name.endswith(f"/{LARGER.split()[0]}-Q4_K_M.gguf")

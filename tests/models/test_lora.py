@@ -197,3 +197,18 @@ def test_an_adapter_is_left_off_where_it_was_not_trained(bundled_path: Path, fol
     assert known.step != other.step and with_it != without
     assert replies[1] == replies[3] == without
     assert replies[0] == replies[2] == said(alone(one).complete([known]))
+
+
+def test_a_merged_adapter_is_left_off_where_it_was_not_trained(folder: Path) -> None:
+    """The smallest model's other steps get its plain weights, in any order; making these leaves the merged ones there."""
+    known, other = told(FACTS, "What happened?", "read"), told("", "Where?", "other")
+    merged, plain = (
+        load_model(Settings(folder, model=SMOLLM2.name, context=1024, threads=1, adapter=name))
+        for name in (None, "none")
+    )
+    with closing(merged), closing(plain):
+        alone = [said(plain.model.complete([request])) for request in (known, other)]
+        first, again = (said(merged.model.complete([known, other])) for _ in range(2))
+
+    assert first == again and first[1:] == alone[1] and first[:1] != alone[0]
+    assert len(made_weights(model_cache())) >= 2
