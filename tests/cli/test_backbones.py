@@ -23,6 +23,7 @@ MESSAGES = 6
 """How much of the trip is read: what the model takes grows with it, and what may break does not."""
 
 
+@pytest.mark.model
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER - FULL_ONLY))
 def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
@@ -54,6 +55,7 @@ def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatc
     assert goalmem("stores", "verify").code == 0
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("name", sorted(FULL_ONLY))
 def test_a_model_with_compact_prompts_is_refused_where_there_are_none(goalmem: Goalmem, name: str) -> None:
     """It is said before anything is derived."""

@@ -21,6 +21,8 @@ from goalmem_cli.wiring import Factories, build_reasoner, open_store
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem, Outcome
 
+pytestmark = pytest.mark.model
+
 HOOK = "When did the hook of the woman who did the swap go live?"
 WHEN = "When did Nora give Ben a bamboo whisk?"
 ANSWERS = {

@@ -15,7 +15,7 @@ from goalmem_cli.wiring import Factories, build_reasoner, open_store
 from tests.cli.test_golden import ANSWERS, REFUSED
 from tests.conftest import SAMPLES
 
-pytestmark = pytest.mark.large
+pytestmark = [pytest.mark.large, pytest.mark.model]
 
 MODEL = "qwen-1.5b"
 LEAST = 26
