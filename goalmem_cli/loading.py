@@ -219,8 +219,10 @@ def _model_of(
         except ModelUnreadable as error:
             discard(path, error.message, announce)
         else:
-            plain = DeferredModel(partial(load_model, replace(settings, model=spec.name, adapter=NONE), announce))
-            return path, MergedModel(model, plain) if is_merged else model
+            if not is_merged:
+                return path, model
+            plain = replace(settings, model=spec.name, adapter=NONE)
+            return path, MergedModel(model, DeferredModel(partial(load_model, plain, announce)))
     return spec.path, _llama_model(spec.path, spec.name, settings, adapter, announce)
 
 

@@ -55,8 +55,9 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
     for each in listings:
         told = (
             f"{_count(each.parameters)} parameters" if each.parameters else "",
-            _gigabytes(each.size), each.memory and f"{_gigabytes(each.memory)} of memory",
-            each.profile and f"{each.profile} prompts", each.adapter and f"adapter {each.adapter.digest[:SHOWN_HASH]}",
+            _gigabytes(each.size), f"{_gigabytes(each.memory)} of memory" if each.memory else "",
+            f"{each.profile} prompts" if each.profile else "",
+            f"adapter {each.adapter.digest[:SHOWN_HASH]}" if each.adapter else "",
         )  # fmt: skip
         _show_whole(run, f"{each.name}: {', '.join(filter(None, told))}", each.note or str(each.path))
     return 0
