@@ -131,4 +131,4 @@ def test_what_nobody_speaks_of_is_unknown(goalmem: Goalmem, monkeypatch: pytest.
     assert goalmem("ingest", str(CASES / "10-imessage-overlap")).code == 0
     outcome = goalmem("ask", "What did the electrician charge?", "--threads", "1")
 
-    assert (outcome.code, outcome.out) == (1, "\n") and outcome.err.startswith("unknown: ")
+    assert (outcome.code, outcome.out) == (1, "") and outcome.err.startswith("unknown: ")
