@@ -6,7 +6,7 @@ Heavy imports are inside the functions that need them, so that a command loads o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goalmem_cli.models.in_process.llama import LlamaModel
     from goalmem_cli.models.installed import Watch
     from goalmem_cli.models.weights.lora import Adapter
-    from goalmem_cli.ports import Embedder, LanguageModel
+    from goalmem_cli.ports import Completion, Embedder, LanguageModel, Request
     from goalmem_cli.prompts import Profile
 
 
@@ -123,7 +123,7 @@ def load_model(
     if is_address(settings.model):
         return suited(_served_model(settings, announce), settings, announce)
     weights = _weights_of(settings, announce, watch)
-    path, model = _model_of(weights.path, weights.spec, settings, weights.adapter, announce)
+    path, model = _model_of(weights, settings, announce)
     loaded = replace(weights, path=path).loaded(model, model.context, model.close, settings)
     return suited(loaded, settings, announce)
 
@@ -167,23 +167,62 @@ def _weights_of(settings: Settings, announce: Callable[[str], None], watch: Watc
     return _Weights(spec, weights_that_run(spec, announce, None if settings.adapter else adapter), adapter)
 
 
+class MergedModel:
+    """A model with goalmem's adapter merged in, and its plain weights for the steps that it was not trained for."""
+
+    def __init__(self, merged: LlamaModel, plain: DeferredModel) -> None:
+        """Take the merged model, and the plain one, which is loaded when such a step first runs."""
+        self.context = merged.context
+        self._merged = merged
+        self._plain = plain
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return one completion per request, in order, as `LlamaModel` does; each part of them is decoded together.
+
+        Raises:
+            ModelError: a prompt is too long, llama.cpp fails, or the plain weights cannot be loaded.
+        """
+        from goalmem_cli.models.bundled import TRAINED
+
+        parts: dict[bool, list[Request]] = {}
+        for each in requests:
+            parts.setdefault(each.step in TRAINED, []).append(each)
+        replies = {
+            is_trained: iter((self._merged if is_trained else self._plain.loaded().model).complete(part))
+            for is_trained, part in parts.items()
+        }
+        return [next(replies[each.step in TRAINED]) for each in requests]
+
+    def close(self) -> None:
+        """Free the memory of both."""
+        self._merged.close()
+        self._plain.close()
+
+
 def _model_of(
-    path: Path, spec: ModelSpec, settings: Settings, adapter: Adapter | None, announce: Callable[[str], None]
-) -> tuple[Path, LlamaModel]:
-    """Return the loaded model and its file: `path`, or the original file if the repacked one cannot be used.
+    weights: _Weights, settings: Settings, announce: Callable[[str], None]
+) -> tuple[Path, LlamaModel | MergedModel]:
+    """Return the loaded model and its file: the one to run, or the original one if the repacked one cannot be used.
 
     Repacked weights include goalmem's own adapter. An adapter that the user names is applied at run time.
     """
+    from goalmem_cli.models.weights.lora import NONE
     from goalmem_cli.models.weights.repacking import discard
 
+    spec, path, adapter = weights.spec, weights.path, weights.adapter
     if path != spec.path:
-        beside = adapter if settings.adapter is not None else None
+        is_merged = settings.adapter is None and adapter is not None
         try:
-            return path, _llama_model(path, spec.name, settings, beside, announce)
+            model = _llama_model(path, spec.name, settings, None if is_merged else adapter, announce)
         except AdapterUnreadable:
             raise
         except ModelUnreadable as error:
             discard(path, error.message, announce)
+        else:
+            if not is_merged:
+                return path, model
+            plain = replace(settings, model=spec.name, adapter=NONE)
+            return path, MergedModel(model, DeferredModel(partial(load_model, plain, announce)))
     return spec.path, _llama_model(spec.path, spec.name, settings, adapter, announce)
 
 

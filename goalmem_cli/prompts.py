@@ -33,6 +33,8 @@ from goalmem_cli.records import content_hash
 Profile: TypeAlias = Literal["full", "compact"]
 Choices: TypeAlias = Mapping[str, Sequence[str]]
 
+LARGER = "Qwen3-4B-Instruct-2507 (`goalmem models suggest`)"
+"""A model that has a prompt for every step, and how to find it."""
 _KEYS = {"description", "system", "variables", "examples", "input", "output", "max_tokens"}
 _OPTIONAL = {"together"}
 _SHORT = (",", ":")
@@ -161,7 +163,7 @@ class PromptBook:
         except KeyError:
             hint = f"copy {step}.yaml from the package's prompts and change it there"
             if self.profile == "compact":
-                hint = f"take a larger model (`goalmem models suggest`): small ones have no prompt for it; or {hint}"
+                hint = f"take a model of 3 billion parameters or more, such as {LARGER}; or {hint}"
             raise PromptError(f"{self.folder}: no prompt for the step {step}", hint) from None
 
     @property

@@ -53,6 +53,7 @@ FOREIGN = (
 """What the user's environment may say to a terminal or of the hub, and no test is to hear."""
 OBJECTS_PER_COLLECTION = 50_000
 WITHOUT_MODELS = "--without-models"
+MODEL = "model"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -79,6 +80,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.sched_setaffinity(0, cores[number :: worker["workercount"]] or cores)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that takes the smallest model's file by a fixture, before a run leaves marked ones out."""
+    for item in items:
+        if "bundled_path" in getattr(item, "fixturenames", ()):
+            item.add_marker(MODEL)
+
+
 def pytest_collection_finish() -> None:
     """Look for garbage as seldom as the command does, and never among what the collection of the tests has made."""
     gc.collect()
@@ -93,11 +102,11 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _warm_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Path:
+def _warm_cache(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """A cache folder that has the smallest bundled model's weights, repacked once for all workers and not for each test,
-    with goalmem's adapter and without; in a run without models an empty one.
+    with goalmem's adapter and without; in a run of tests that take no model an empty one.
     """
-    if pytestconfig.getoption(WITHOUT_MODELS):
+    if not any(each.get_closest_marker(MODEL) for each in request.session.items):
         return tmp_path_factory.mktemp("cache")
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import Adapter
@@ -110,6 +119,14 @@ def _warm_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.C
         for adapter in (None, Adapter.from_file(spec.adapter) if spec.adapter else None):
             repacked(spec.path, home / "goalmem", adapter=adapter)
     return home
+
+
+@pytest.fixture(scope="session")
+def bundled_path() -> Path:
+    """The GGUF file of the smallest bundled model, as its package has it."""
+    from goalmem_cli.models.catalogue import resolve
+
+    return resolve("smollm2-135m").path
 
 
 @pytest.fixture

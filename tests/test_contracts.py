@@ -282,7 +282,11 @@ def gguf() -> Embedder:
     return load_embedder(f"gguf:{resolve('bundled').path}", threads=1)
 
 
-@pytest.mark.parametrize("build", [HashEmbedder, lambda: load_embedder("static"), gguf], ids=["fake", "real", "gguf"])
+@pytest.mark.parametrize(
+    "build",
+    [HashEmbedder, lambda: load_embedder("static"), pytest.param(gguf, marks=pytest.mark.model)],
+    ids=["fake", "real", "gguf"],
+)
 def test_embedder(build: Callable[[], Embedder]) -> None:
     """One row a text, of unit length even without a word, the same for the same text whatever stands beside it."""
     embedder = build()
@@ -307,7 +311,7 @@ def bundled() -> LanguageModel:
     return LlamaModel.from_file(resolve("bundled").path, context=512, threads=1)
 
 
-@pytest.mark.parametrize("build", [scripted, bundled], ids=["fake", "real"])
+@pytest.mark.parametrize("build", [scripted, pytest.param(bundled, marks=pytest.mark.model)], ids=["fake", "real"])
 def test_language_model(build: Callable[[], LanguageModel]) -> None:
     """One completion a request, in order, each of the shape asked for, with its tokens counted."""
     model = build()

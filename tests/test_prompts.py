@@ -10,7 +10,6 @@ import yaml
 from llama_cpp.llama_grammar import LlamaGrammar
 
 from goalmem_cli.errors import PromptError
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import GrammarShape, JsonShape
 from goalmem_cli.prompts import Profile, PromptBook, load_prompt
@@ -88,11 +87,11 @@ def test_shipped_prompts_load_and_their_examples_are_of_their_own_form(profile: 
     ],
 )
 def test_the_grammar_of_a_small_model_s_reply_ends_it_and_not_its_length(
-    step: str, lines: list[tuple[str, int]]
+    step: str, lines: list[tuple[str, int]], bundled_path: Path
 ) -> None:
     """Where a letter is a token, as a digit is, the longest reply that the grammar admits is not cut off."""
     longest = "\n".join(f"{label}: {'7' * size}" for label, size in lines)
-    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=512, threads=1)
+    model = LlamaModel.from_file(bundled_path, context=512, threads=1)
     try:
         assert model.count_tokens(longest) <= PromptBook.load(None, "compact")[step].max_tokens
     finally:
@@ -142,7 +141,7 @@ def test_one_file_of_ones_own_stands_in_for_the_shipped_one(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_proving_and_refining_begin_alike_up_to_the_last_fact() -> None:
+def test_proving_and_refining_begin_alike_up_to_the_last_fact(bundled_path: Path) -> None:
     """What a call read of the facts, the next one goes on from; each also comes so where it is loaded alone."""
     book = PromptBook.load(None, "full")
     inputs = {name: "" for step in ("unify", "refine") for name in book[step].variables}
@@ -157,7 +156,7 @@ def test_proving_and_refining_begin_alike_up_to_the_last_fact() -> None:
     assert len(prove.examples) == 4
     assert PromptBook.load(None, "full", ["refine"]).prompts == {"refine": book["refine"]}
     assert PromptBook.load(None, "full", []).prompts == {}
-    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
+    model = LlamaModel.from_file(bundled_path, context=4096, threads=1)
     try:
         (first,) = model.complete([replace(prove, max_tokens=1)])
         (second,) = model.complete([replace(refine, max_tokens=1)])

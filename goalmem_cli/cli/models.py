@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,9 +14,6 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin
 from goalmem_cli.errors import ModelError
-
-if TYPE_CHECKING:
-    from goalmem_cli.models.catalogue import ModelListing
 
 SCHEMA_VERSION = 1
 SHOWN_HASH = 12
@@ -34,7 +31,6 @@ group = typer.Typer(
 def list_models(context: typer.Context, json: options.Json = False) -> int:
     """List the bundled and the downloaded models, and where each is."""
     from goalmem_cli.models import catalogue
-    from goalmem_cli.render.tables import plain_table
 
     run = begin(context)
     listings = catalogue.list_models()
@@ -56,11 +52,14 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
         ]
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
-    cells = [
-        (each.name, _count(each.parameters), _gigabytes(each.memory), each.profile, _where(each)) for each in listings
-    ]
-    columns = ("name", "size", "memory", "prompts", "where")
-    run.screen.show(plain_table(columns, cells, numbers=("size", "memory"), whole=("prompts",)))
+    for each in listings:
+        told = (
+            f"{_count(each.parameters)} parameters" if each.parameters else "",
+            _gigabytes(each.size), f"{_gigabytes(each.memory)} of memory" if each.memory else "",
+            f"{each.profile} prompts" if each.profile else "",
+            f"adapter {each.adapter.digest[:SHOWN_HASH]}" if each.adapter else "",
+        )  # fmt: skip
+        _show_whole(run, f"{each.name}: {', '.join(filter(None, told))}", each.note or str(each.path))
     return 0
 
 
@@ -72,7 +71,6 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
     """
     from goalmem_cli.models.bundled import SUGGESTIONS
     from goalmem_cli.models.catalogue import resolve
-    from goalmem_cli.render.tables import plain_table
 
     def is_there(name: str) -> bool:
         try:
@@ -92,21 +90,19 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
         ]  # fmt: skip
         run.screen.document({"schema_version": SCHEMA_VERSION, "suggestions": listed})
         return 0
-    cells = [
-        (
-            _gigabytes(each.memory), _gigabytes(each.size), "tried" if each.is_tried else "untried",
-            "downloaded" if is_here else f"goalmem models download {each.name}",
-        )
-        for each, is_here in found
-    ]  # fmt: skip
-    run.screen.show(plain_table(("memory", "file", "golden questions", "how"), cells, numbers=("memory", "file")))
+    for each, is_here in found:
+        told = f"{_gigabytes(each.memory)} of memory, a file of {_gigabytes(each.size)}, "
+        told += "tried" if each.is_tried else "untried"
+        told += " with the golden questions" + ", downloaded" * is_here
+        _show_whole(run, told, f"goalmem models download {each.name}")
     return 0
 
 
-def _where(listing: ModelListing) -> str:
-    """Return the note on the model, else its path, with its adapter's hash."""
-    where = listing.note or str(listing.path)
-    return f"{where}, adapter {listing.adapter.digest[:SHOWN_HASH]}" if listing.adapter else where
+def _show_whole(run: Invocation, about: str, line: str) -> None:
+    """Print a line about a model, and under it a path, a note or a command, which no width breaks."""
+    from goalmem_cli.render.text import safe
+
+    run.screen.text(f"{safe(about)}\n    {safe(line)}")
 
 
 @group.command(

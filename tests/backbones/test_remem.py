@@ -18,7 +18,6 @@ from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettin
 from goalmem_cli.backbones.remem.tools import Call, Tool
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import JsonShape, LanguageModel, PartDone, Request, StructuredBackbone
 from goalmem_cli.prompts import PromptBook
@@ -367,10 +366,10 @@ def test_what_people_wrote_breaks_no_line_of_the_prompt(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
+def test_the_bundled_model_s_replies_are_usable(tmp_path: Path, bundled_path: Path) -> None:
     """Whatever the small model makes of the messages, its grammar sees to the form, and every unit names its turns."""
     store = filled(tmp_path, turns()[:3])
-    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
+    model = LlamaModel.from_file(bundled_path, context=4096, threads=1)
     try:
         result = backbone(store, model, COMPACT).index(lambda _: None)
     finally:

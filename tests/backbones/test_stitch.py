@@ -27,7 +27,6 @@ from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.settings import indexing_settings
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import PromptBook
@@ -369,10 +368,10 @@ def test_forgetting_a_conversation_leaves_the_others_labels(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_the_bundled_model_s_replies_are_usable(tmp_path: Path) -> None:
+def test_the_bundled_model_s_replies_are_usable(tmp_path: Path, bundled_path: Path) -> None:
     """Whatever the small model makes of turns and of a question, grammars see to the form, and turns stay found."""
     store = filled(tmp_path, turns()[:4])
-    model = LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)
+    model = LlamaModel.from_file(bundled_path, context=4096, threads=1)
     try:
         stitch = backbone(store, model, COMPACT)
         result = stitch.index(lambda _: None)

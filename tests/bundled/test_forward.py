@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.remem.backbone import Remem as Graph
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.reasoners import direct, full_context, memguide, oracle, react, reflect, reformulate
 from goalmem_cli.reasoners.direct import Direct
@@ -69,9 +68,9 @@ CASES = [
 
 
 @pytest.fixture
-def model() -> Iterator[LlamaModel]:
+def model(bundled_path: Path) -> Iterator[LlamaModel]:
     """The bundled model, on one thread so that tests do not fight over the machine."""
-    with closing(LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)) as loaded:
+    with closing(LlamaModel.from_file(bundled_path, context=4096, threads=1)) as loaded:
         yield loaded
 
 

@@ -1,9 +1,11 @@
 """The engine with the bundled model: it may prove little, but what it writes never gets past the checks."""
 
+from pathlib import Path
+
 import pytest
 
 from goalmem_cli.logic import parse_atom
-from goalmem_cli.models.catalogue import resolve
+from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
@@ -15,10 +17,9 @@ from tests.reasoners.test_bounds import TURNS, check
 
 
 @pytest.fixture(scope="module")
-def model() -> LlamaModel:
+def model(bundled_path: Path) -> LlamaModel:
     """Return the bundled model with its adapter, on one thread so that the tests do not fight over the machine."""
-    spec = resolve("smollm2-135m")
-    return LlamaModel.from_file(spec.path, adapter=spec.adapter, context=4096, threads=1)
+    return LlamaModel.from_file(bundled_path, adapter=ADAPTERS / SMOLLM2.adapter, context=4096, threads=1)
 
 
 @pytest.mark.slow

@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from goalmem_cli.model_replies import parse_json
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import JsonShape, Request
@@ -57,9 +57,9 @@ NAMES = list(exchanges())
 
 
 @pytest.fixture(scope="module")
-def tokens() -> Iterator[PromptTokens]:
+def tokens(bundled_path: Path) -> Iterator[PromptTokens]:
     """Return the bundled model's vocabulary."""
-    with closing(PromptTokens(resolve("smollm2-135m").path)) as found:
+    with closing(PromptTokens(bundled_path)) as found:
         yield found
 
 
@@ -76,12 +76,12 @@ def test_schema_is_a_grammar_that_lets_a_reply_through(tokens: PromptTokens, nam
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a plan to write", "a closed plan that is given", "the last check"])
-def test_bundled_model_decodes_valid_json(name: str) -> None:
+def test_bundled_model_decodes_valid_json(name: str, bundled_path: Path) -> None:
     """With the full prompts, whatever it says, the reply is JSON of its schema, whose texts and lists are short here."""
     request, _ = exchanges()[name]
     assert isinstance(request.shape, JsonShape)
     short = replace(request, shape=JsonShape(shortened(request.shape.schema)))
-    with closing(LlamaModel.from_file(resolve("smollm2-135m").path, context=4096, threads=1)) as model:
+    with closing(LlamaModel.from_file(bundled_path, context=4096, threads=1)) as model:
         (completion,) = model.complete([short])
 
     assert completion.is_complete

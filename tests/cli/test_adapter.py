@@ -51,6 +51,7 @@ def test_the_flag_and_the_variable(momoco: Goalmem, monkeypatch: pytest.MonkeyPa
     assert load_settings({}, {"GOALMEM_ADAPTER": "none"}).adapter == "none"
 
 
+@pytest.mark.model
 def test_an_adapter_that_is_not_there(momoco: Goalmem, tmp_path: Path) -> None:
     """It is an error in two lines, with the code of a model that cannot be used."""
     outcome = momoco("ask", "Who?", "--adapter", str(tmp_path / "none.gguf"))

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.backbones.catalogue import STRUCTURED
+from goalmem_cli.models.bundled import SUGGESTIONS
+from goalmem_cli.prompts import LARGER
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
@@ -21,6 +23,7 @@ MESSAGES = 6
 """How much of the trip is read: what the model takes grows with it, and what may break does not."""
 
 
+@pytest.mark.model
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(STRUCTURED) - OLDER - FULL_ONLY))
 def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str) -> None:
@@ -52,6 +55,7 @@ def test_with_the_bundled_model(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatc
     assert goalmem("stores", "verify").code == 0
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("name", sorted(FULL_ONLY))
 def test_a_model_with_compact_prompts_is_refused_where_there_are_none(goalmem: Goalmem, name: str) -> None:
     """It is said before anything is derived."""
@@ -61,4 +65,5 @@ def test_a_model_with_compact_prompts_is_refused_where_there_are_none(goalmem: G
 
     assert outcome.code == 4
     assert "no prompt for the step remem_gists" in outcome.err
-    assert "goalmem models suggest" in outcome.err
+    assert f"3 billion parameters or more, such as {LARGER}" in outcome.err
+    assert SUGGESTIONS[0].name.endswith(f"/{LARGER.split()[0]}-Q4_K_M.gguf")

@@ -169,6 +169,7 @@ def test_a_damaged_store_is_exit_3(momoco: Goalmem, tmp_path: Path) -> None:
     assert "warning: " in listed.err
 
 
+@pytest.mark.model
 def test_models_say_what_is_there_and_where(goalmem: Goalmem) -> None:
     """The bundled model is listed with its file and the prompts that suit it."""
     rows = {row["name"]: row for row in json.loads(goalmem("models", "--json").out)["models"]}
@@ -214,6 +215,7 @@ def test_prompts_are_listed_shown_and_checked(goalmem: Goalmem, tmp_path: Path) 
     assert outcome.err.count("descriptoin") == 2
 
 
+@pytest.mark.model
 def test_the_doctor_looks_at_everything(momoco: Goalmem) -> None:
     """All is well on a machine with the test extra; the first thing that is wrong decides the exit code."""
     outcome = momoco("doctor", "--json")

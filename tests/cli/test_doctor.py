@@ -77,6 +77,7 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@pytest.mark.model
 def test_all_is_well_where_all_is_well(momoco: Goalmem) -> None:
     """Every look is listed with its state; --full adds one; nothing wrong is exit 0."""
     outcome = momoco("doctor", "--json")
@@ -90,6 +91,7 @@ def test_all_is_well_where_all_is_well(momoco: Goalmem) -> None:
     assert (full.code, list(found(full))[-1], found(full)["rows"]["text"]) == (0, "rows", "sound")
 
 
+@pytest.mark.model
 def test_a_machine_without_a_store_is_well(goalmem: Goalmem, tmp_path: Path) -> None:
     """A store that does not exist yet is nothing wrong, and looking makes none."""
     outcome = goalmem("doctor", "--full", "--json")
@@ -99,6 +101,7 @@ def test_a_machine_without_a_store_is_well(goalmem: Goalmem, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.model
 def test_a_misspelt_variable_is_a_note(momoco: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable that nothing reads is said with the one that was meant, and is not wrong."""
     monkeypatch.setenv("GOALMEM_MODLE", "mine")
@@ -109,6 +112,7 @@ def test_a_misspelt_variable_is_a_note(momoco: Goalmem, monkeypatch: pytest.Monk
     assert "note" in momoco("doctor").out
 
 
+@pytest.mark.model
 def test_a_lock_is_named_at_once(momoco: Goalmem, tmp_path: Path) -> None:
     """A store that another process holds is exit 3 with that process's number, and nothing waits for it."""
     command = [sys.executable, "-c", HOLD, str(tmp_path / "store" / "memory.duckdb")]
@@ -123,6 +127,7 @@ def test_a_lock_is_named_at_once(momoco: Goalmem, tmp_path: Path) -> None:
     assert found(outcome)["embedder"]["status"] == "note"
 
 
+@pytest.mark.model
 def test_a_damaged_store_is_said_once(momoco: Goalmem, tmp_path: Path) -> None:
     """What cannot be opened is wrong in one line; what depends on it is not looked at."""
     (tmp_path / "store" / "memory.duckdb").write_bytes(b"garbage" * 1000)
@@ -131,6 +136,7 @@ def test_a_damaged_store_is_said_once(momoco: Goalmem, tmp_path: Path) -> None:
     assert found(outcome)["store"]["hint"]
 
 
+@pytest.mark.model
 @pytest.mark.slow
 def test_an_index_that_is_behind_is_a_note(momoco: Goalmem, tmp_path: Path) -> None:
     """The next command mends it, so it is not wrong; a comparison of all rows says that it is."""
@@ -158,6 +164,7 @@ def test_an_embedder_that_says_nothing_is_wrong(momoco: Goalmem) -> None:
     assert "only zeros" in found(outcome)["embedder"]["text"]
 
 
+@pytest.mark.model
 def test_another_embedder_than_the_store_s_is_wrong(momoco: Goalmem) -> None:
     """The same name with other vectors, and another name, are both told from the store's own."""
     same_name = momoco("doctor", "--json", factories=hashing([]))
@@ -205,6 +212,7 @@ def test_requirements_are_compared_with_what_is_installed(requirement: str, said
     assert said in lacking(requirement)
 
 
+@pytest.mark.model
 def test_a_file_where_the_folder_should_be_is_wrong(goalmem: Goalmem, tmp_path: Path) -> None:
     """A store inside a file can be neither made nor written."""
     (tmp_path / "file").write_text("in the way")

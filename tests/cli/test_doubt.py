@@ -15,6 +15,7 @@ from goalmem_cli.trace import from_document
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.invoking import Goalmem
 from tests.reasoners.forward import says
+from tests.transcripts.test_cases import CASES
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 FITTED = SMOLLM2.fitted
@@ -117,3 +118,17 @@ def test_of_other_models_nothing_is_known(momoco: Goalmem, words: tuple[str, ...
     outcome = momoco("ask", QUESTION, "--reasoner", "direct", *words, factories=reading(DOUBTED, adapter="another"))
 
     assert (outcome.code, outcome.out, outcome.err) == (0, "Kyoto Latte\n", "")
+
+
+@pytest.mark.model
+@pytest.mark.shared
+@pytest.mark.slow
+def test_what_nobody_speaks_of_is_unknown(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The smallest model once answered with the 90 dollars of something else."""
+    monkeypatch.delenv("GOALMEM_CERTAINTY")
+    if not CASES.is_dir():
+        pytest.skip("the data folder is not beside this checkout")
+    assert goalmem("ingest", str(CASES / "10-imessage-overlap")).code == 0
+    outcome = goalmem("ask", "What did the electrician charge?", "--threads", "1")
+
+    assert (outcome.code, outcome.out) == (1, "") and outcome.err.startswith("unknown: ")

@@ -21,6 +21,8 @@ from goalmem_cli.wiring import Factories, build_reasoner, open_store
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem, Outcome
 
+pytestmark = pytest.mark.model
+
 HOOK = "When did the hook of the woman who did the swap go live?"
 WHEN = "When did Nora give Ben a bamboo whisk?"
 ANSWERS = {
@@ -52,7 +54,11 @@ ANSWERS = {
     "Who went over to the fraud team?": "Oluwaseun",
     "How many refunds got stuck?": "1,840",
 }
-REFUSED = "What did Nora pay for the bamboo whisk?"
+REFUSED = (
+    "What did Nora pay for the bamboo whisk?",
+    "What did Ben order at the ceramics course?",
+    "What did Mr Tanabe give Alice for her birthday?",
+)
 ASKED = tuple(ANSWERS)[5::3]
 LEAST = 7
 
@@ -79,7 +85,7 @@ def test_most_of_the_golden_answers_are_right(reasoner: Reasoner) -> None:
         if not content_stems(ANSWERS[question]) <= content_stems(answer or "")
     }
 
-    assert reasoner.answer(Question(REFUSED, datetime(2026, 1, 5, 12))).answer is None
+    assert reasoner.answer(Question(REFUSED[0], datetime(2026, 1, 5, 12))).answer is None
     assert len(said) - len(fell) >= LEAST, fell
 
 

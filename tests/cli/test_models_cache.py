@@ -98,6 +98,7 @@ def test_a_cache_that_cannot_be_cleared_is_an_error(goalmem: Goalmem, filled: Pa
     assert str(filled) in message and hint
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("limit", ["0", "2"])
 def test_the_variable_bounds_what_is_kept(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """GOALMEM_MODEL_CACHE=0 keeps no evaluated prompt, another number at most so many megabytes."""

@@ -158,6 +158,7 @@ def test_a_process_finds_them(pipes: Path, tmp_path: Path) -> None:
     assert (Path(file["path"]).name, file["format"], file["new_turns"]) == ("tram.pipes", "pipes", 2)
 
 
+@pytest.mark.model
 def test_ours_win(momoco: Goalmem, install: Install) -> None:
     """A plug-in under a name of ours is not even loaded but by doctor, which says so; of two the first one is taken."""
     install(
@@ -201,6 +202,7 @@ SOMETHING_ELSE = {
 }
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("group", NAMED)
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_one_is_one_line(momoco: Goalmem, install: Install, group: str, how: str) -> None:

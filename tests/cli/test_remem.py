@@ -98,6 +98,7 @@ def test_the_reasoners_need_their_backbone(momoco: Goalmem, reasoner: str) -> No
     assert outcome.error_lines[1] == "--backbone remem"
 
 
+@pytest.mark.model
 @pytest.mark.slow
 def test_with_the_bundled_model(goalmem: Goalmem, tmp_path: Path) -> None:
     """Whatever the small model makes of it, nothing breaks: units name turns, and a question ends."""

@@ -46,6 +46,7 @@ def trace_of(goalmem: Goalmem, *words: str) -> dict[str, object]:
     return {key: trace[key] for key in ("status", "answer", "certainty", "evidence", "model", "adapter")}
 
 
+@pytest.mark.model
 def test_a_warm_model_answers_alike(goalmem: Goalmem) -> None:
     """The same answer with the same certainty, from a process that this one does not own."""
     goalmem("ingest", str(SAMPLES / "momoco.json"))
@@ -66,6 +67,7 @@ def test_a_warm_model_answers_alike(goalmem: Goalmem) -> None:
     assert trace_of(goalmem) == cold
 
 
+@pytest.mark.model
 def test_only_the_model_that_is_meant_is_used(goalmem: Goalmem, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bundled` takes the warm one, whichever it is; other settings, and another model, do not, and that is said."""
     assert goalmem("warm", "--threads", "1").code == 0
@@ -84,6 +86,7 @@ def test_only_the_model_that_is_meant_is_used(goalmem: Goalmem, monkeypatch: pyt
     )  # fmt: skip
 
 
+@pytest.mark.model
 def test_a_process_that_cannot_load_says_why(goalmem: Goalmem, tmp_path: Path) -> None:
     """The error of the process is the command's own, and nothing is left running."""
     nothing = tmp_path / "nothing.gguf"
@@ -95,6 +98,7 @@ def test_a_process_that_cannot_load_says_why(goalmem: Goalmem, tmp_path: Path) -
     assert held() is None
 
 
+@pytest.mark.model
 def test_two_at_once_load_one_model(goalmem: Goalmem, tmp_path: Path) -> None:
     """While one loads, another is refused before it loads anything, here an adapter that is none."""
     (tmp_path / "none.gguf").write_bytes(b"GGUF")
@@ -106,6 +110,7 @@ def test_two_at_once_load_one_model(goalmem: Goalmem, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.model
 def test_modules_of_the_folder_are_not_run(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process imports nothing from where the command was typed, such as a folder of downloads."""
     (tmp_path / "typer.py").write_text("raise SystemExit('this was run')")
@@ -114,6 +119,7 @@ def test_modules_of_the_folder_are_not_run(goalmem: Goalmem, tmp_path: Path, mon
     assert done.code == 0, done.err
 
 
+@pytest.mark.model
 def test_a_file_is_the_same_from_any_folder(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative path and the whole one name one model, which its weights tell; other weights of that name are others."""
     file, there = tmp_path / "m [b].gguf", tmp_path / "there"

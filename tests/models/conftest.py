@@ -6,15 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.weights.repacking import repacked
-
-
-@pytest.fixture(scope="session")
-def bundled_path() -> Path:
-    """The GGUF file of the installed package."""
-    return resolve("smollm2-135m").path
 
 
 @pytest.fixture(scope="session")

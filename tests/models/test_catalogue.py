@@ -207,6 +207,7 @@ def test_the_list_says_what_is_damaged(hub: Hub, tmp_path: Path) -> None:
     assert not damaged.is_installed and "not whole" in damaged.note
 
 
+@pytest.mark.model
 def test_the_list_starts_with_the_bundled_models(tmp_path: Path) -> None:
     """Without any download they are listed, the best first, with what each needs, and how to get what is not there."""
     listed = list_models(cache_dir=tmp_path / "none")

@@ -159,7 +159,7 @@ def test_a_reranker_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["decoder", "bert"])
+@pytest.mark.parametrize("name", [pytest.param("decoder", marks=pytest.mark.model), "bert"])
 def test_odd_texts_have_rows_of_unit_length(name: str, request: pytest.FixtureRequest) -> None:
     """Nothing at all, control characters, half surrogates, other scripts and the model's own markers are embedded."""
     embedder: GgufEmbedder = request.getfixturevalue(name)
@@ -168,7 +168,7 @@ def test_odd_texts_have_rows_of_unit_length(name: str, request: pytest.FixtureRe
     assert np.allclose(lengths(rows), 1, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["decoder", "bert"])
+@pytest.mark.parametrize("name", [pytest.param("decoder", marks=pytest.mark.model), "bert"])
 def test_a_row_does_not_depend_on_its_company(name: str, request: pytest.FixtureRequest) -> None:
     """Each text gets, to the last bit, the row that it gets alone, in whatever order."""
     embedder: GgufEmbedder = request.getfixturevalue(name)

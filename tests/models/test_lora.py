@@ -146,6 +146,7 @@ def test_an_adapter_for_other_weights(bundled_path: Path, tmp_path: Path) -> Non
     assert len(notes) == 1 and str(wrong) in notes[0]
 
 
+@pytest.mark.model
 def test_a_loaded_model_tells_its_adapter(folder: Path) -> None:
     """Its hash is given, and the digest is another than that of the weights alone."""
     notes: list[str] = []
@@ -159,6 +160,7 @@ def test_a_loaded_model_tells_its_adapter(folder: Path) -> None:
     assert len(digests) == 3
 
 
+@pytest.mark.model
 def test_an_adapter_that_cannot_be_used_costs_no_weights(folder: Path) -> None:
     """The bundled model's repacked weights are not discarded for it, and nothing runs without it in silence."""
     load_model(Settings(folder, model=SMOLLM2.name, context=256, threads=1, adapter="none")).close()
@@ -197,3 +199,19 @@ def test_an_adapter_is_left_off_where_it_was_not_trained(bundled_path: Path, fol
     assert known.step != other.step and with_it != without
     assert replies[1] == replies[3] == without
     assert replies[0] == replies[2] == said(alone(one).complete([known]))
+
+
+@pytest.mark.model
+def test_a_merged_adapter_is_left_off_where_it_was_not_trained(folder: Path) -> None:
+    """The smallest model's other steps get its plain weights, in any order; making these leaves the merged ones there."""
+    known, other = told(FACTS, "What happened?", "read"), told("", "Where?", "other")
+    merged, plain = (
+        load_model(Settings(folder, model=SMOLLM2.name, context=1024, threads=1, adapter=name))
+        for name in (None, "none")
+    )
+    with closing(merged), closing(plain):
+        alone = [said(plain.model.complete([request])) for request in (known, other)]
+        first, again = (said(merged.model.complete([known, other])) for _ in range(2))
+
+    assert first == again and first[1:] == alone[1] and first[:1] != alone[0]
+    assert len(made_weights(model_cache())) >= 2

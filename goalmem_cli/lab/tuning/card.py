@@ -89,14 +89,16 @@ def _certainty(made: Mapping[str, object]) -> Iterator[str]:
     for name in ("fitted", "checked"):
         checked = dict(_items(made[name]))
         if not checked:
+            yield from ("", "On conversations that are held out, the error of these weights was not measured.")
             continue
         told = "each conversation left out of its own fit" if name == "fitted" else "conversations that are held out"
         yield from (
             "",
             f"On {checked['asked']} questions, {told}: expected calibration error {checked['error']:.3f}.",
-            "",
         )
-        yield from ("| answers | certain | right |", "| --- | --- | --- |")
+        if not checked["bins"]:  # the error alone was kept
+            continue
+        yield from ("", "| answers | certain | right |", "| --- | --- | --- |")
         for each in map(dict, map(_items, _list(checked["bins"]))):
             yield f"| {each['count']} | {each['certainty']:.0%} | {each['right']:.0%} |"
         yield from (

@@ -114,7 +114,8 @@ def repacked(
         _check(path, digest)
         made.parent.mkdir(parents=True, exist_ok=True)
         _make(path, kind, made, adapter)
-        _remove_others(made, f"{name}-")
+        if adapter:
+            _remove_others(made, f"{name}-")
     except OSError as error:
         note(f"the model runs as it is shipped, which is slower: {made.parent} cannot be used: {error.strerror}")
         return path

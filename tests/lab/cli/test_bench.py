@@ -44,6 +44,7 @@ def test_a_removed_measure_says_what_to_use(goalmem: Goalmem, name: str) -> None
     assert name not in [line.strip(" │|").split(" ")[0] for line in goalmem("bench", "--help").out.splitlines()]
 
 
+@pytest.mark.model
 @pytest.mark.slow
 def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) -> None:
     """No process takes longer than the longest, and memory holds the model."""

@@ -1,13 +1,13 @@
 """The judge's prompts: what each says, that no text in them gets out of its quotes, and the bundled model on them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.runs.judge import ABSTENTION, STYLES, TEMPLATES, Judge, Style, judge_run, quotable
 from goalmem_cli.lab.evaluation.runs.run import Verdict
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.prompts import Profile
 from goalmem_cli.testing import ScriptedModel
@@ -86,9 +86,9 @@ def test_examples_show_texts_as_the_judge_gets_them(profile: Profile) -> None:
 
 
 @pytest.fixture(scope="module")
-def bundled() -> LlamaModel:
+def bundled(bundled_path: Path) -> LlamaModel:
     """The bundled model, on one thread."""
-    return LlamaModel.from_file(resolve("smollm2-135m").path, context=2048, threads=1)
+    return LlamaModel.from_file(bundled_path, context=2048, threads=1)
 
 
 @pytest.mark.slow

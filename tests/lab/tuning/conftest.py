@@ -8,7 +8,6 @@ import pytest
 from goalmem_cli.lab.tuning.batches import Example
 from goalmem_cli.lab.tuning.corpus import Talk, read_corpus
 from goalmem_cli.lab.tuning.rendering import Variety, render
-from goalmem_cli.models.catalogue import resolve
 from goalmem_cli.models.in_process.prompt_tokens import PromptTokens
 from goalmem_cli.ports import Embedder
 from goalmem_cli.prompts import PromptBook
@@ -47,9 +46,9 @@ def plain(talks: list[Talk], book: PromptBook, embedder: Embedder) -> list[Examp
 
 
 @pytest.fixture(scope="session")
-def base() -> Path:
+def base(bundled_path: Path) -> Path:
     """The weights that adapters are trained for."""
-    return resolve("smollm2-135m").path
+    return bundled_path
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from goalmem_cli.lab.tuning.commands import main
 from goalmem_cli.lab.tuning.corpus import HELD_OUT
 from goalmem_cli.lab.tuning.courses import BEGUN, CHECKPOINT
 from goalmem_cli.lab.tuning.prepared import Prepared
-from goalmem_cli.models.bundled import ADAPTERS
+from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 from goalmem_cli.models.weights.gguf import file_digest
 from goalmem_cli.models.weights.lora import Adapter
 from tests.lab.tuning.samples import write_corpus
@@ -106,6 +106,15 @@ def test_card_tells_what_each_kind_was_trained_on() -> None:
     assert all(name in text for name in HELD_OUT)
 
 
+def test_the_shipped_card_has_the_certainties_that_run() -> None:
+    """Its weights are those of the model's record, and the card says what its own record says."""
+    record = json.loads((ADAPTERS / card.RECORD).read_text("utf-8"))
+    told = {name: tuple(round(each, 3) for each in made["weights"]) for name, made in record["certainty"].items()}
+
+    assert told == SMOLLM2.fitted.weights
+    assert card.card(record) == (ADAPTERS / card.CARD).read_text("utf-8")
+
+
 def test_card_tells_how_far_certainties_are_off() -> None:
     """By reasoner: on what they were fitted to, and on what is held out where that was measured."""
     checked = {
@@ -117,6 +126,7 @@ def test_card_tells_how_far_certainties_are_off() -> None:
     text = card.card({**RECORD, "certainty": {"direct": {"weights": [-1.5, 0.25], "fitted": checked, "checked": {}}}})
 
     assert "weights -1.50, 0.25." in text and "expected calibration error 0.031." in text
+    assert "On conversations that are held out, the error of these weights was not measured." in text
     assert "| 11 | 13% | 18% |" in text and "| 0% | 80% | 40% | 0.321 | 20% | 50% |" in text
     assert "held-out ones" not in text
 
