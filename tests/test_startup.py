@@ -127,3 +127,72 @@ def test_models_are_listed_without_loading_one() -> None:
     assert code == 0
     assert not loaded & {"numpy", "duckdb", "llama_cpp", "jinja2", "yaml", "torch", "transformers"}
     assert not [name for name in loaded if name.startswith("goalmem_cli.")]
+
+
+# A base installation has no library of an extra.
+
+OF_EXTRAS = (
+    "accelerate", "gguf", "graspologic_native", "joblib", "mcp", "mcp_types", "milvus_lite", "networkx", "nltk", "peft",
+    "pymilvus", "regex", "scipy", "sentence_transformers", "sklearn", "threadpoolctl", "torch", "transformers", "umap",
+)  # fmt: skip
+BASE = """
+import sys
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {absent!r}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+sys.meta_path.insert(0, Absent)
+from {module} import main
+sys.exit(main({words!r}))
+"""
+
+
+def in_base(*words: str, module: str = "goalmem_cli.main") -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, in which no library of an extra can be imported."""
+    code = BASE.format(absent=OF_EXTRAS, module=module, words=list(words))
+    return subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+
+
+def test_the_base_reads_searches_asks_and_plans_an_index(tmp_path: Path) -> None:
+    """The commands that most people need work without any extra but a model."""
+    folder = ("--store", str(tmp_path / "store"))
+    assert in_base("ingest", str(SAMPLES / "momoco.json"), *folder).returncode == 0
+    assert "Kyoto Latte" in in_base("search", "Kyoto Latte", *folder).stdout
+    asked = in_base("ask", "When did Nora give Ben a bamboo whisk?", "--model", "smollm2-135m", *folder)
+    assert asked.returncode in {0, 1}, asked.stderr
+    for name in ("secom", "remem", "stitch"):
+        planned = in_base("index", name, "--dry-run", "--model", "smollm2-135m", *folder)
+        assert planned.returncode == 0, planned.stderr
+
+
+@pytest.mark.parametrize(
+    ("extra", "library", "words"),
+    [
+        ("eval", "regex", ("eval", str(SAMPLES / "momoco.json"), "--retrieval-only")),
+        ("eval", "regex", ("eval", "matrix", str(SAMPLES / "momoco.json"))),
+        ("eval", "regex", ("report", "no-run")),
+        ("minilm", "transformers", ("ingest", str(SAMPLES / "momoco.json"), "--embedder", "minilm")),
+        ("minilm", "transformers", ("embedder", "distil", "minilm", "--out", "no-table")),
+        ("graphs", "scipy", ("index", "hipporag", "--dry-run")),
+        ("graphs", "graspologic_native", ("index", "graphrag", "--dry-run")),
+        ("mcp", "mcp", ("mcp",)),
+        ("mcp", "mcp", ("mcp", "install", "cursor", "--dry-run")),
+        ("tuning", "sklearn", ("rank", "no-corpus", "no-minis")),
+        ("tuning", "gguf", ("convert", "no-folder")),
+    ],
+)  # fmt: skip
+def test_without_an_extra_one_line_names_it(
+    extra: str, library: str, words: tuple[str, ...], store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part says which library is missing and how to install it, before it reads or writes anything."""
+    is_tuning = extra == "tuning"
+    monkeypatch.setenv("GOALMEM_STORE", str(tmp_path / "new" if words[0] == "ingest" else store))
+    ran = in_base(*words, module="goalmem_cli.lab.tuning.commands" if is_tuning else "goalmem_cli.main")
+    assert ran.returncode == 4, ran.stderr
+    *_, error, hint = ran.stderr.splitlines()
+    assert error.startswith(f"error: {library}, which ")
+    assert error.endswith(" is not installed")
+    assert hint.startswith(f"hint: pip install 'goalmem[{extra}]'")
+    assert "Traceback" not in ran.stderr
+    assert not ran.stdout
+    assert not (tmp_path / "new").exists()
