@@ -94,8 +94,8 @@ def check_installed() -> None:
 
 def largest_part(links: Sequence[Link]) -> set[str]:
     """Return the nodes of the largest connected component; on a tie, the one with the smallest node."""
-    with libraries_of("graphs", "a graph"):
-        from scipy import sparse
+    from scipy import sparse  # graspologic-native brings it
+
     nodes = sorted({end for one, other, _ in links for end in (one, other)})
     if not nodes:
         return set()

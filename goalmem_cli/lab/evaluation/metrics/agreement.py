@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from goalmem_cli.errors import libraries_of
 from goalmem_cli.lab.evaluation.metrics.bootstrap import Interval, interval
 
 Place = TypeVar("Place")
@@ -138,8 +137,7 @@ def correlation(values: Sequence[float], marks: Sequence[bool]) -> Correlation |
     mean = sum(values) / len(values)
     if len({*values}) < 2 or len({*marks}) < 2:
         return Correlation(mean, None, None, len(values))
-    with libraries_of("eval", "scoring"):
-        from scipy.stats import pearsonr, spearmanr  # takes half a second, and most commands do not need it
+    from scipy.stats import pearsonr, spearmanr  # takes half a second, and most commands do not need it
 
     by_hand = [float(mark) for mark in marks]
     return Correlation(

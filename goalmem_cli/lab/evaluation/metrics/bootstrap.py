@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from goalmem_cli.errors import libraries_of
-
 _DRAWN_AT_ONCE = 100_000  # fits into the CPU cache
 
 
@@ -33,8 +31,7 @@ def interval(values: Sequence[float], seed: int = 0, resamples: int = 2000) -> I
     mean = float(data.mean())
     if len(data) == 1:  # SciPy refuses a single value
         return Interval(mean, mean, mean, 1)
-    with libraries_of("eval", "scoring"):
-        from scipy.stats import bootstrap  # takes half a second, and most commands do not need it
+    from scipy.stats import bootstrap  # takes half a second, and most commands do not need it
 
     low, high = bootstrap(
         (data,), np.mean, n_resamples=resamples, batch=max(1, _DRAWN_AT_ONCE // len(data)), method="percentile",
@@ -76,8 +73,7 @@ def paired_test(left: Sequence[float], right: Sequence[float], seed: int = 0) ->
     spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
     if spread == 0:
         return PairedTest(difference)
-    with libraries_of("eval", "scoring"):
-        from scipy.stats import ttest_rel  # as above
+    from scipy.stats import ttest_rel  # as above
 
     found = ttest_rel(left, right)
     return PairedTest(difference, float(found.statistic), float(found.pvalue), difference.mean / spread)

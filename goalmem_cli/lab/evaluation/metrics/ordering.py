@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from goalmem_cli.errors import libraries_of
-
 
 def order_score(order: Sequence[int], count: int) -> float:
     """Return Kendall's tau-b between the right order and the answer's, scaled from 0 (reversed) to 1 (right).
@@ -22,8 +20,7 @@ def order_score(order: Sequence[int], count: int) -> float:
     every = [*range(1, count + 1), *(item for item in told if item < 0)]
     if len(every) == 1:
         return 1.0
-    with libraries_of("eval", "scoring"):
-        from scipy.stats import kendalltau  # imported here: takes a quarter of a second
+    from scipy.stats import kendalltau  # imported here: takes a quarter of a second
 
     behind = len(every) + 1
     right = [event if event > 0 else behind for event in every]
