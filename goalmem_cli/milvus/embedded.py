@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, libraries_of
 from goalmem_cli.milvus.schema import Collection
 from goalmem_cli.store.files import Written, reporting, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
@@ -214,13 +214,9 @@ def _close_idle() -> None:
 
 def _serve(path: Path, announce: Callable[[str], None], patience: float) -> _Opened:
     """Open an embedded database and serve it on a private socket; raises StoreLocked or StoreDamaged."""
-    try:
+    with libraries_of("milvus", "an embedded memory in Milvus", kind=StoreError):
         from milvus_lite.adapter.grpc.server import start_server_in_thread
         from milvus_lite.exceptions import DataDirLockedError, MilvusLiteError
-    except ModuleNotFoundError as error:
-        raise StoreError(
-            "milvus-lite, which an embedded memory in Milvus needs, is not installed", "pip install 'goalmem[milvus]'"
-        ) from error
     is_there(path)
     make_private(path)
     deadline, has_announced = time.monotonic() + patience, False

@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from goalmem_cli.addresses import MilvusAddress
-from goalmem_cli.errors import StoreDamaged, StoreError
+from goalmem_cli.errors import StoreDamaged, StoreError, libraries_of
 from goalmem_cli.milvus import embedded
 from goalmem_cli.milvus.rows import Row
 from goalmem_cli.milvus.schema import FIELDS, ID, PLACEHOLDER, Collection, Kind, make, sparse
@@ -285,13 +285,9 @@ class Engine:
         Raises:
             StoreError: the error is permanent, or the last try failed too.
         """
-        try:
+        with libraries_of("milvus", "a memory in Milvus", kind=StoreError):
             from grpc import RpcError
             from pymilvus.exceptions import MilvusException
-        except ModuleNotFoundError as error:
-            raise StoreError(
-                "pymilvus, which a memory in Milvus needs, is not installed", "pip install 'goalmem[milvus]'"
-            ) from error
         pause = _PAUSE
         for left in reversed(range(_TRIES)):
             try:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ from goalmem_cli.backbones.secom.keys import compressed
 from goalmem_cli.backbones.secom.settings import Retriever, SeComSettings, Starts, Way
 from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.kit import Kit
+from goalmem_cli.errors import LibraryMissing
 from goalmem_cli.logic.normal import words
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, Request
@@ -253,6 +255,14 @@ def test_texttiling_needs_no_model(tmp_path: Path) -> None:
     assert {13, 25} <= set(tiled(tmp_path / "本", "本"))  # words of Chinese letters are read by pairs
     assert tiled_starts(exchanges_of(said(), 2)) == set()
     assert tiled_starts([]) == set()
+
+
+def test_without_nltk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line, and what to install."""
+    monkeypatch.setitem(sys.modules, "nltk.tokenize.texttiling", None)
+    with pytest.raises(LibraryMissing, match="nltk, which TextTiling needs") as raised:
+        tiled_starts([])
+    assert "goalmem[eval]" in raised.value.hint
 
 
 @both_profiles

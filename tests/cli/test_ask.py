@@ -219,6 +219,7 @@ def test_the_model_is_chosen_by_flag_then_variable(momoco: Goalmem, monkeypatch:
 
     monkeypatch.setenv("GOALMEM_MODEL", "from-variable")
     assert momoco("ask", QUESTION, factories=seeing(refuse)).code == 4
+    assert "--seed" not in momoco("ask", "--help").out  # of use for servers only
     flags = ("--model", "from-flag", "--seed", "7", "--threads", "3", "--context", "2048")
     assert momoco("ask", QUESTION, *flags, factories=seeing(refuse)).code == 4
     assert [each.model for each in asked] == ["from-variable", "from-flag"]

@@ -344,5 +344,5 @@ def test_without_the_extra_it_is_named(goalmem: Goalmem, monkeypatch: pytest.Mon
     monkeypatch.delitem(sys.modules, "goalmem_cli.cli.serving.server", raising=False)
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     outcome = goalmem("mcp")
-    assert outcome.code == 2
+    assert outcome.code == 4
     assert "goalmem[mcp]" in outcome.error_lines[1]

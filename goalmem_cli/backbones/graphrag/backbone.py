@@ -114,7 +114,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         Chunks are counted. Descriptions and reports are estimated if there are new chunks, and else counted too.
 
         Raises:
-            UsageError: the package that communities need is not installed.
+            LibraryMissing: the package that communities need is not installed.
         """
         turns = {turn.id: turn for turn in self._store.turns()}
         chunks = chunks_of(list(turns.values()), self._settings)
@@ -141,7 +141,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         """Extract from new chunks, describe changed entities, and report on changed communities.
 
         Raises:
-            UsageError: the package that communities need is not installed.
+            LibraryMissing: the package that communities need is not installed.
         """
         turns = {turn.id: turn for turn in self._store.turns()}
         chunks = {_place(chunk.part): chunk for chunk in chunks_of(list(turns.values()), self._settings)}

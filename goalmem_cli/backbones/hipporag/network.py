@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
 from goalmem_cli.backbones.structured.pagerank import Shares, pagerank, undirected
 from goalmem_cli.backbones.structured.triples import ends_of
 from goalmem_cli.records import Edge, Unit
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Rows = NDArray[np.intp]
 Flags = NDArray[np.bool_]

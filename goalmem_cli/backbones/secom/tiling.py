@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from goalmem_cli.backbones.secom.exchanges import Exchange
+from goalmem_cli.errors import libraries_of
 from goalmem_cli.logic.normal import FUNCTION_WORDS, stem, words
 
 _WINDOW, _BLOCK = 20, 10  # words in a pseudo-sentence, and pseudo-sentences in a block: nltk's defaults
@@ -14,8 +15,8 @@ _BETWEEN = "\n\n"
 
 def tiled_starts(exchanges: Sequence[Exchange]) -> set[int]:
     """Return the positions at which TextTiling begins a new segment; none if there are too few words."""
-    from nltk.tokenize.texttiling import TextTilingTokenizer
-
+    with libraries_of("eval", "TextTiling", "set another way to find the starts of segments"):
+        from nltk.tokenize.texttiling import TextTilingTokenizer
     if len(exchanges) < 2:
         return set()
     names: dict[str, str] = {}

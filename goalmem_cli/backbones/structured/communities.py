@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import libraries_of
 
 Link: TypeAlias = tuple[str, str, float]
 """Two nodes and the weight of their link."""
@@ -52,7 +52,7 @@ def communities(links: Sequence[Link], told: Leiden | None = None, *, is_largest
     node to itself, and links without a positive weight, are ignored.
 
     Raises:
-        UsageError: the package of the extra `graphs` is not installed.
+        LibraryMissing: the package of the extra `graphs` is not installed.
     """
     weights: dict[tuple[str, str], float] = {}
     for one, other, weight in links:
@@ -87,14 +87,14 @@ def check_installed() -> None:
     """Check that communities can be found, before any other work is done.
 
     Raises:
-        UsageError: the package of the extra `graphs` is not installed.
+        LibraryMissing: the package of the extra `graphs` is not installed.
     """
     _leiden()
 
 
 def largest_part(links: Sequence[Link]) -> set[str]:
     """Return the nodes of the largest connected component; on a tie, the one with the smallest node."""
-    from scipy import sparse
+    from scipy import sparse  # graspologic-native brings it
 
     nodes = sorted({end for one, other, _ in links for end in (one, other)})
     if not nodes:
@@ -109,11 +109,7 @@ def largest_part(links: Sequence[Link]) -> set[str]:
 
 
 def _leiden() -> Any:
-    """Return the library of the Leiden algorithm; raises UsageError if it is not installed."""
-    try:
+    """Return the library of the Leiden algorithm; raises LibraryMissing if it is not installed."""
+    with libraries_of("graphs", "the search for communities"):
         import graspologic_native
-    except ImportError as error:
-        raise UsageError(
-            "communities need the package graspologic-native, which is not installed", "pip install 'goalmem[graphs]'"
-        ) from error
     return graspologic_native

@@ -6,7 +6,11 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+
+from goalmem_cli.errors import libraries_of
+
+with libraries_of("graphs", "a walk over a graph"):
+    from scipy import sparse
 
 Shares: TypeAlias = NDArray[np.float64]
 """A non-negative value for each node or edge, such as its share of a walk."""

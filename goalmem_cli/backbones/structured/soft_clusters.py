@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import libraries_of
 from goalmem_cli.ports import Vectors
 
 Rows: TypeAlias = NDArray[np.intp]
@@ -113,13 +113,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _imported(name: str) -> Any:
-    """Return a module of the extra `clusters`; raises UsageError if it is not installed."""
+    """Return a module of the extra `clusters`; raises LibraryMissing if it is not installed."""
     from importlib import import_module
 
-    try:
+    with libraries_of("clusters", "soft clustering", "set reducer: pca" if name == "umap" else ""):
         return import_module(name)
-    except ImportError as error:
-        hint = "pip install 'goalmem[clusters]'" + ("; or set reducer: pca" if name == "umap" else "")
-        raise UsageError(
-            f"soft clusters need the package {name.partition('.')[0]}, which is not installed", hint
-        ) from error

@@ -43,13 +43,15 @@ class Form:
     tables: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that at most one of JSON and CSV is chosen.
+        """Check the choice, and the libraries of the scores, before anything is measured.
 
         Raises:
-            UsageError: both are chosen.
+            UsageError: both JSON and CSV are chosen.
+            LibraryMissing: the extra `eval` is not installed.
         """
         if self.is_json and self.is_csv:
             raise UsageError("--json and --csv are two forms of one output", "leave one of them out")
+        import goalmem_cli.lab.evaluation.metrics.overlap  # noqa: F401 - it raises what is missing
 
 
 EPILOG = examples(

@@ -153,7 +153,7 @@ class Typed:
     sample: Annotated[
         Literal["stratified", "first", "random"], typer.Option("--sample", help="How --limit chooses questions.")
     ] = "stratified"
-    seed: options.Seed = None
+    seed: options.SampleSeed = None
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder [default: one of its own].")
     ] = None

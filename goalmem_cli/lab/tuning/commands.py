@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import GoalmemError, UsageError
+from goalmem_cli.errors import GoalmemError, UsageError, libraries_of
 from goalmem_cli.lab.tuning import courses, prepared
 from goalmem_cli.lab.tuning.batches import Example, Tokens, tokenise
 from goalmem_cli.lab.tuning.courses import BASE, say
@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 4 after printing an error."""
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        with libraries_of("tuning", "this command"):
+            options.run(options)
     except GoalmemError as error:
         say(f"error: {error.message}")
         say(f"hint: {error.hint}")

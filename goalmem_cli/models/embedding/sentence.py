@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.errors import ModelMissing, ModelUnreadable, libraries_of
 from goalmem_cli.ports import Vectors
 from goalmem_cli.records import encodable
 
@@ -65,6 +65,7 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
     is run only with `trusts_code`.
 
     Raises:
+        LibraryMissing: sentence-transformers is not installed.
         ModelMissing: there is no model of that name.
         ModelUnreadable: there is one, but it cannot be loaded.
     """
@@ -72,7 +73,7 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
     if not name:
         raise _missing(name, is_folder=False)
     is_folder = Path(source).is_dir()
-    with _quiet():
+    with libraries_of("minilm", f"the embedder {name}", "use --embedder static"), _quiet():
         from sentence_transformers import SentenceTransformer
 
         try:

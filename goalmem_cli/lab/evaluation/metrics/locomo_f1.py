@@ -6,8 +6,12 @@ import string
 from collections import Counter
 
 import numpy as np
-import regex  # type: ignore[import-untyped]
-from nltk.stem.porter import PorterStemmer
+
+from goalmem_cli.errors import libraries_of
+
+with libraries_of("eval", "scoring"):
+    import regex
+    from nltk.stem.porter import PorterStemmer
 
 # LoCoMo finds articles with `regex`, which counts combining marks as part of a word; `re` does not.
 _ARTICLES = regex.compile(r"\b(?:a|an|the|and)\b")

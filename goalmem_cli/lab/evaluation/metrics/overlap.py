@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import regex  # type: ignore[import-untyped]
-from nltk.tokenize.destructive import NLTKWordTokenizer
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from scipy.optimize import linear_sum_assignment
 
+from goalmem_cli.errors import libraries_of
 from goalmem_cli.logic.equality import Equality, compare
 from goalmem_cli.logic.normal import normalise
+
+with libraries_of("eval", "scoring"):
+    import regex
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+    from scipy.optimize import linear_sum_assignment
 
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}ー]"
 _CHARACTER = regex.compile(_UNSPACED)
