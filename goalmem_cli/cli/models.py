@@ -33,6 +33,7 @@ group = typer.Typer(
 @group.command("list", epilog=examples("goalmem models list --json", guide="models"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
     """List the bundled and the downloaded models, and where each is."""
+    from goalmem_cli.languages.names import languages_read
     from goalmem_cli.models import catalogue
     from goalmem_cli.render.tables import plain_table
 
@@ -50,6 +51,7 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
                 "memory": each.memory,
                 "is_cached": each.is_cached,
                 "note": each.note,
+                "languages": sorted(each.languages) if each.languages else None,
                 "adapter": {"path": str(each.adapter.path), "sha256": each.adapter.digest} if each.adapter else None,
             }
             for each in listings
@@ -57,10 +59,14 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
     cells = [
-        (each.name, _count(each.parameters), _gigabytes(each.memory), each.profile, _where(each)) for each in listings
-    ]
-    columns = ("name", "size", "memory", "prompts", "where")
-    run.screen.show(plain_table(columns, cells, numbers=("size", "memory"), whole=("prompts",)))
+        (
+            each.name, _count(each.parameters), _gigabytes(each.memory), each.profile,
+            languages_read(each.languages) if each.languages else "", _where(each),
+        )
+        for each in listings
+    ]  # fmt: skip
+    columns = ("name", "size", "memory", "prompts", "reads", "where")
+    run.screen.show(plain_table(columns, cells, numbers=("size", "memory"), whole=("prompts", "reads")))
     return 0
 
 
@@ -68,7 +74,8 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
 def suggest(context: typer.Context, json: options.Json = False) -> int:
     """Suggest larger models to download, by memory.
 
-    Downloads nothing. A model of 3 billion parameters or more gets the full prompts.
+    Downloads nothing. A model of 3 billion parameters or more gets the full prompts. All are Qwen's, and read the
+    thirteen languages of `goalmem guide languages`.
     """
     from goalmem_cli.models.bundled import SUGGESTIONS
     from goalmem_cli.models.catalogue import resolve
