@@ -54,8 +54,8 @@ _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3
 """How many Latin letters one letter of a script without spaces counts as."""
 _LEAST_SPOKEN, _TIMES_ENGLISH = 0.2, 2
-"""How likely a spoken language is at least, with the names' capitals and without added up, and how many times as likely
-as English."""
+"""How likely a spoken language is at least, and how many times as likely as English, summed over the question as it is
+written, in small letters, and without names."""
 _SPOKEN: ContextVar[frozenset[str]] = ContextVar("spoken", default=frozenset())
 
 
@@ -156,8 +156,8 @@ def _likeliest(question: str, among: Collection[str]) -> str:
     words = {word.casefold() for word in _WORDS.findall(question)}
     if len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
         return ""
-    told, lower = (_likelihoods(text, 176) for text in (question, question.lower()))
-    scores = {code: told.get(code, 0.0) + lower.get(code, 0.0) for code in (*sorted(among), ENGLISH)}
+    told = [_likelihoods(text, 176) for text in (question, question.lower(), " ".join(_outside_names(question)))]
+    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*sorted(among), ENGLISH)}
     best = max(sorted(among), key=scores.__getitem__)
     is_far = scores[best] >= max(_LEAST_SPOKEN, _TIMES_ENGLISH * scores[ENGLISH])
     return best if is_far and not _PERHAPS_ENGLISH & words - own_words(words).get(best, frozenset()) else ""
@@ -188,8 +188,7 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
     """
     from goalmem_cli.languages.words import own_words
 
-    plain = _BEFORE_NAMES.sub(" ", _POSSESSIVE.sub(" ", question))
-    outside = {found[0].casefold() for found in _OUTSIDE_NAMES.finditer(plain)}
+    outside = _outside_names(question)
     scores = {code: _more(own, outside) for code, own in own_words(outside).items()}
     best = max(scores.values())
     first = [code for code, score in scores.items() if score == best > 0]
@@ -203,6 +202,12 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
     english = len(_PERHAPS_ENGLISH.intersection(words) - (own or frozenset()))
     is_told = english < _FEW if own is None else bool(own) and not english
     return code if is_told and likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED else ""
+
+
+def _outside_names(question: str) -> list[str]:
+    """Return the words of a question that belong to no name, in small letters."""
+    plain = _BEFORE_NAMES.sub(" ", _POSSESSIVE.sub(" ", question))
+    return [found[0].casefold() for found in _OUTSIDE_NAMES.finditer(plain)]
 
 
 def _more(own: frozenset[str], words: Collection[str]) -> int:
