@@ -137,20 +137,23 @@ def language_asked(question: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _language_asked(question: str, among: frozenset[str]) -> str:
-    from goalmem_cli.languages.words import CODES
+    from goalmem_cli.languages.words import ASKING, table
 
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question
     found = _language_alone(question)
     if not among or found == ENGLISH or found in among:
         return found
-    if found == "zh" and "ja" in among:  # a question without kana
+    if found == "zh" and "ja" in among and not table()["zh"].has(question, *ASKING, "common"):  # it has no kana
         return "ja"
-    return (_likeliest(question, among) if found not in CODES else "") or found
+    return _likeliest(question, among, found) or found
 
 
-def _likeliest(question: str, among: Collection[str]) -> str:
-    """Return the likeliest of these languages if the question is far likelier in it than in English, else ""."""
+def _likeliest(question: str, among: Collection[str], found: str) -> str:
+    """Return the likeliest of these languages, or "".
+
+    The question must be far likelier in it than in English, and have no more words of the language `found`.
+    """
     from goalmem_cli.languages.words import own_words
 
     words = {word.casefold() for word in _WORDS.findall(question)}
@@ -160,7 +163,8 @@ def _likeliest(question: str, among: Collection[str]) -> str:
     scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*sorted(among), ENGLISH)}
     best = max(sorted(among), key=scores.__getitem__)
     is_far = scores[best] >= max(_LEAST_SPOKEN, _TIMES_ENGLISH * scores[ENGLISH])
-    return best if is_far and not _PERHAPS_ENGLISH & words - own_words(words).get(best, frozenset()) else ""
+    own, others = (own_words(words).get(code, frozenset()) for code in (best, found))
+    return best if is_far and len(own) >= len(others) and not _PERHAPS_ENGLISH & words - own else ""
 
 
 def _language_alone(question: str) -> str:

@@ -93,6 +93,7 @@ def test_english_and_what_is_in_doubt_is_not_taken_for_another_language(question
         ("Quando la Giulia si è trasferita a Bologna?", "pt", "it"), ("Onde mora a Ana?", "es", "pt"),
         ("Sabe Ana nadar?", "en", ""), ("Rent of Jonas?", "de", ""), ("Kyoto Latte", "de ja", ""), ("Bremen?", "de", ""),
         ("El Paso or Los Angeles?", "es", ""), ('Translate "Wo wohnt Käthe?"', "de", ""), ("Has Ana a cat?", "es", "en"),
+        ("Où dort Médor ?", "fr", "fr"), ("周航是哪一天搬到杭州的？", "ja", "zh"),
     ],
 )  # fmt: skip
 def test_a_question_in_doubt_is_in_a_language_of_what_it_is_asked_of(question: str, spoken: str, language: str) -> None:
