@@ -144,8 +144,8 @@ def _language_asked(question: str, among: frozenset[str]) -> str:
     found = _language_alone(question)
     if not among or found == ENGLISH or found in among:
         return found
-    if found == "zh" and "ja" in among and not table()["zh"].has(question, *ASKING, "common"):  # it has no kana
-        return "ja"
+    if found == "zh" and "ja" in among and not ("吗" in question or table()["zh"].has(question, *ASKING)):
+        return "ja"  # it has no kana, nor Chinese asking words
     return _likeliest(question, among, found) or found
 
 
