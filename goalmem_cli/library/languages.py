@@ -85,4 +85,6 @@ class InLanguages:
         others = "`goalmem models suggest` names more" if able else "`goalmem models suggest` names some that may"
         hint = f"{' or '.join(able)} reads it; {others}" if able else others
         reads = languages_read(self._loaded.languages or ())
-        return LanguageUnread(f"{self._loaded.name} reads {reads}, and {what}", f"{hint}; `goalmem search` needs no model")
+        return LanguageUnread(
+            f"{self._loaded.name} reads {reads}, and {what}", f"{hint}; `goalmem search` needs no model"
+        )
