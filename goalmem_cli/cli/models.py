@@ -42,20 +42,14 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
     if json:
         listed = [
             {
-                "name": each.name,
-                "is_installed": each.is_installed,
-                "path": str(each.path) if each.path else None,
-                "bytes": each.size,
-                "parameters": each.parameters,
-                "profile": each.profile,
-                "memory": each.memory,
-                "is_cached": each.is_cached,
-                "note": each.note,
+                "name": each.name, "is_installed": each.is_installed, "path": str(each.path) if each.path else None,
+                "bytes": each.size, "parameters": each.parameters, "profile": each.profile, "memory": each.memory,
+                "is_cached": each.is_cached, "note": each.note,
                 "languages": sorted(each.languages) if each.languages else None,
                 "adapter": {"path": str(each.adapter.path), "sha256": each.adapter.digest} if each.adapter else None,
             }
             for each in listings
-        ]
+        ]  # fmt: skip
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
     cells = [

@@ -13,7 +13,9 @@ def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
 
     assert [each["name"] for each in listed][: len(BUNDLED)] == list(BUNDLED)
     assert all(each["memory"] and each["bytes"] for each in listed[: len(BUNDLED)])
-    assert [each["languages"] for each in listed[: len(BUNDLED)]] == [sorted(each.languages) for each in BUNDLED.values()]
+    assert [each["languages"] for each in listed[: len(BUNDLED)]] == [
+        sorted(each.languages) for each in BUNDLED.values()
+    ]
     for shown in ("2.4 GB", "13 languages", "English only"):
         assert shown in goalmem("models", "list").out
     for each in listed[: len(BUNDLED)]:

@@ -44,16 +44,9 @@ def refusals(trace: Trace) -> list[str]:
 
 @pytest.mark.parametrize(
     "wording",
-    [
-        "she did not order a Kyoto Latte",
-        "a Kyoto Latte and napoleon brandy",
-        "kyoto latte or cocoa",
-        "Kyoto Latte, which she hated",
-        "Kyoto Latte 7",
-        "京都ラテ Kyoto Latte",
-        "an espresso",
-    ],
-)
+    ["she did not order a Kyoto Latte", "a Kyoto Latte and napoleon brandy", "kyoto latte or cocoa", "an espresso",
+     "Kyoto Latte, which she hated", "Kyoto Latte 7", "京都ラテ Kyoto Latte"],
+)  # fmt: skip
 def test_wording_may_add_deny_or_oppose_nothing(wording: str) -> None:
     """Every word of an answer comes from the binding, the question or the goal; no other stands."""
     assert checked_wording(wording, ["Kyoto Latte"], "Which drink did Alice order at Momoco?")[0] == "Kyoto Latte"
