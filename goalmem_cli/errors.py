@@ -16,6 +16,7 @@ GoalmemError                 exit code
 │   ├── ModelUnreadable          it is not a model that this build can load
 │   │   └── AdapterUnreadable    there is no adapter, or not for this model
 │   ├── ContextOverflow          the prompt is longer than the context
+│   ├── LanguageUnread           the model does not read the language
 │   └── ReplyUnusable            the reply has the wrong form
 ├── InputError               5   a transcript cannot be read (file, place, reason)
 │   ├── UnknownFormat            it is in none of the formats
@@ -112,6 +113,10 @@ class AdapterUnreadable(ModelUnreadable):
 
 class ContextOverflow(ModelError):
     """A prompt has more tokens than the model's context holds."""
+
+
+class LanguageUnread(ModelError):
+    """The model does not read the language of the question, or of what it is asked of."""
 
 
 class ReplyUnusable(ModelError):

@@ -101,9 +101,11 @@ Columns = Annotated[
     ),
 ]
 DayFirst = Annotated[
-    bool, typer.Option("--day-first", help="Read ambiguous dates as 5 March for 05/03/23 [default: ask].")
+    bool, typer.Option("--day-first", help="Read ambiguous dates such as 05/03/23 as 2023-03-05 [default: ask].")
 ]
-MonthFirst = Annotated[bool, typer.Option("--month-first", help="Read ambiguous dates as May 3 for 05/03/23.")]
+MonthFirst = Annotated[
+    bool, typer.Option("--month-first", help="Read ambiguous dates such as 05/03/23 as 2023-05-03 [default: ask].")
+]
 
 EPILOG = examples(
     "goalmem ingest sample_convos",

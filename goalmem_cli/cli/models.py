@@ -30,6 +30,7 @@ group = typer.Typer(
 @group.command("list", epilog=examples("goalmem models list --json", guide="models"))
 def list_models(context: typer.Context, json: options.Json = False) -> int:
     """List the bundled and the downloaded models, and where each is."""
+    from goalmem_cli.languages.names import languages_read
     from goalmem_cli.models import catalogue
 
     run = begin(context)
@@ -37,19 +38,14 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
     if json:
         listed = [
             {
-                "name": each.name,
-                "is_installed": each.is_installed,
-                "path": str(each.path) if each.path else None,
-                "bytes": each.size,
-                "parameters": each.parameters,
-                "profile": each.profile,
-                "memory": each.memory,
-                "is_cached": each.is_cached,
-                "note": each.note,
+                "name": each.name, "is_installed": each.is_installed, "path": str(each.path) if each.path else None,
+                "bytes": each.size, "parameters": each.parameters, "profile": each.profile, "memory": each.memory,
+                "is_cached": each.is_cached, "note": each.note,
+                "languages": sorted(each.languages) if each.languages else None,
                 "adapter": {"path": str(each.adapter.path), "sha256": each.adapter.digest} if each.adapter else None,
             }
             for each in listings
-        ]
+        ]  # fmt: skip
         run.screen.document({"schema_version": SCHEMA_VERSION, "models": listed})
         return 0
     for each in listings:
@@ -57,6 +53,7 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
             f"{_count(each.parameters)} parameters" if each.parameters else "",
             _gigabytes(each.size), f"{_gigabytes(each.memory)} of memory" if each.memory else "",
             f"{each.profile} prompts" if each.profile else "",
+            f"reads {languages_read(each.languages)}" if each.languages else "",
             f"adapter {each.adapter.digest[:SHOWN_HASH]}" if each.adapter else "",
         )  # fmt: skip
         _show_whole(run, f"{each.name}: {', '.join(filter(None, told))}", each.note or str(each.path))
@@ -67,7 +64,8 @@ def list_models(context: typer.Context, json: options.Json = False) -> int:
 def suggest(context: typer.Context, json: options.Json = False) -> int:
     """Suggest larger models to download, by memory.
 
-    Downloads nothing. A model of 3 billion parameters or more gets the full prompts.
+    Downloads nothing. A model of 3 billion parameters or more gets the full prompts. All are Qwen's, and read the
+    thirteen languages of `goalmem guide languages`.
     """
     from goalmem_cli.models.bundled import SUGGESTIONS
     from goalmem_cli.models.catalogue import resolve

@@ -6,8 +6,10 @@ A language is an ISO 639 code, such as ``de``. "" means unknown: the text is too
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,25 @@ _OUTSIDE_NAMES = re.compile(r"(?<![^\W\d_])(?:[a-zà-ÿ]|(?<!\w[\s-])[^\W\d_])[^
 _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3
 """How many Latin letters one letter of a script without spaces counts as."""
+_LEAST_SPOKEN, _TIMES_ENGLISH = 0.2, 2
+"""How likely a spoken language is at least, and how many times as likely as English, summed over the question as it is
+written, in small letters, and without names."""
+_SPOKEN: ContextVar[frozenset[str]] = ContextVar("spoken", default=frozenset())
+
+
+def spoken() -> frozenset[str]:
+    """Return the languages other than English of the conversations that the running question is asked of."""
+    return _SPOKEN.get()
+
+
+@contextmanager
+def asked_of(languages: Iterable[str]) -> Iterator[None]:
+    """Ask a question, in the block, of conversations in these languages; "" is an unknown one."""
+    token = _SPOKEN.set(frozenset(languages) - {ENGLISH, ""})
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(token)
 
 
 @cache
@@ -64,18 +85,19 @@ def _model() -> Any:
     return load_model(str(Path(found.origin).parent / "resources" / "lid.176.ftz"))
 
 
+def _likelihoods(text: str, most: int) -> dict[str, float]:
+    """Return language -> how likely a text is in it, of the `most` likeliest, those first."""
+    plain = " ".join(_NOT_TOLD.sub(" ", text).split())
+    labels, likely = _model().predict(plain, k=most) if plain else ((), ())
+    return {str(each).removeprefix("__label__"): float(share) for each, share in zip(labels, likely, strict=True)}
+
+
 def _guessed(text: str) -> tuple[str, float]:
     """Return the likeliest language of a text and how likely it is."""
-    plain = " ".join(_NOT_TOLD.sub(" ", text).split())
-    if not plain:
-        return "", 0.0
-    labels, likely = _model().predict(plain, k=1)
-    if not labels:
-        return "", 0.0
-    code = str(labels[0]).removeprefix("__label__")
+    code, likely = next(iter(_likelihoods(text, 1).items()), ("", 0.0))
     if code in _CHINESE or code == "ja":  # names in Chinese letters alone look like either
-        code = "ja" if _KANA.search(plain) else "zh" if _HAN.search(plain) else ""  # capitals alone pass for Chinese
-    return code, float(likely[0])
+        code = "ja" if _KANA.search(text) else "zh" if _HAN.search(text) else ""  # capitals alone pass for Chinese
+    return code, likely
 
 
 def has_english(words: Iterable[str]) -> bool:
@@ -107,10 +129,46 @@ def language_asked(question: str) -> str:
     """Return the language of a question: ``en``, another one only if it is sure, or "" if in doubt.
 
     Names and quoted words do not count, since an English question may have them in any language. A question in another
-    script than Latin is not English, even if it is short.
+    script than Latin is not English, even if it is short. If the question's own words leave it in doubt, a language of
+    the conversations that it is asked of (`asked_of`) is preferred.
     """
+    return _language_asked(question, spoken())
+
+
+@lru_cache(maxsize=1024)
+def _language_asked(question: str, among: frozenset[str]) -> str:
+    from goalmem_cli.languages.words import ASKING, table
+
     own = _QUOTED.sub(" ", question)
     question = own if _WORDS.search(own) else question
+    found = _language_alone(question)
+    if not among or found == ENGLISH or found in among:
+        return found
+    if found == "zh" and "ja" in among and not ("吗" in question or table()["zh"].has(question, *ASKING)):
+        return "ja"  # it has no kana, nor Chinese asking words
+    return _likeliest(question, among, found) or found
+
+
+def _likeliest(question: str, among: Collection[str], found: str) -> str:
+    """Return the likeliest of these languages, or "".
+
+    The question must be far likelier in it than in English, and have no more words of the language `found`.
+    """
+    from goalmem_cli.languages.words import own_words
+
+    words = {word.casefold() for word in _WORDS.findall(question)}
+    if len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
+        return ""
+    told = [_likelihoods(text, 176) for text in (question, question.lower(), " ".join(_outside_names(question)))]
+    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*sorted(among), ENGLISH)}
+    best = max(sorted(among), key=scores.__getitem__)
+    is_far = scores[best] >= max(_LEAST_SPOKEN, _TIMES_ENGLISH * scores[ENGLISH])
+    own, others = (own_words(words).get(code, frozenset()) for code in (best, found))
+    return best if is_far and len(own) >= len(others) and not _PERHAPS_ENGLISH & words - own else ""
+
+
+def _language_alone(question: str) -> str:
+    """Return the language of a question, without quotes, by its own words."""
     words = [word.casefold() for word in _WORDS.findall(question)]
     if has_english(words):
         return ENGLISH
@@ -134,8 +192,7 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
     """
     from goalmem_cli.languages.words import own_words
 
-    plain = _BEFORE_NAMES.sub(" ", _POSSESSIVE.sub(" ", question))
-    outside = {found[0].casefold() for found in _OUTSIDE_NAMES.finditer(plain)}
+    outside = _outside_names(question)
     scores = {code: _more(own, outside) for code, own in own_words(outside).items()}
     best = max(scores.values())
     first = [code for code, score in scores.items() if score == best > 0]
@@ -149,6 +206,12 @@ def _asked_in_latin(question: str, words: Collection[str]) -> str:
     english = len(_PERHAPS_ENGLISH.intersection(words) - (own or frozenset()))
     is_told = english < _FEW if own is None else bool(own) and not english
     return code if is_told and likely >= _LEAST_SURE_ASKED and len(words) >= _LEAST_WORDS_ASKED else ""
+
+
+def _outside_names(question: str) -> list[str]:
+    """Return the words of a question that belong to no name, in small letters."""
+    plain = _BEFORE_NAMES.sub(" ", _POSSESSIVE.sub(" ", question))
+    return [found[0].casefold() for found in _OUTSIDE_NAMES.finditer(plain)]
 
 
 def _more(own: frozenset[str], words: Collection[str]) -> int:

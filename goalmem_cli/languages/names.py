@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 NAMES = {
     "af": "Afrikaans", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali",
     "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
@@ -22,3 +24,13 @@ NAMES = {
 def name_of(code: str) -> str:
     """Return a language's English name, or its code where no name is known here."""
     return NAMES.get(code, code)
+
+
+def names_of(codes: Iterable[str]) -> str:
+    """Return the languages' names in one line, sorted."""
+    return ", ".join(sorted(set(map(name_of, codes))))
+
+
+def languages_read(codes: Collection[str]) -> str:
+    """Return in words what a model reads: English only, or 13 languages."""
+    return f"{names_of(codes)} only" if len(codes) == 1 else f"{len(codes)} languages"

@@ -149,7 +149,6 @@ def _known_by(code: str) -> frozenset[str]:
     return frozenset(word for name in _KNOWN_BY for word in lists[name])
 
 
-@lru_cache(maxsize=1024)
 def words_of(text: str) -> Words | None:
     """Return the table entry for the language of a question or statement; None if it is English or not in the table."""
     from goalmem_cli.languages.finding import language_asked

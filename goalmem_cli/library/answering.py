@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.languages import refuse_unread
+from goalmem_cli.library.languages import InLanguages
 from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
@@ -169,11 +169,11 @@ class Asking:
         reasoner_entry(parts.settings.reasoner)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
-            refuse_unread(model, question, self._stored or parts.kept.conversations())
             loaded()
             settings = replace(parts.settings, rules=self._tries_rules(model))
             reasoner = build_reasoner(settings, parts.kept, model, observer, factories=parts.factories, begun=begun)
-            trace = reasoner.answer(question)
+            stored = self._stored or parts.kept.conversations()
+            trace = InLanguages(reasoner, model, stored, parts.listener.note).answer(question)
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def _tries_rules(self, model: LoadedModel) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import ModelError, UsageError
-from goalmem_cli.languages.names import NAMES, name_of
+from goalmem_cli.errors import LanguageUnread, UsageError
+from goalmem_cli.languages.finding import asked_of, language_asked
+from goalmem_cli.languages.names import NAMES, languages_read, name_of, names_of
 
 if TYPE_CHECKING:
     from goalmem_cli.loading import LoadedModel
     from goalmem_cli.memory_records import ConversationSummary
+    from goalmem_cli.ports import Reasoner
     from goalmem_cli.records import Question
+    from goalmem_cli.trace import Trace
 
 
 def checked_code(code: str) -> str:
@@ -26,37 +30,61 @@ def checked_code(code: str) -> str:
     return known
 
 
-def refuse_unread(loaded: LoadedModel, question: Question, stored: Iterable[ConversationSummary]) -> None:
-    """Refuse a question that the model does not read, or that is asked of conversations none of which it reads.
+class InLanguages:
+    """Wraps a reasoner: it answers from what its model reads, and knows in which languages that is.
 
-    A language that is not known, or in doubt, is no reason; nor is one of a model whose languages are not known.
-
-    Raises:
-        ModelError: the model does not read it.
+    A language that is not known, or in doubt, counts as read. So does any if the model's languages are not known.
     """
-    if loaded.languages is None:
-        return
-    from goalmem_cli.languages.finding import language_asked
 
-    asked = language_asked(question.text)
-    if asked and asked not in loaded.languages:
-        raise _unread(loaded, asked, f"the question is in {name_of(asked)}")
-    told = [each.language for each in stored if question.conversations is None or each.name in question.conversations]
-    if told and loaded.languages.isdisjoint(told) and all(told):
-        names = ", ".join(sorted({name_of(language) for language in told}))
-        raise _unread(loaded, told[0], f"what is asked of is in {names}")
+    def __init__(
+        self,
+        reasoner: Reasoner,
+        loaded: LoadedModel,
+        stored: Iterable[ConversationSummary],
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Take the reasoner, its model and the stored conversations; `note` gets what is left out."""
+        self._reasoner = reasoner
+        self._loaded = loaded
+        self._spoken = {each.name: each.language for each in stored}
+        self._note = note
 
+    def answer(self, question: Question) -> Trace:
+        """Return the reasoner's trace, made from the conversations in scope that the model reads.
 
-def _unread(loaded: LoadedModel, language: str, what: str) -> ModelError:
-    """Return the error for a model that does not read the language, with models that do.
+        Raises:
+            LanguageUnread: it does not read the question, or no conversation in scope.
+        """
+        scope = self._spoken if question.conversations is None else question.conversations
+        told = {name: self._spoken[name] for name in scope if name in self._spoken}
+        read = {name: language for name, language in told.items() if self._reads(language)}
+        left = [language for name, language in told.items() if name not in read]
+        with asked_of(read.values()):
+            asked = language_asked(question.text)
+            if not self._reads(asked):
+                raise self._unread(asked, f"the question is in {name_of(asked)}")
+            if left and not read:
+                raise self._unread(left[0], f"what is asked of is in {names_of(left)}")
+            if left:
+                count = f"{len(left)} conversation{'s' if len(left) > 1 else ''} in {names_of(left)}"
+                self._note(f"left out: {count}, which {self._loaded.name} does not read")
+                question = replace(question, conversations=tuple(read))
+            return self._reasoner.answer(question)
 
-    `what` is a clause that says what is in the language.
-    """
-    from goalmem_cli.models.bundled import BUNDLED
+    def _reads(self, language: str) -> bool:
+        return not language or self._loaded.languages is None or language in self._loaded.languages
 
-    reads = sorted(map(name_of, loaded.languages or ()))
-    known = f"{reads[0]} only" if len(reads) == 1 else f"{len(reads)} languages"
-    able = [f"--model {name}" for name, model in BUNDLED.items() if language in model.languages]
-    others = "`goalmem models suggest` names more" if able else "`goalmem models suggest` names some that may"
-    hint = f"{' or '.join(able)} reads it; {others}" if able else others
-    return ModelError(f"{loaded.name} reads {known}, and {what}", f"{hint}; `goalmem search` needs no model")
+    def _unread(self, language: str, what: str) -> LanguageUnread:
+        """Return the error that the model does not read the language, with models that do.
+
+        `what` is a clause that says what is in the language.
+        """
+        from goalmem_cli.models.bundled import BUNDLED
+
+        able = [f"--model {name}" for name, model in BUNDLED.items() if language in model.languages]
+        others = "`goalmem models suggest` names more" if able else "`goalmem models suggest` names some that may"
+        hint = f"{' or '.join(able)} reads it; {others}" if able else others
+        reads = languages_read(self._loaded.languages or ())
+        return LanguageUnread(
+            f"{self._loaded.name} reads {reads}, and {what}", f"{hint}; `goalmem search` needs no model"
+        )

@@ -57,6 +57,7 @@ class ModelListing:
 
     `note` says what is wrong or how to get the model. `size` and `memory` (of a question, if measured) are in bytes.
     `adapter` is goalmem's LoRA adapter for it. `is_cached` means that the joined file is in the user's cache.
+    `languages` are the codes of those that it reads, none if unknown.
     """
 
     name: str
@@ -69,6 +70,7 @@ class ModelListing:
     adapter: Adapter | None = None
     memory: int | None = None
     is_cached: bool = False
+    languages: frozenset[str] = frozenset()
 
 
 def installation(cache_dir: Path | None = None) -> Installation:
@@ -189,7 +191,7 @@ def _bundled_listing(model: BundledModel, there: Installation) -> ModelListing:
     adapter = adapter_of(model)
     blank = ModelListing(
         model.name, not lack, size=model.size, parameters=model.parameters, profile=COMPACT, memory=model.memory,
-        adapter=Adapter.from_file(adapter) if adapter else None,
+        adapter=Adapter.from_file(adapter) if adapter else None, languages=model.languages,
     )  # fmt: skip
     if lack:
         return replace(blank, note=f"{lack}: {how_to_get(model)}")

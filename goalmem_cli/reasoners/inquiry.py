@@ -31,25 +31,10 @@ T = TypeVar("T")
 
 READ = "read"
 RETRIEVE = "retrieve"
-_REFUSALS = frozenset(
-    map(
-        normalise,
-        (
-            "unknown",
-            "not mentioned",
-            "not specified",
-            "not stated",
-            "no information",
-            "no information available",
-            "i don't know",
-            "i do not know",
-            "not sure",
-            "cannot be determined",
-            "unanswerable",
-            "cannot be answered",
-        ),
-    )
-)
+_REFUSALS = frozenset(map(normalise, (
+    "unknown", "not mentioned", "not specified", "not stated", "no information", "no information available",
+    "i don't know", "i do not know", "not sure", "cannot be determined", "unanswerable", "cannot be answered",
+)))  # fmt: skip
 
 _COPIES = re.compile(r'\s*;\s*"[^"]*"\s*=|\s*\[(?:said|time|F\d)|[.,;]?\s+facts: F\d')
 """Matches the beginning of a fact that the model copied from its prompt."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.languages.finding import ENGLISH, language_asked
+from goalmem_cli.languages.finding import ENGLISH, language_asked, spoken
 from goalmem_cli.languages.names import name_of
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
@@ -28,9 +28,13 @@ def asker_in(question: Question) -> str:
 
 
 def asked_in(text: str) -> str:
-    """Return a question as prompts show it. If it is not in English, it says which language to answer in."""
+    """Return a question as prompts show it, with the language to answer in if not all is in English.
+
+    What is in English alone stays as it is: certainties were fitted to that.
+    """
     language = language_asked(text)
-    return text if language in ("", ENGLISH) else f"{text} (Answer in {name_of(language)}.)"
+    is_plain = not language or (language == ENGLISH and not spoken())
+    return text if is_plain else f"{text} (Answer in {name_of(language)}.)"
 
 
 def say_time(moment: datetime | None) -> str:

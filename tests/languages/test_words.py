@@ -1,6 +1,5 @@
 """What a question in another language asks for, whom a statement in it is about, and yes and no in it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import pytest
@@ -20,20 +19,12 @@ from goalmem_cli.logic.questions import (
 )
 from goalmem_cli.logic.support import Support, support_of
 from goalmem_cli.logic.terms import Constant
+from goalmem_cli.trace import Fact
 
 
-@dataclass(frozen=True)
-class Said:
-    """A fact as the checks see it."""
-
-    speaker: str
-    text: str
-    to: str = ""
-    said: datetime | None = None
-    before: tuple[tuple[str, str], ...] = ()
-    after: tuple[tuple[str, str], ...] = ()
-    forwarded_by: str = ""
-    quoted_by: str = ""
+def told(speaker: str, text: str, to: str = "", said: datetime | None = None) -> Fact:
+    """Return a fact as the checks see it."""
+    return Fact("F1", "", (), "chat", speaker, said, text, to=to)
 
 
 OPEN = {
@@ -87,11 +78,11 @@ def test_what_is_asked_for() -> None:
 
 def test_i_and_you_are_who_speaks_and_who_hears() -> None:
     """In the language of the fact."""
-    fact = Said("Käthe", "Ich wohne noch in Kassel, und du bist nach Bremen gezogen.", "Jonas")
+    fact = told("Käthe", "Ich wohne noch in Kassel, und du bist nach Bremen gezogen.", "Jonas")
     assert who_is_meant("ich", fact) == "Käthe"
     assert who_is_meant("du", fact) == "Jonas"
     assert told_as_you(fact) == "Jonas"
-    assert who_is_meant("ich", Said("Ben", "We moved to the house on the hill.")) == "ich"
+    assert who_is_meant("ich", told("Ben", "We moved to the house on the hill.")) == "ich"
     assert names_nobody("ich", "Wer wohnt noch in Kassel?")
     assert not names_nobody("Su", "Who is the doctor?")
 
@@ -99,17 +90,17 @@ def test_i_and_you_are_who_speaks_and_who_hears() -> None:
 def test_what_one_says_of_oneself_is_not_anothers() -> None:
     """The check of whom a fact is about knows "ich" and "我"."""
     people = frozenset({"Käthe", "Jonas"})
-    own = Said("Jonas", "Ich bin letzten Freitag nach Bremen gezogen.")
+    own = told("Jonas", "Ich bin letzten Freitag nach Bremen gezogen.")
     assert check_anchor(Constant("Käthe"), [own], people).verdict is Anchor.ANOTHERS
-    shared = Said("Jonas", "Wir sind letzten Freitag zusammen nach Bremen gezogen.")
+    shared = told("Jonas", "Wir sind letzten Freitag zusammen nach Bremen gezogen.")
     assert check_anchor(Constant("Käthe"), [shared], people).verdict is Anchor.ANCHORED
-    chinese = Said("小雨", "我上周五搬到了杭州。")
+    chinese = told("小雨", "我上周五搬到了杭州。")
     assert check_anchor(Constant("阿明"), [chinese], frozenset({"小雨", "阿明"})).verdict is Anchor.ANOTHERS
 
 
 def test_a_chinese_answer_is_stated_by_the_words_around_it() -> None:
     """Words without spaces between them are compared by their pairs of letters."""
-    fact = Said("小雨", "我上周五搬到了杭州，房租每个月三千五百块。")
+    fact = told("小雨", "我上周五搬到了杭州，房租每个月三千五百块。")
     assert support_of("杭州", [fact]) is Support.STATED
     assert support_of("三千五百块", [fact]) is Support.STATED
     assert support_of("成都", [fact]) is not Support.STATED
@@ -118,9 +109,9 @@ def test_a_chinese_answer_is_stated_by_the_words_around_it() -> None:
 def test_a_date_is_derived_from_words_of_its_language() -> None:
     """From a day by its name alone, and from one in digits that English would read otherwise or not at all."""
     said = datetime(2024, 5, 15, 10)
-    assert support_of("14 May 2024", [Said("Luc", "Je suis arrivé mardi avec mes chats.", "", said)]) is Support.DERIVED
-    assert support_of("3 April 2024", [Said("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.DERIVED
-    assert support_of("4 March 2024", [Said("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.INFERRED
+    assert support_of("14 May 2024", [told("Luc", "Je suis arrivé mardi avec mes chats.", "", said)]) is Support.DERIVED
+    assert support_of("3 April 2024", [told("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.DERIVED
+    assert support_of("4 March 2024", [told("Ana", "Nos vemos en la casa el 3/4/2024.")]) is Support.INFERRED
 
 
 @pytest.mark.parametrize(

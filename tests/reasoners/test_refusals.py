@@ -40,16 +40,9 @@ ONCE = Limits(max_breadth=1)
 
 @pytest.mark.parametrize(
     "wording",
-    [
-        "she did not order a Kyoto Latte",
-        "a Kyoto Latte and napoleon brandy",
-        "kyoto latte or cocoa",
-        "Kyoto Latte, which she hated",
-        "Kyoto Latte 7",
-        "京都ラテ Kyoto Latte",
-        "an espresso",
-    ],
-)
+    ["she did not order a Kyoto Latte", "a Kyoto Latte and napoleon brandy", "kyoto latte or cocoa", "an espresso",
+     "Kyoto Latte, which she hated", "Kyoto Latte 7", "京都ラテ Kyoto Latte"],
+)  # fmt: skip
 def test_wording_may_add_deny_or_oppose_nothing(wording: str) -> None:
     """Every word of an answer comes from the binding, the question or the goal; no other stands."""
     assert checked_wording(wording, ["Kyoto Latte"], "Which drink did Alice order at Momoco?")[0] == "Kyoto Latte"
@@ -59,6 +52,26 @@ def test_wording_may_add_deny_or_oppose_nothing(wording: str) -> None:
 def test_wording_from_binding_and_question_stands(wording: str) -> None:
     """A wording in the question's own words is kept."""
     assert checked_wording(wording, ["Kyoto Latte"], "Which drink did Alice order at Momoco?") == (wording, "")
+
+
+@pytest.mark.parametrize(
+    ("wording", "value", "asked", "is_kept"),
+    [
+        ("Jonas wohnt in Bremen", "Bremen", "Wo in Norddeutschland wohnt Jonas?", True),
+        ("Er wohnt jetzt in Bremen", "Bremen", "Wo wohnt Jonas?", False),
+        ("nicht Bremen", "Bremen", "Wo wohnt Jonas nicht mehr?", False),
+        ("Granada", "Granada", "¿Dónde vive Inés?", True), ("ni Granada", "Granada", "¿Vive Inés ni aquí?", False),
+        ("pas à Nantes", "Nantes", "Où à l'ouest Camille n'habite pas ?", False),
+        ("não Porto", "Porto", "Onde não mora a Rita?", False), ("não Porto", "não Porto", "Onde mora a Rita?", True),
+        ("不是杭州", "杭州", "小雨是不是搬到哪里了？", False), ("杭州", "杭州", "小雨搬到哪里了？", True),
+        ("大阪ではない", "大阪", "大阪ではない町は？", False), ("大阪へ引っ越しました", "大阪", "どこですか。", False),
+    ],
+)  # fmt: skip
+def test_wording_in_another_language_that_is_not_the_binding_alone_gives_way(
+    wording: str, value: str, asked: str, is_kept: bool
+) -> None:
+    """Function words are known in English alone, so most wordings give way; a denial does in each language."""
+    assert checked_wording(wording, [value], asked)[0] == (wording if is_kept else value)
 
 
 def test_bound_variables_are_anchored_like_written_constants() -> None:

@@ -199,7 +199,7 @@ def test_a_conversation_that_grows_has_its_dates_read(opened: Opens) -> None:
 
 @pytest.mark.parametrize("sample", OTHER_SCRIPTS, ids=lambda sample: sample.language)
 def test_other_scripts_are_searched_and_shown_as_they_are(sample: Sample, tmp_path: Path) -> None:
-    """Arabic, Hebrew, Hindi and Russian: found by words, and by the way that is the default; the text is the turn's."""
+    """Arabic, Hebrew, Hindi, Russian and four scripts in one turn: found by words, and by the way that is the default; the text is the turn's."""
     store = Store(tmp_path / "store", load_embedder("static"), announce=lambda _: None)
     store.add_all([sample.conversation("talk"), chat()])
     wanted = sample.lines[sample.found].partition(": ")[2]

@@ -183,6 +183,7 @@ class Measuring:
         """Estimate the cost from the run's calls or from one trial question, note it, then answer."""
         from goalmem_cli.lab.evaluation.runs.estimate import estimated, seconds_per_call
         from goalmem_cli.lab.evaluation.runs.runner import answer
+        from goalmem_cli.library.languages import InLanguages
         from goalmem_cli.wiring import build_reasoner, call_ranges
 
         settings = self._run.settings
@@ -190,9 +191,10 @@ class Measuring:
 
         def build(reasoner: str, backbone: str) -> Reasoner:
             named = replace(settings, reasoner=reasoner, backbone=backbone)
-            return build_reasoner(
+            built = build_reasoner(
                 named, memory.store, loaded, gold=memory.gold, prompt_of=prompt_of, factories=self._run.factories
             )
+            return InLanguages(built, loaded, memory.store.conversations())
 
         seconds = seconds_per_call(folder.path)
         if seconds is None:

@@ -14,8 +14,12 @@ from goalmem_cli.reasoners.goal_mem.judge import BRIDGED, sides_of
 from goalmem_cli.reasoners.goal_mem.records import VERDICTS
 from goalmem_cli.trace import Contradicted, Ending, Grounded, Status, Trace
 
-# Words that turn what stands beside them into something else.
-_TURNS = frozenset("not no never nor or and but neither without except instead rather nobody nothing none".split())
+# Words that turn what stands beside them into something else, in English and the six languages of `languages.words`.
+_TURNS = frozenset(
+    "not no never nor or and but neither without except instead rather nobody nothing none "
+    "nicht nie kein keine keinen ohne oder aber sondern weder nunca ni sin pero sino ne pas non jamais sans mais "
+    "não nem sem mas ou 不是 没有 ない".split()
+)
 _SETTLING = [verdict for verdict in VERDICTS if verdict != "unknown"]
 
 

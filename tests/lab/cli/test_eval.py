@@ -232,6 +232,16 @@ def test_the_estimate_survives_a_question_that_is_too_long(goalmem: Goalmem) -> 
     assert made["runs"][0]["failed"] >= 1
 
 
+def test_a_model_is_not_asked_in_a_language_that_it_does_not_read(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Each question over a German chat fails, the English ones too, and the run ends all the same."""
+    goalmem("bench", "languages", str(tmp_path / "talks"), "--language", "de", "--author", "first", "-q")
+    model = ScriptedModel(replies)
+    factories = seeing(lambda _: LoadedModel(model, "small", "full", 8192, languages=frozenset(("en",))))
+    made = document(goalmem, str(tmp_path / "talks"), "--reasoner", "direct", "--limit", "8", factories=factories)
+    assert (made["runs"][0]["n"], made["runs"][0]["failed"]) == (8, 8)
+    assert len(model.seen) == 1  # the trial question
+
+
 def test_retrieval_alone_needs_no_model(goalmem: Goalmem) -> None:
     """Backbones and kinds of query are compared by the evidence they find."""
     no_model = Factories(model=without_model)

@@ -10,7 +10,7 @@ from itertools import count
 from typing import Protocol, runtime_checkable
 
 from goalmem_cli.backbones.now.holding import found_by
-from goalmem_cli.errors import ContextOverflow
+from goalmem_cli.errors import ContextOverflow, LanguageUnread
 from goalmem_cli.lab.evaluation.cases import Case, Dataset
 from goalmem_cli.lab.evaluation.metrics.agreement import label_agreement
 from goalmem_cli.lab.evaluation.queries import Planner, QueryKind, gold_queries, retrieve_fused
@@ -213,7 +213,8 @@ def answer(
 ) -> None:
     """Answer every case in every row, except for existing results; `each` is the way to go through the cases.
 
-    A question whose prompt does not fit into the model's context counts as failed and does not end the run.
+    A question whose prompt does not fit into the model's context, or whose language the model does not read, counts as
+    failed and does not end the run.
 
     Raises:
         ModelError: the model cannot be used.
@@ -255,12 +256,12 @@ def _keeping(folder: RunFolder, told: Callable[[int, int], None], left: int, of:
 
 
 def _answered(reasoner: Reasoner, row: Row, memory: Memory, case: Case) -> Answered:
-    """Return the answer to a case; a prompt that is too long gives a failed trace."""
+    """Return the answer to a case; a too long prompt or an unread language gives a failed trace."""
     question = memory.question(case)
     with watching() as watch:
         try:
             trace = reasoner.answer(question)
-        except ContextOverflow as error:
+        except (ContextOverflow, LanguageUnread) as error:
             trace = Trace(
                 Status.FAILED, row.reasoner, question.text, question.asked, asker=question.asker, failure=error.message
             )
