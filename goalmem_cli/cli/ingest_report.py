@@ -68,7 +68,7 @@ def _overlap(added: Added) -> str:
     if added.beside:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
         join = f"`goalmem stores join {beside} {name}` joins them if they are one"
-        notes.append(f"{kept}{added.beside} of another file overlaps with it or begins like it; {join}")
+        notes.append(f"{kept}{added.beside} of another file overlaps with it, begins like it or has its title; {join}")
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")

@@ -9,7 +9,7 @@ import typer
 
 from goalmem_cli.cli import options
 from goalmem_cli.cli.groups import CONTEXT, ListGroup, examples
-from goalmem_cli.cli.invocation import begin
+from goalmem_cli.cli.invocation import begin, confirm
 from goalmem_cli.errors import StoreDamaged, UsageError
 
 SCHEMA_VERSION = 1
@@ -57,10 +57,11 @@ def forget(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="The rules, as `goalmem rules list` names them.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All rules.")] = False,
+    yes: options.Yes = False,
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Forget rules, and show them: the model plans such questions again."""
+    """Show rules, ask, and forget them: the model plans such questions again."""
     from goalmem_cli.render.text import safe
     from goalmem_cli.store.rules import KeptRule, RuleFile
 
@@ -76,6 +77,7 @@ def forget(
     for rule in gone:
         run.screen.note(f"{rule.name}: {safe(rule.text)} (settled {rule.settled} of {rule.tried})")
     run.screen.note("this cannot be undone; the model plans such questions again, which makes new rules")
+    confirm("Forget all rules?" if every else f"Forget {', '.join(names or ())}?", is_given=yes)
     file.save(rule for rule in rules if rule not in gone)
     run.screen.report("forgot all rules" if every else f"forgot {', '.join(names or ())}")
     return 0

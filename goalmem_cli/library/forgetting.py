@@ -241,15 +241,13 @@ class Sieve:
         from goalmem_cli.store.tombstones import under_another_name
 
         marks, people, rooms = self._known.marks, self._known.people, rooms_of(conversation)
-        known, others, old = dict[Turn, frozenset[str]](), dict[Turn, frozenset[str]](), frozenset[str]()
+        known, others = dict[Turn, frozenset[str]](), dict[Turn, frozenset[str]]()
         for turn in conversation.turns:
-            found = marks.forgotten(turn, rooms, people)
-            by_somebody = marks.said_by_somebody(turn)
-            if found:
+            if found := marks.forgotten(turn, rooms, people):
                 known[turn] = found
-                old |= by_somebody
-            elif by_somebody:
+            elif by_somebody := marks.said_by_somebody(turn):
                 others[turn] = by_somebody
+        old = marks.used_up(frozenset[str]().union(*known.values())) if others else frozenset[str]()
         renamed = under_another_name(others, old, recognised)
         recognised.update(turn.speaker for turn in renamed)
         known |= renamed

@@ -110,7 +110,7 @@ class Reading:
         self._files: list[Found] = []
         self._passed_over: set[Place] = set()
         self._sieve = Sieve(restores=told.restores_forgotten, takes=told.takes_forgotten)
-        self._redactor = Redactor(redacts=told.redacts or told.calls)
+        self._redactor = Redactor(redacts=told.redacts or told.calls, note=hears.note)
         self._zone = Zone.named(told.timezone)
         self._people: list[object] = []
         self._goals: list[object] = []

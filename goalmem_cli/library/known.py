@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.records import Conversation, Turn, content_hash, zone_in
+from goalmem_cli.records import TITLED, Conversation, Turn, content_hash, zone_in
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
@@ -112,8 +112,8 @@ class KnownMemory:
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
         """Return which of these turns of a transcript are stored unchanged."""
-        names = self._called(conversation)
-        if not names or not turns:
+        names = self._called(conversation) if turns else []
+        if not names:
             return []
         selection = Selection(tuple(names), content_keys=frozenset(turn.content_key for turn in turns))
         ids = self._memory.forgettable(selection).ids
@@ -128,11 +128,11 @@ class KnownMemory:
         stored = [turn for turn in self._memory.turns(names) if turn.content_key in keys] if names else []
         return {turn.content_key: zone for turn in stored if (zone := zone_in(turn.attributes))}
 
-    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]]) -> int:
+    def take_out(self, plain: Sequence[tuple[Conversation, Sequence[Turn]]], note: Callable[[str], None]) -> int:
         """Delete these turns of transcripts from the memory, and return how many were stored.
 
-        No file of it holds their text afterwards. A dry reading only counts them. A transcript that cannot be found,
-        such as a copy under another name, is compared with what is stored.
+        `note` says first what is deleted. No file of it holds their text afterwards. A dry reading only counts them. A
+        transcript that cannot be found, such as a copy under another name, is compared with what is stored.
 
         Raises:
             StoreError: they cannot be deleted.
@@ -147,6 +147,8 @@ class KnownMemory:
         selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
         found = self._memory.forgettable(selection).turns if selection.conversations else 0
         if found and not self._is_dry:
+            what = "1 stored turn" if found == 1 else f"{found} stored turns"
+            note(f"replacing {what} with secrets, and deleting the kept proofs that quote them, which cannot be undone")
             self._memory.forget(selection)
         return found
 
@@ -158,7 +160,13 @@ class KnownMemory:
             return []
 
     def _called(self, conversation: Conversation) -> list[str]:
-        """Return the names of the conversation in the memory; empty if it is not found."""
+        """Return the names of the conversation in the memory; empty if it is not found.
+
+        A conversation of a title may be stored as another one than that of the title's name.
+        """
         from goalmem_cli.store.recognising import rooms_of
 
-        return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})
+        names = {self._names[room] for room in rooms_of(conversation) if room in self._names}
+        if names and conversation.format in TITLED:
+            names.update(set(self._previewed(conversation)) & set(self._names.values()))
+        return sorted(names)

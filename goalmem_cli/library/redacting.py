@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,12 @@ _TURNS_AT_ONCE = 5000
 class Redactor:
     """Blacks out secrets if it `redacts`, and always in turns that were redacted once before.
 
-    Turns that are stored with their secrets are then deleted from the memory.
+    Turns that are stored with their secrets are then deleted from the memory; `note` says so before that.
     """
 
-    def __init__(self, *, redacts: bool) -> None:
+    def __init__(self, *, redacts: bool, note: Callable[[str], None]) -> None:
         self._redacts = redacts
+        self._note = note
         self._known: KnownMemory | None = None
         self._gone: set[str] = set()
         self._plain: list[tuple[Conversation, Sequence[Turn]]] = []
@@ -67,7 +68,7 @@ class Redactor:
                 marks = frozenset(self._marks)
                 self._known.change(lambda there: there.with_redacted(marks))
             # After the marks: what is stored next is redacted even if this stops.
-            self.taken_out += self._known.take_out(self._plain)
+            self.taken_out += self._known.take_out(self._plain, self._note)
         self._plain, self._marks = [], set()
 
     def redacted(self, conversation: Conversation) -> tuple[Conversation, Counter[str], Counter[str]]:

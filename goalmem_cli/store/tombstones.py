@@ -55,7 +55,7 @@ class Tombstones:
     All marks of one turn, or of one `always` rule, have the same number. `redacted` are the marks of redacted turns.
     `carried` are the marks of other memories, each with its own key, which apply here too. `until` has the time of the
     copy for marks of turns that were copied from another conversation: a turn said there later is another turn.
-    `somebody` has the marks without a speaker, with the number of a turn in `turns`.
+    `somebody` has the marks without a speaker, with the numbers in `turns` of all who said that text then.
     """
 
     key: bytes
@@ -64,7 +64,7 @@ class Tombstones:
     redacted: frozenset[str] = frozenset()
     carried: tuple[Tombstones, ...] = ()
     until: Mapping[str, int] = field(default_factory=dict)
-    somebody: Mapping[str, int] = field(default_factory=dict)
+    somebody: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -181,11 +181,13 @@ class Tombstones:
             frozenset[str]().union(*(self.of_turn(each, there) for each in under_names(turn, people)))
             for turn, there in told
         ]
-        numbered, somebody = _more(self.turns, groups), dict(self.somebody)
-        for (turn, _), group in zip(told, groups, strict=True):
-            for mark in self.marks(told_without_name(turn)):
-                somebody.setdefault(mark, numbered[next(iter(group))])
-        return replace(self, turns=numbered, until=until, somebody=somebody)
+        numbered = _more(self.turns, groups)
+        somebody = [
+            (mark, numbered[next(iter(group))])
+            for (turn, _), group in zip(told, groups, strict=True)
+            for mark in self.marks(told_without_name(turn))
+        ]
+        return replace(self, turns=numbered, until=until, somebody=_numbers(numbered, _pairs(self.somebody), somebody))
 
     def with_always(
         self,
@@ -214,11 +216,16 @@ class Tombstones:
         return replace(self._without(gone), carried=carried)
 
     def _without(self, gone: set[str]) -> Tombstones:
-        restored = {number for mark, number in self.somebody.items() if mark in gone}
-        turns = _fewer(self.turns, gone | {mark for mark, number in self.turns.items() if number in restored})
-        left = set(turns.values())
-        somebody = {mark: number for mark, number in self.somebody.items() if number in left}
-        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=somebody)
+        """Return this memory's own marks without these and all that mark the same turns.
+
+        A mark without a speaker stands for the one turn that is left under it; if two or more are left, nobody knows
+        which of them came back, and all stay forgotten.
+        """
+        turns = _fewer(self.turns, gone)
+        left = _numbers(turns, _pairs(self.somebody))
+        restored = {numbers[0] for mark, numbers in left.items() if mark in gone and len(numbers) == 1}
+        turns = {mark: number for mark, number in turns.items() if number not in restored}
+        return replace(self, turns=turns, always=_fewer(self.always, gone), somebody=_numbers(turns, _pairs(left)))
 
     def forgotten(self, turn: Turn, rooms: Sequence[str], people: People = _NOBODY) -> frozenset[str]:
         """Return the marks that say that a turn of a transcript is forgotten; empty if it is not.
@@ -240,6 +247,14 @@ class Tombstones:
         each = [one for one in (self, *self.carried) if one.somebody]
         told = told_without_name(turn) if each else []
         return frozenset[str]().union(*(one.somebody.keys() & one.marks(told) for one in each))
+
+    def used_up(self, found: Collection[str]) -> frozenset[str]:
+        """Return the marks without a speaker all of whose turns have one of the `found` marks."""
+        used = set[str]()
+        for one in (self, *self.carried):
+            numbers = {one.turns[mark] for mark in one.turns.keys() & found}
+            used.update(mark for mark, told in one.somebody.items() if numbers.issuperset(told))
+        return frozenset(used)
 
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
         """Return these marks without those of copied turns that were copied before this turn was said."""
@@ -285,8 +300,9 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
-        numbers = set(turns.values())
-        somebody = {mark: told for mark, told in dict(document.get("somebody", {})).items() if told in numbers}
+        somebody = _numbers(turns, _pairs({
+            mark: [told] if type(told) is int else told for mark, told in dict(document.get("somebody", {})).items()
+        }))  # fmt: skip
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
         if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
@@ -298,15 +314,20 @@ class Tombstones:
         return cls(key, turns, always, redacted_, until=until, somebody=somebody)
 
     def document(self) -> dict[str, object]:
-        """Return the marks as a JSON object without `carried`; `of_document` reads it."""
+        """Return the marks as a JSON object without `carried`; `of_document` reads it.
+
+        A mark without a speaker has one number or, if several said the text then, a list.
+        """
         return {
             "key": self.key.hex(),
             "turns": dict(self.turns),
             "always": dict(self.always),
             "redacted": sorted(self.redacted),
             **({"until": dict(self.until)} if self.until else {}),
-            **({"somebody": dict(self.somebody)} if self.somebody else {}),
-        }
+            **({"somebody": {
+                mark: told[0] if len(told) == 1 else list(told) for mark, told in self.somebody.items()
+            }} if self.somebody else {}),
+        }  # fmt: skip
 
     @property
     def size(self) -> int:
@@ -325,7 +346,8 @@ class Tombstones:
             if mark not in both or (mark in self.until and mark in other.until)
         }
         now = {number: turns[mark] for mark, number in other.turns.items()}
-        somebody = {mark: now[number] for mark, number in other.somebody.items()} | dict(self.somebody)
+        theirs = [(mark, now[number]) for mark, number in _pairs(other.somebody)]
+        somebody = _numbers(turns, _pairs(self.somebody), theirs)
         redacted_ = self.redacted | other.redacted
         return replace(self, turns=turns, always=always, redacted=redacted_, until=until, somebody=somebody)
 
@@ -364,13 +386,13 @@ def under_another_name(
 ) -> dict[Turn, frozenset[str]]:
     """Return those of a transcript's turns that were forgotten under another name of their speaker -> their marks.
 
-    `said` are turns -> `said_by_somebody`, and `known` those marks of the turns that are there under the old name. A
+    `said` are turns -> `said_by_somebody`, and `known` the marks that the turns under their old names use up. A
     speaker is known by two texts or more with eight words or more, said at the same instants, or is among those that
     were `recognised` so in an earlier piece of the conversation.
     """
     found: dict[str, dict[Turn, frozenset[str]]] = {}
     for turn, marks in said.items():
-        if marks.isdisjoint(known):
+        if not marks <= known:
             found.setdefault(turn.speaker, {})[turn] = marks
     telling = (theirs for speaker, theirs in found.items() if speaker in recognised or _is_telling(theirs))
     return {turn: marks for theirs in telling for turn, marks in theirs.items()}
@@ -395,6 +417,19 @@ def _grouped(numbered: Mapping[str, int]) -> list[list[str]]:
     for mark, number in numbered.items():
         groups.setdefault(number, []).append(mark)
     return list(groups.values())
+
+
+def _pairs(numbered: Mapping[str, Iterable[int]]) -> list[tuple[str, int]]:
+    return [(mark, number) for mark, numbers in numbered.items() for number in numbers]
+
+
+def _numbers(turns: Mapping[str, int], *told: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
+    """Return each mark without a speaker -> the numbers that it is told to have, those that `turns` has too."""
+    there, found = set(turns.values()), dict[str, list[int]]()
+    for mark, number in (pair for pairs in told for pair in pairs):
+        if number in there and number not in found.get(mark, ()):
+            found.setdefault(mark, []).append(number)
+    return found
 
 
 def _by_voice(voice: Voice) -> tuple[str, str | None]:

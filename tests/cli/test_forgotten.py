@@ -196,6 +196,52 @@ def test_one_text_of_one_instant_makes_no_two_names_one(goalmem: Goalmem, tmp_pa
     assert said(goalmem)[2:] == [one["content"] for one in longer]
 
 
+WISH = "Happy birthday dear Carla from the whole crew today."
+CREW = [
+    {**PIN, "name": who, "content": text, "timestamp": f"2026-01-01T10:0{minute}:01+00:00"}
+    for who, text, minute in (
+        ("Ana", WISH, 0), ("Ben", WISH, 0), ("Ben", "The cake stands on the shelf.", 5), ("Cy", "Thanks to you all.", 6),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("who", ["Ana", "Ben"])
+def test_one_of_two_who_said_the_same_stays_forgotten_under_another_name(
+    goalmem: Goalmem, tmp_path: Path, place: str, who: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are forgotten; so are both in the form of older versions, which had one number a text, where it tells it."""
+    monkeypatch.setenv("GOALMEM_STORE", place.format(tmp_path / "one"))
+    told = [*CREW, {**LATER, "name": "Ana", "content": "I bring the plates."}]
+    stored(goalmem, tmp_path / "a.json", *told)
+    goalmem("forget", "--speaker", "Ana", "--speaker", "Ben", "--yes")
+    renamed = stored(goalmem, tmp_path / "a.json", *({**one, "name": one["name"].replace(who, "Dee")} for one in told))
+    assert said(goalmem) == ["Thanks to you all."]
+    marks = next(tmp_path.glob(f"**/{FORGOTTEN}"))
+    document = json.loads(marks.read_text("utf-8"))
+    assert [numbers for numbers in document["somebody"].values() if type(numbers) is list] == [[1, 2]]
+    document["somebody"] = dict.fromkeys(document["somebody"], 1 if who == "Ana" else 2)
+    marks.write_text(json.dumps(document), "utf-8")
+    assert "4 turns that were forgotten" in goalmem("ingest", str(renamed)).err
+    assert said(goalmem) == ["Thanks to you all."]
+
+
+def test_restoring_one_of_two_who_said_the_same_leaves_the_other_forgotten() -> None:
+    """Under new names too; one that may be either restores neither, and one beside the other's old name does."""
+    ana, ben = (Turn("c", 0, place, who, WISH, datetime(2026, 1, 1, 10, 0, 1)) for place, who in enumerate(("A", "B")))
+    rooms, dee = ("name c",), replace(ana, speaker="Dee")
+    marks = Tombstones(b"k" * 32).with_turns([ana, ben], {"c": rooms})
+    for one, other in ((ana, ben), (ben, ana)):
+        left = marks.without(marks.forgotten(one, rooms))
+        assert not left.forgotten(one, rooms)
+        assert left.forgotten(other, rooms) and left.said_by_somebody(dee)
+        assert left.used_up(left.forgotten(other, rooms)) == left.said_by_somebody(dee)
+        assert marks.without(marks.forgotten(one, rooms) | marks.said_by_somebody(dee)).is_empty
+    either_ = marks.without(marks.said_by_somebody(dee))
+    assert either_.forgotten(ana, rooms) and either_.forgotten(ben, rooms)
+    assert not marks.used_up(marks.forgotten(ana, rooms))
+    assert marks.joined(Tombstones(b"k" * 32).with_turns([ben], {"c": rooms})).somebody == marks.somebody
+
+
 def test_the_same_words_of_one_instant_are_two_forgotten_turns(goalmem: Goalmem, tmp_path: Path, place: str) -> None:
     """They are counted as two, and restoring one leaves the other forgotten; a copy elsewhere knows both as well."""
     a, b = (str(tmp_path / f"{name}.json") for name in "ab")

@@ -9,7 +9,7 @@ from goalmem_cli.store.database.migrations import MIGRATIONS
 from goalmem_cli.trace import SCHEMA_VERSION
 from tests.cli.test_ask import QUESTION, proving
 from tests.invoking import Goalmem
-from tests.store.older import OLDER, Older
+from tests.store.older import NOTES, OLDER, Older
 
 
 @pytest.fixture(params=OLDER, ids=lambda older: older.name)
@@ -92,3 +92,26 @@ def test_older_exports_make_the_store_that_they_came_from(goalmem: Goalmem, left
         pytest.skip("there was no export yet")
     assert goalmem("ingest", str(left / "memory.jsonl"), "--store", str(left / "copy"), "-q").code == 0
     assert goalmem("stores", "export", "--store", str(left / "copy")).out == goalmem("stores", "export").out
+
+
+def test_what_people_noted_holds(goalmem: Goalmem, tmp_path: Path) -> None:
+    """Who is one person, the goal, the rule; and what was forgotten does not come back, nor under another name."""
+    talk = NOTES.unpacked(tmp_path) / "talk.json"
+    people = json.loads(goalmem("people", "--json").out)["people"]
+    assert {one["name"]: one["turns"] for one in people} == {"Ana": 2, "Benjamin": 2}
+    assert goalmem("goals").out == "home: Where does Ana live now? -> Leeds, since 3 Feb 2024\n"
+    assert "Where does {name} live now?" in goalmem("rules").out
+    said = json.loads(talk.read_text("utf-8"))
+    said += [{**said[4], "content": "I moved to Hull.", "timestamp": "2024-03-05T10:00:00+00:00"}]
+    talk.write_text(json.dumps(said), "utf-8")
+    assert "4 turns that were forgotten" in goalmem("ingest", str(talk)).err
+    said[4:6] = ({**one, "name": "Honora"} for one in said[4:6])
+    talk.write_text(json.dumps(said), "utf-8")
+    assert "4 turns that were forgotten" in goalmem("ingest", str(talk)).err
+    assert (
+        goalmem("forget", "--list", "-q").out == "forgotten: 3 turns, and all that comes of 1 conversation or speaker\n"
+    )
+    told = goalmem("stores", "export").out
+    assert "baker" in told
+    assert not [text for text in ("My PIN", "Carla", "Hull") if text in told]
+    assert goalmem("stores", "verify", "-q").code == 0

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -530,8 +531,8 @@ def test_stopped_after_the_deletion_no_secret_comes_back(
     file, take_out = tmp_path / "talk.json", KnownMemory.take_out
     stored(goalmem, file)
 
-    def stop(known: KnownMemory, plain: Any) -> None:
-        take_out(known, plain)
+    def stop(known: KnownMemory, plain: Any, note: Callable[[str], None]) -> None:
+        take_out(known, plain, note)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as stopped:

@@ -95,7 +95,8 @@ def test_forgotten_rules_are_gone(home: Goalmem) -> None:
     (row,) = json.loads(home("rules", "--json").out)["rules"]
     assert home("rules", "forget", "strange").code == 2
     assert home("rules", "forget").code == 2
-    gone = home("rules", "forget", row["name"])
+    assert home("rules", "forget", row["name"]).code == 2, "nobody is there to ask"
+    gone = home("rules", "forget", row["name"], "--yes")
     assert gone.code == 0
     assert f"{row['name']}: " in gone.err
     assert "cannot be undone" in gone.err
@@ -104,7 +105,7 @@ def test_forgotten_rules_are_gone(home: Goalmem) -> None:
     planned: list[bool] = []
     ask_ben(home, planned)
     assert planned == [True]
-    assert home("rules", "forget", "--all").code == 0
+    assert home("rules", "forget", "--all", "--yes").code == 0
     assert home("rules").code == 1
 
 

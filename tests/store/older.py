@@ -57,3 +57,8 @@ OLDER = (
     Older("version-9", 9, 7, "2a9f0ee"),
     Older("version-10", 10, 8, "91ac0faf"),
 )
+NOTES = Older("notes", 11, 9, "ea81dfe9")
+"""A store with what people note, and its `talk.json`, by the models of `test_goals.py`: `goalmem ask` and `goals add
+--name home` of "Where does Ana live now?", `people merge` of a number with Ben, `people name` Benjamin, `forget` of
+Nora and Tom, who said one text in one instant, and `forget --speaker Nora --always`.
+"""

@@ -9,7 +9,16 @@ from operator import attrgetter
 
 from goalmem_cli.records import BLOCKS, CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
+from goalmem_cli.store.changes.overlapping import (
+    LEAST_TURNS,
+    LEAST_WORDS,
+    Windows,
+    are_speakers_alike,
+    as_called,
+    is_titled,
+    newly_joined,
+    once,
+)
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.changes.storable import cut_as
@@ -74,13 +83,15 @@ def _under(name: str, turn: Turn) -> Turn:
 class Named:
     """The name of a transcript in the store, whether it is new there, and an overlapping conversation (`beside`).
 
-    If windows of one conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
+    `is_joined` says that it is of another file than that conversation, and not known by an own id. If windows of one
+    conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
     """
 
     name: str
     is_new: bool
     beside: str = ""
     places: Sequence[int | None] = ()
+    is_joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +102,7 @@ class Known:
     id that share turns with a transcript, given by its place in the batch. `proved` are (place, name) of those that
     share enough turns, which no third one has, to be the same. `begins` are format and name -> first ordinal, for
     conversations of a transcript's name whose beginning was forgotten. `windows` are overlapping conversations for the
-    transcripts that match none of these.
+    transcripts that match none of these. `titled` are those whose own id is a title that a stored one has, by place.
     """
 
     names: set[str]
@@ -100,6 +111,7 @@ class Known:
     begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
     proved: Set[tuple[int, str]] = frozenset()
     windows: Windows = field(default_factory=Windows)
+    titled: Mapping[int, Named] = field(default_factory=dict)
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = "") -> Known:
@@ -117,6 +129,7 @@ class Known:
             overlaps.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
             {(one.place, one.name) for one in found if _is_proved(connection, one, nameless[one.place])},
         )
+        known = replace(known, titled=_titled(connection, known, conversations))
         unknown = {place: said for place, said in enumerate(conversations) if _is_unknown(known, place, said)}
         return replace(known, windows=Windows.from_store(connection, unknown, stretched))
 
@@ -125,9 +138,41 @@ def _is_unknown(known: Known, place: int, conversation: Conversation) -> bool:
     """Say whether no stored conversation was found yet that a transcript belongs to."""
     if not conversation.turns or conversation.is_exported or conversation.is_named or conversation.shares_ids:
         return False
+    if place in known.titled:
+        return known.titled[place].is_new
     if conversation.own_id is not None:
         return (conversation.format, conversation.own_id) not in known.by_own_id
     return conversation.continues or _best_match(known, place, conversation, frozenset()) is None
+
+
+def _titled(connection: Connection, known: Known, conversations: Sequence[Conversation]) -> dict[int, Named]:
+    """Return the stored conversation that each transcript with a title for an own id is, by its place in the batch.
+
+    It has that title, or that with a number, and one turn or more of the transcript, or speakers like it. With
+    `is_apart`, it also has to be of the same file. If none fits, the item is new, `beside` one of them; if none has
+    the title, there is no item.
+    """
+    found = {}
+    for place, said in enumerate(conversations):
+        if not is_titled(said) or said.own_id is None:
+            continue
+        numbered = re.compile(rf"{re.escape(said.own_id)}-\d+").fullmatch
+        names = {known.by_own_id.get((said.format, said.own_id)), *filter(numbered, known.names)} - {None}
+        rows = tables.load_conversation_rows(connection, sorted(filter(None, names)))
+        fitting = []
+        here = [row for row in rows if row[1] == said.format and row[2] in (None, said.own_id)]
+        for name, _, _, file in here:
+            shared, speakers = overlaps.shared_with(connection, name, said.turns)
+            is_same_file = file is not None and file == said.file
+            is_alike = are_speakers_alike({turn.speaker for turn in said.turns}, speakers)
+            if (shared or is_alike) and (is_same_file or not said.is_apart):
+                fitting.append((shared > 0, is_same_file, shared, name))
+        if fitting:
+            is_shared, is_same_file, _, name = max(fitting)
+            found[place] = Named(name, False, is_joined=not (is_shared or is_same_file))
+        elif here:
+            found[place] = Named("", True, here[0][0])
+    return found
 
 
 def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversation) -> bool:
@@ -163,17 +208,22 @@ def resolve_name(
     if by_name:
         beside = next(iter(known.windows.beside.get(place, ())), "")
         return Named(conversation.name, conversation.name not in known.names, beside)
-    windows = known.windows
-    if conversation.own_id is not None:
+    windows, titled = known.windows, known.titled.get(place)
+    if titled is not None and not titled.is_new:
+        return titled
+    if titled is not None:
+        name = None
+    elif conversation.own_id is not None:
         name = known.by_own_id.get((conversation.format, conversation.own_id))
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
     else:
         name = _best_match(known, place, conversation, given)
     if name is not None:
-        return Named(name, False)
+        files = {one.file for one in known.overlaps if (one.place, one.name) == (place, name)} - {conversation.file}
+        return Named(name, False, is_joined=bool(files) and (place, name) in known.proved)
     joining = {one: places for one, places in windows.joining.get(place, {}).items() if one not in given}
-    others = [*list(joining)[1:], *windows.beside.get(place, ())]
+    others = [*list(joining)[1:], *windows.beside.get(place, ()), *([titled.beside] if titled is not None else [])]
     if joining:
         name, places = next(iter(joining.items()))
         return Named(name, False, next(iter(others), ""), places)
@@ -252,8 +302,9 @@ def plan_changes(
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         if not (conversation.turns or conversation.is_exported):  # all turns were copies
             change = replace(change, is_new=False)
-        told = newly_joined(connection, conversation)
-        changes.append(replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told))
+        told = newly_joined(connection, conversation, by_turns=bool(one.places))
+        change = replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told)
+        changes.append(replace(change, is_joined=change.is_joined or one.is_joined))
     return changes
 
 
