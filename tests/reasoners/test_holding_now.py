@@ -128,7 +128,12 @@ def test_times_and_holders_are_replaced_too(
     ("told", "who"),
     [
         ("I gave the spare key to Dov.", "Dov"),
-        ("I lent Dov the spare key. Then Dov gave the spare key to Bea.", "Bea"),
+        ("We've just handed the spare key over to Bea this morning!", "Bea"),
+        ("I lent the spare key to Dov. He gave it back on Monday.", "Ines"),
+        ("I lent the spare key to Dov and got it back.", "Ines"),
+        ("I gave the spare key to the bike shed to Dov.", "Ines"),
+        ("I gave the spare key ring to Dov.", "Ines"),
+        ("I gave the spare key to Dov and Bea.", "Ines"),
         ("Dov gave me the spare key.", "Ines"),
         ("I never gave the spare key to Dov.", "Ines"),
         ("I got the spare key back from Dov.", "Ines"),

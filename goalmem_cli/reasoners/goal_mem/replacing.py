@@ -5,14 +5,12 @@ Only later statements replace earlier ones. A value that was given up never come
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from goalmem_cli.backbones.changes import stated
 from goalmem_cli.backbones.now.asked import KEEPER, Asked, asked_in
-from goalmem_cli.backbones.now.persons import handed
-from goalmem_cli.backbones.now.state import ME
 from goalmem_cli.backbones.now.states import replied_to, states_in
 from goalmem_cli.logic.moments import is_later, latest
 from goalmem_cli.logic.normal import normalise, stem, words
@@ -113,15 +111,22 @@ def outdated(claim: Claim, bench: Bench) -> str:
 
 
 def who_got_it(value: str, fact: Fact, question: str) -> str:
-    """Return who has the thing that is asked for, if the value is the fact's speaker, who gave it away; else the value.
+    """Return who has the thing that is asked for, if all that the speaker, whom the value names, says is who got it.
 
-    "Who has the ladder?" is answered "Tom" by "I gave the ladder to Tom", whoever says it.
+    "Who has the ladder?" is answered "Tom" by "I gave the ladder to Tom." Where more is said, the value stays.
     """
     asked = asked_in(question)
     if asked is None or asked.type != KEEPER or normalise(value) != normalise(fact.speaker):
         return value
-    hands = [person for sentence in reversed(stated(fact.text)) for _, person in handed(sentence, asked)]
-    return hands[0] if hands and hands[0].lower() not in ME else value
+    found = _GAVE_ALL.fullmatch(fact.text.strip())
+    is_it = found is not None and set(map(stem, words(found["thing"]))) == asked.about
+    return found["who"] if found is not None and is_it else value
+
+
+_GAVE_ALL = re.compile(
+    r"(?:I|We)(?:['’]ve| have)?(?: just| already)? (?:gave|given|lent|handed|passed) (?:the|my|our) (?P<thing>[\w -]+?)"
+    r"(?: over| on)? to (?P<who>[A-Z]\w+)(?: (?:now|already|today|yesterday|(?:this|yesterday) \w+))?[.!]*"
+)
 
 
 def superseded_by(claim: Claim, bench: Bench) -> list[str]:
