@@ -100,15 +100,15 @@ def test_the_shipped_adapter_is_loaded_as_a_part_of_the_weights(bundled_path: Pa
 
 
 def test_weights_that_another_adapter_changed_make_room(bundled_path: Path, tmp_path: Path) -> None:
-    """An update leaves no file of the last adapter behind; the plain weights and those of other files stay."""
+    """An update leaves no file of the last adapter behind; other weights stay, the merged ones as plain ones are made."""
     name = f"SmolLM2-135M-Instruct-{file_digest(bundled_path)}-Q8_0"
     folder = tmp_path / "weights"
     folder.mkdir()
     for other in (f"{name}-0123.gguf", f"{name}.gguf", "Other-4567-Q8_0-0123.gguf"):
         (folder / other).touch()
     adapter = Adapter.from_file(SHIPPED)
-    made = repacked(bundled_path, tmp_path, adapter=adapter)
-
     left = {f"{name}-{adapter.digest[:32]}.gguf", f"{name}.gguf", "Other-4567-Q8_0-0123.gguf"}
-    assert {path.name for path in folder.iterdir()} == left
-    assert made.name in left
+    for wanted in (adapter, None):
+        made = repacked(bundled_path, tmp_path, adapter=wanted)
+        assert {path.name for path in folder.iterdir()} == left
+        assert made.name in left and made.stat().st_size
