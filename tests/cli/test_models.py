@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.models.bundled import BUNDLED
+from goalmem_cli.models.bundled import ADAPTERS, BUNDLED, SMOLLM2
 from goalmem_cli.models.catalogue import HUB_NAME
 from tests.invoking import Goalmem
-from tests.models.conftest import small_gguf
 
 
 def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
@@ -45,9 +44,10 @@ def test_three_larger_models_are_suggested(goalmem: Goalmem, tmp_path: Path, mon
     owner, repository, name = suggested[1]["name"].removeprefix("hf:").split("/")
     folder = tmp_path / f"models--{owner}--{repository}"
     file = folder / "snapshots" / ("0" * 40) / name
-    for path, content in ((file, small_gguf()), (folder / "refs" / "main", b"0" * 40)):
-        path.parent.mkdir(parents=True)
-        path.write_bytes(content)
+    file.parent.mkdir(parents=True)
+    file.symlink_to(ADAPTERS / SMOLLM2.adapter)  # a GGUF file that is there in any case
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("0" * 40)
     assert goalmem("models", "suggest").out.splitlines()[1::2] == [commands[0], f"    {file}", commands[2]]
 
 
