@@ -214,6 +214,6 @@ def test_a_merged_adapter_is_left_off_where_it_was_not_trained(folder: Path) -> 
         first, again = (said(merged.model.complete([known, other])) for _ in range(2))
 
     assert first == again and first[1:] == alone[1] and first[:1] != alone[0]
-    for request in (known, other):
+    for request in (other, known):
         with pytest.raises(ModelError, match="closed"):
             merged.model.complete([request])
