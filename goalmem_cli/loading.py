@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.addresses import SHARDS_VARIABLE, TOKEN_VARIABLE, parse_shards
 from goalmem_cli.config import Settings, require_trusted
-from goalmem_cli.errors import AdapterUnreadable, ModelUnreadable, UsageError
+from goalmem_cli.errors import AdapterUnreadable, ModelError, ModelUnreadable, UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.models.embedding.deferred import DeferredEmbedder
 from goalmem_cli.stages import LOADING, stage
@@ -175,13 +175,16 @@ class MergedModel:
         self.context = merged.context
         self._merged = merged
         self._plain = plain
+        self._is_closed = False
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return one completion per request, in order, as `LlamaModel` does; each part of them is decoded together.
 
         Raises:
-            ModelError: a prompt is too long, llama.cpp fails, or the plain weights cannot be loaded.
+            ModelError: a prompt is too long, llama.cpp fails, the plain weights cannot be loaded, or this is closed.
         """
+        if self._is_closed:
+            raise ModelError("the model is closed", "load it again")
         from goalmem_cli.models.bundled import TRAINED
 
         parts: dict[bool, list[Request]] = {}
@@ -194,7 +197,8 @@ class MergedModel:
         return [next(replies[each.step in TRAINED]) for each in requests]
 
     def close(self) -> None:
-        """Free the memory of both."""
+        """Free the memory of both, which cannot be used afterwards."""
+        self._is_closed = True
         self._merged.close()
         self._plain.close()
 

@@ -155,7 +155,10 @@ def parse_json(text: str, schema: Mapping[str, object]) -> Any:
     except RecursionError as error:
         raise ReplyUnusable("it is nested too deep") from error
     if fault is not None:
-        raise ReplyUnusable(f"{fault.json_path}: {fault.message[:160]}") from fault
+        reason = fault.message[:160]  # it begins with the value, and would not come to what is wrong with a long list
+        if fault.validator == "maxItems":
+            reason = f"it has {len(fault.instance)} elements, and at most {fault.validator_value} may be"
+        raise ReplyUnusable(f"{fault.json_path}: {reason}") from fault
     return reply
 
 

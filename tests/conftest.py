@@ -104,9 +104,10 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def _warm_cache(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """A cache folder that has the smallest bundled model's weights, repacked once for all workers and not for each test,
-    with goalmem's adapter and without; in a run of tests that take no model an empty one.
+    with goalmem's adapter and without; in a run without models, or of tests that take none, an empty one.
     """
-    if not any(each.get_closest_marker(MODEL) for each in request.session.items):
+    is_blocked = request.config.getoption(WITHOUT_MODELS)
+    if is_blocked or not any(each.get_closest_marker(MODEL) for each in request.session.items):
         return tmp_path_factory.mktemp("cache")
     from goalmem_cli.models.catalogue import resolve
     from goalmem_cli.models.weights.lora import Adapter

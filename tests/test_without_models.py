@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,17 @@ def test_who_wants_a_model_is_stopped() -> None:
     """A library or a model, installed or not; never by an error that would pass for an absence. Others are let be."""
     lines = said_by(*STOPPED)
     assert [line[: len(start)] for line, start in zip(lines, STOPPED.values(), strict=True)] == list(STOPPED.values())
+
+
+def test_tests_that_take_no_model_run_beside_one_that_does(tmp_path: Path) -> None:
+    """The fixtures of all tests look for none."""
+    command = [sys.executable, "-m", "pytest", "--without-models", "-n", "0", f"--basetemp={tmp_path / 'own'}"]
+    names = (
+        "test_models_cache.py::test_the_variable_bounds_what_is_kept",
+        "test_models.py::test_what_is_not_on_the_hub_names_its_package",
+    )
+    done = subprocess.run([*command, *(f"tests/cli/{name}" for name in names)], cwd=CHECKOUT, capture_output=True)
+    assert b"2 failed, 1 passed" in done.stdout
 
 
 def test_what_thinks_and_draws_loads_without_a_library_of_models() -> None:

@@ -70,29 +70,29 @@ def suggest(context: typer.Context, json: options.Json = False) -> int:
     from goalmem_cli.models.bundled import SUGGESTIONS
     from goalmem_cli.models.catalogue import resolve
 
-    def is_there(name: str) -> bool:
+    def path_of(name: str) -> str:
         try:
-            return resolve(name).path.is_file()
+            return str(resolve(name).path)
         except ModelError:
-            return False
+            return ""
 
     run = begin(context)
-    found = [(each, is_there(each.name)) for each in SUGGESTIONS]
+    found = [(each, path_of(each.name)) for each in SUGGESTIONS]
     if json:
         listed = [
             {
                 "name": each.name, "memory": each.memory, "bytes": each.size, "is_tried": each.is_tried,
-                "is_downloaded": is_here, "command": f"goalmem models download {each.name}",
+                "is_downloaded": bool(path), "command": f"goalmem models download {each.name}",
             }
-            for each, is_here in found
+            for each, path in found
         ]  # fmt: skip
         run.screen.document({"schema_version": SCHEMA_VERSION, "suggestions": listed})
         return 0
-    for each, is_here in found:
+    for each, path in found:
         told = f"{_gigabytes(each.memory)} of memory, a file of {_gigabytes(each.size)}, "
         told += "tried" if each.is_tried else "untried"
-        told += " with the golden questions" + ", downloaded" * is_here
-        _show_whole(run, told, f"goalmem models download {each.name}")
+        told += " with the golden questions" + ", downloaded" * bool(path)
+        _show_whole(run, told, path or f"goalmem models download {each.name}")
     return 0
 
 

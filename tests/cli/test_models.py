@@ -1,8 +1,11 @@
 """`goalmem models`: the list, what is suggested, what is refused to download."""
 
 import json
+from pathlib import Path
 
-from goalmem_cli.models.bundled import BUNDLED
+import pytest
+
+from goalmem_cli.models.bundled import ADAPTERS, BUNDLED, SMOLLM2
 from goalmem_cli.models.catalogue import HUB_NAME
 from tests.invoking import Goalmem
 
@@ -24,8 +27,9 @@ def test_the_list_has_memory_and_how_to_get_each(goalmem: Goalmem) -> None:
         assert each["is_installed"] or "pip install 'goalmem[" in each["note"]
 
 
-def test_three_larger_models_are_suggested(goalmem: Goalmem) -> None:
-    """Each by a name that can be downloaded, with its memory, whether it was tried, and the exact command."""
+def test_three_larger_models_are_suggested(goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by a name that can be downloaded, with its memory, and whether it was tried; the exact command or the file."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     suggested = json.loads(goalmem("models", "suggest", "--json").out)["suggestions"]
 
     assert len(suggested) == 3
@@ -36,6 +40,15 @@ def test_three_larger_models_are_suggested(goalmem: Goalmem) -> None:
     about, commands = (goalmem("models", "suggest").out.splitlines()[start::2] for start in (0, 1))
     assert commands == [f"    {each['command']}" for each in suggested]
     assert all("tried with the golden questions" in line for line in about)
+
+    owner, repository, name = suggested[1]["name"].removeprefix("hf:").split("/")
+    folder = tmp_path / f"models--{owner}--{repository}"
+    file = folder / "snapshots" / ("0" * 40) / name
+    file.parent.mkdir(parents=True)
+    file.symlink_to(ADAPTERS / SMOLLM2.adapter)  # a GGUF file that is there in any case
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("0" * 40)
+    assert goalmem("models", "suggest").out.splitlines()[1::2] == [commands[0], f"    {file}", commands[2]]
 
 
 def test_what_is_not_on_the_hub_names_its_package(goalmem: Goalmem) -> None:

@@ -24,7 +24,10 @@ SHIPPED = ADAPTERS / SMOLLM2.adapter
 @pytest.fixture(scope="module")
 def plain(bundled_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled model's weights in Q8_0."""
-    return repacked(bundled_path, tmp_path_factory.mktemp("plain"))
+    folder = tmp_path_factory.mktemp("plain")
+    (folder / "weights").mkdir()
+    (folder / "weights" / f"SmolLM2-135M-Instruct-{file_digest(bundled_path)}-Q8_0-0123.gguf").touch()
+    return repacked(bundled_path, folder)
 
 
 def numbers(path: Path) -> dict[str, NDArray[np.float32]]:
@@ -99,8 +102,8 @@ def test_the_shipped_adapter_is_loaded_as_a_part_of_the_weights(bundled_path: Pa
     assert len(notes) == 1
 
 
-def test_weights_that_another_adapter_changed_make_room(bundled_path: Path, tmp_path: Path) -> None:
-    """An update leaves no file of the last adapter behind; the plain weights and those of other files stay."""
+def test_weights_that_another_adapter_changed_make_room(bundled_path: Path, plain: Path, tmp_path: Path) -> None:
+    """An update leaves no file of the last adapter behind; other weights stay, the merged ones as plain ones are made."""
     name = f"SmolLM2-135M-Instruct-{file_digest(bundled_path)}-Q8_0"
     folder = tmp_path / "weights"
     folder.mkdir()
@@ -112,3 +115,4 @@ def test_weights_that_another_adapter_changed_make_room(bundled_path: Path, tmp_
     left = {f"{name}-{adapter.digest[:32]}.gguf", f"{name}.gguf", "Other-4567-Q8_0-0123.gguf"}
     assert {path.name for path in folder.iterdir()} == left
     assert made.name in left
+    assert {path.name for path in plain.parent.iterdir()} == {plain.name, f"{plain.stem}-0123.gguf"}

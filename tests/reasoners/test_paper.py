@@ -9,8 +9,10 @@ import pytest
 from goalmem_cli.errors import UsageError
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
+from goalmem_cli.ports import JsonShape
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import Background, GoalMem, GoalMemSettings, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem.provers import planner
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
 from goalmem_cli.trace import Ending, Status
@@ -791,11 +793,16 @@ def test_a_plan_may_have_any_number_of_subgoals() -> None:
     words = ("went to the cafe", "was at (Momoco)", "ordered (x:drink)", "was out", "talked")
     long = plan("(Alice) ordered (x:drink)", *(f"(Alice) {each}" for each in words))
     settled = unified(*(grounds(n, "Kyoto Latte", **({"x": "Kyoto Latte"} if n == 3 else {})) for n in range(1, 6)))
-    trace, _ = ask(CAFE, WHICH, long, settled, answered("Kyoto Latte"), limits=replace(OWN, max_subgoals=0))
+    trace, free = ask(CAFE, WHICH, long, settled, answered("Kyoto Latte"), limits=replace(OWN, max_subgoals=0))
     assert (trace.answer, len(trace.attempts[0].subgoals)) == ("Kyoto Latte", 5)
     refused, model = ask(CAFE, WHICH, long, long, limits=OWN)
     assert (refused.status, model.calls) == (Status.FAILED, 2)
     assert "at most 4 may be" in model.seen[1].tail
+    asked = ScriptedModel([long, long])
+    assert planner(asked, FULL)(Question(WHICH, MOMENT)) == []
+    shapes = [each.seen[0].shape for each in (free, model, asked)]
+    subgoals = [shape.schema["properties"]["subgoals"] for shape in shapes if isinstance(shape, JsonShape)]  # type: ignore[index]
+    assert [each.get("maxItems") for each in subgoals] == [None, 4, 4]
 
 
 @pytest.mark.parametrize(

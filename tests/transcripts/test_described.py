@@ -1,5 +1,6 @@
 """Chats in JSON that are described in one table, and what was said in meetings."""
 
+import gc
 import json
 from datetime import UTC, datetime
 from io import BytesIO
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts.reading.nodes import Node
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 DEEPSEEK: dict[str, object] = {
@@ -206,6 +208,21 @@ def test_a_line_that_is_none_loses_no_other() -> None:
     (chat,) = conversations_in(Source("a.jsonl", lambda: BytesIO(data), skip=skipped.append))
     assert chat.turns == read(lines(*COPILOT_CLI), "a.jsonl").turns
     assert [error.place for error in skipped] == ["line 2, data"]
+    assert isinstance(OASST["prompt"], dict)
+    reply = {"message_id": "9", "parent_id": [1], "role": "assistant", "text": "Lost."}
+    prompt = {**OASST["prompt"], "replies": [*OASST["prompt"]["replies"], reply]}
+    data = lines({**OASST, "prompt": prompt}).encode()
+    (chat,) = conversations_in(Source("a.jsonl", lambda: BytesIO(data), skip=skipped.append))
+    assert chat.turns == read(lines(OASST), "a.jsonl").turns
+    assert skipped[1].place.endswith("parent_id")
+
+
+def test_conversations_of_lines_are_read_one_at_a_time() -> None:
+    """What was read of one is dropped before the next."""
+    data = lines(*({**OASST, "message_tree_id": str(number)} for number in range(90))).encode()
+    source = Source("a.jsonl", lambda: BytesIO(data))
+    nodes = [sum(isinstance(each, Node) for each in gc.get_objects()) for _ in conversations_in(source)]
+    assert len(nodes) == 90 and nodes[80] <= nodes[8]
 
 
 def test_chatlab_in_lines() -> None:

@@ -74,6 +74,16 @@ def test_a_session_as_golden(file: str, data: bytes) -> None:
     assert set(chat.notes) == NOTES
 
 
+@pytest.mark.parametrize("lacks", ["", "working_dir", "message_count"])
+def test_exports_one_a_line(lacks: str) -> None:
+    """Each is a session, with or without facts about it; one alone too."""
+    export = {key: value for key, value in EXPORT.items() if key != lacks or lacks == "working_dir"}
+    export |= {lacks: None} if lacks == "working_dir" else {}
+    for ids in (("a", "b", "c"), ("a",)):
+        data = lines(*({**export, "id": name} for name in ids))
+        assert [(chat.name, len(chat.turns)) for chat in read_bytes(data, "a.jsonl")] == [(name, 5) for name in ids]
+
+
 def test_it_is_detected() -> None:
     """With the head of each time; lines of messages alone are another's."""
     assert (
@@ -87,5 +97,6 @@ def test_a_message_that_is_none_names_its_place() -> None:
     check_refused(
         lambda data: read_bytes(data, "a.jsonl"), lines(HEAD, {"role": "user"}), "line 2, content", "is missing"
     )
-    broken = json.dumps({**EXPORT, "conversation": 5}).encode()
-    check_refused(lambda data: read_bytes(data, "a.json"), broken, "conversation", "expected an array")
+    for value in (5, None):
+        broken = json.dumps({**EXPORT, "conversation": value}).encode()
+        check_refused(lambda data: read_bytes(data, "a.json"), broken, "conversation", "expected an array")

@@ -160,13 +160,21 @@ class DescribedReader(DraftReader):
         return source.readable(self._conversations(source), partial(_drafts_of, source, self._layout))
 
     def _is_meant(self, node: Node) -> bool:
-        """Say whether the record has the layout's marks, and a message with its `entry` keys if it names some."""
+        """Say whether the record has the layout's marks, and a message with its `entry` keys if it names some.
+
+        A line with messages is a record too, even if a mark is null.
+        """
         layout = self._layout
         if not all(node.at(keys).value is not None for keys in layout.marks):
-            return False
+            return layout.is_line is not None and self._is_whole(node) and layout.is_line(node)
         return not layout.entry or any(
             all(map(entry.at(layout.inner).has, layout.entry)) for entry in _entries(layout, node).values()
         )
+
+    def _is_whole(self, node: Node) -> bool:
+        """Say whether the record has the key of its messages, and no line adds to it."""
+        *way, key = self._layout.messages
+        return bool(self._layout.marks) and node.at(way).has(key)
 
     def _is_mere_line(self, node: Node) -> bool:
         """Say whether the line is a part of a conversation, and no conversation by itself."""
@@ -178,6 +186,9 @@ class DescribedReader(DraftReader):
         layout = self._layout
         if layout.of_line is not None:
             glimpse = Glimpse.from_source(source)
+            if len(glimpse.lines) > 1 and self._is_whole(glimpse.lines[0]):
+                yield from map(_Found, json_lines(source))
+                return
             is_of_lines = len(glimpse.lines) > 1 or glimpse.has_line(self._is_mere_line)
             is_of_lines = is_of_lines if layout.marks else not layout.is_of_parts
             if is_of_lines or layout.is_of_parts:
@@ -228,7 +239,7 @@ def _gathered(source: Source, layout: Described, lines: Iterator[Line]) -> Itera
             if chat.messages:
                 yield _Found(Node(chat.about, source.file), chat.messages, names)
             chat = _Gathering()
-        is_new = not chat.messages
+        is_new = layout.is_mixed and not chat.messages
         source.is_readable(partial(chat.messages.extend, line.messages))
         begun += [chat] * (is_new and bool(chat.messages))
         chat.about.update(line.about)
@@ -245,7 +256,7 @@ def _drafts_of(source: Source, layout: Described, found: _Found) -> Iterator[Dra
         shown = found.messages
     else:
         entries = _entries(layout, about, found.messages)
-        readable = {key: entry for key, entry in entries.items() if source.is_readable(entry.keys)}
+        readable = {key: entry for key, entry in entries.items() if source.is_readable(partial(_parent, layout, entry))}
         shown = _shown(draft, layout, about, readable)
     says = layout.says or partial(_messages, layout)
     return draft.fill(source.readable(shown, partial(says, Chat(draft, found.names))))
@@ -270,9 +281,18 @@ def _entries(layout: Described, about: Node, messages: Iterable[Node] | None = N
     return {ids[number] if has_ids else f"[{number}]": entry for number, entry in enumerate(entries)}
 
 
+def _parent(layout: Described, entry: Node) -> str | None:
+    """Return the id of the message before; None for the first, and in layouts without branches.
+
+    Raises:
+        InputError: the entry is no object, or the id is of another kind.
+    """
+    return entry.at(layout.parent).optional_name() if entry.keys() and layout.parent else None
+
+
 def _shown(draft: Draft, layout: Described, about: Node, entries: Mapping[str, Node]) -> list[Node]:
     """Return the messages of the branch that was shown last; all if neither parents nor `current` tell it."""
-    parents = {key: entry.at(layout.parent).optional_name() for key, entry in entries.items()} if layout.parent else {}
+    parents = {key: _parent(layout, entry) for key, entry in entries.items()}
     current = about.at(layout.current).optional_name() if layout.current else None
     if layout.rank:
         current = _best_leaf(layout, entries, parents)

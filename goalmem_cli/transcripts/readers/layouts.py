@@ -181,8 +181,8 @@ LAYOUTS = (
     Described(
         "goose", "`working_dir` with `conversation`, or above lines of `role` and `content`",
         (("working_dir",), ("conversation",)), ("conversation",), suffixes=(".jsonl", ".json"),
-        title=(("name",), ("description",)), is_line=told.is_head_of_goose, is_one_chat=True, named=_SESSION_OF_GOOSE,
-        of_line=lambda line: Line(messages=[] if told.is_head_of_goose(line) else [line]), says=told.said_in_goose,
+        title=(("name",), ("description",)), is_line=told.is_of_goose, is_one_chat=True, named=_SESSION_OF_GOOSE,
+        of_line=lambda line: Line(messages=[] if told.is_of_goose(line) else [line]), says=told.said_in_goose,
     ),
     Described(
         "sillytavern", "lines of `mes` with `is_user`, below a line with `chat_metadata`", suffixes=(".jsonl",),

@@ -19,10 +19,10 @@ _CALLS = frozenset({"toolRequest", "frontendToolRequest", "toolConfirmationReque
 _LEFT_OUT = {"thinking": "thinking", "redactedThinking": "thinking", "image": "images"}
 
 
-def is_head_of_goose(line: Node) -> bool:
-    """Say whether the line describes a session."""
+def is_of_goose(line: Node) -> bool:
+    """Say whether the line describes a session; an exported one has its `conversation` too."""
     is_meant = line.has("working_dir") and not line.has("role")
-    return is_meant and any(map(line.has, ("description", "message_count", "total_tokens")))
+    return is_meant and any(map(line.has, ("description", "message_count", "total_tokens", "conversation")))
 
 
 def said_in_goose(chat: Chat, node: Node) -> Iterator[Message]:

@@ -97,7 +97,8 @@ def tokens_of(answered: Answered) -> Scores:
 
     - `shown_tokens`: the prompts' tokens beside what their steps always say: facts, summaries, question, subgoals.
     - `search_tokens`: these and the replies' tokens, of all calls before the one that answers (GOAL-MEM, Table 3,
-      where a memory that is read once has 0). Where `goal-mem` proves nothing, or computes its answer, no call does.
+      where a memory that is read once has 0). Where `goal-mem` proves nothing, or computes its answer in the paper's
+      order, no call does.
     - `memory_tokens`: prompts and replies of the backbone's own calls while it searched (STITCH, Table 7).
     """
     shown, written = answered.shown, answered.written

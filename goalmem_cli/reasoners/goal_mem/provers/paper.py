@@ -9,6 +9,7 @@ unit of `goal-mem`: it goes when a turn behind it is forgotten, and new turns ex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -23,7 +24,7 @@ from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, ask_each
 from goalmem_cli.ports import LanguageModel
-from goalmem_cli.prompts import PromptBook
+from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import REPEATED
 from goalmem_cli.reasoners.goal_mem.plans import (
     ask_json,
@@ -124,17 +125,15 @@ class Paper:
     def _new_plan(
         self, search: SearchRun, failed: Mapping[frozenset[str], str], breadth: int, told: Mapping[str, Sequence[str]]
     ) -> Plan | None:
-        """Return a plan, or None. A plan that is too long or, with `own_checks`, failed before is refused once."""
-        most, problem, note = self._limits.max_subgoals, "", ""
+        """Return a plan, or None. With `own_checks`, a plan that failed before is refused once."""
+        problem = note = ""
         for _ in range(2):
             reply = self.decompose(search.question, list(failed.values()), problem, **told)
             search.count(reply.usage)
             if reply.value is None:
                 problem, note = reply.problem, ""
                 break
-            if 0 < most < len(reply.value.subgoals):
-                problem, note = f"it has {len(reply.value.subgoals)} subgoals, and at most {most} may be", ""
-            elif self._limits.own_checks and reply.value.key in failed:
+            if self._limits.own_checks and reply.value.key in failed:
                 problem, note = "it repeats a plan that failed", REPEATED
             else:
                 return reply.value
@@ -153,13 +152,14 @@ class Paper:
         background: Sequence[str] = (),
         known: Sequence[str] = (),
     ) -> Reply[Plan]:
-        """Ask for a rule for the question that is none of the `failed` ones (GOAL-MEM 4.1).
+        """Ask for a rule of at most `max_subgoals` for the question that is none of the `failed` ones (GOAL-MEM 4.1).
 
         `background` tells of each speaker in a line, `known` is what earlier attempts proved (Appendix I.1).
         """
         told = {"background": list(background), "known": list(known), "failed": list(failed), "problem": problem}
         read = partial(_read_plan, question=question, is_checked=self._limits.own_checks)
-        return self._ask("decompose", say_question(question) | told, read)
+        prompt = _of_most(self._prompts["decompose"], self._limits.max_subgoals)
+        return ask_json(self._model, prompt, say_question(question) | told, read)
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Ask in one call for claims on all active subgoals over all facts in view (GOAL-MEM 4.2)."""
@@ -205,6 +205,16 @@ class Paper:
         choices: Mapping[str, Sequence[str]] | None = None,
     ) -> Reply[T]:
         return ask_json(self._model, self._prompts[step], inputs, read, choices)
+
+
+def _of_most(prompt: Prompt, most: int) -> Prompt:
+    """Return the prompt with a schema that has no plan of more subgoals; 0 sets no bound."""
+    schema: Any = prompt.schema or {}
+    properties = schema.get("properties", {})
+    if not most or "subgoals" not in properties:
+        return prompt
+    bounded = {**properties["subgoals"], "maxItems": most}
+    return replace(prompt, schema={**schema, "properties": {**properties, "subgoals": bounded}})
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:
