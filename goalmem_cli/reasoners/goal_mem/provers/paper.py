@@ -208,7 +208,7 @@ class Paper:
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:
-    return say_question(standing.question) | {
+    return say_question(standing.question, standing.pool.shown.facts) | {
         "facts": list(standing.pool.shown.lines),
         "goal": str(state.plan.goal),
         "substitution": say_bindings(state.substitution.bindings),
