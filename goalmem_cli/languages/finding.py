@@ -161,12 +161,12 @@ def _likeliest(question: str, among: Set[str], found: str) -> str:
 
     words = {word.casefold() for word in _WORDS.findall(question)}
     known = own_words(words)
-    among = sorted(known.keys() & among)
-    if not among or len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
+    codes = sorted(known.keys() & among)
+    if not codes or len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
         return ""
     told = [_likelihoods(text, 176) for text in (question, question.lower(), " ".join(_outside_names(question)))]
-    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*among, ENGLISH)}
-    best = max(among, key=scores.__getitem__)
+    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*codes, ENGLISH)}
+    best = max(codes, key=scores.__getitem__)
     is_far = scores[best] >= max(_LEAST_SPOKEN, _TIMES_ENGLISH * scores[ENGLISH])
     own, others = (known.get(code, frozenset()) for code in (best, found))
     is_sure = min(each.get(best, 0.0) for each in told) >= _LEAST_SPOKEN and len(words) >= _LEAST_WORDS_ASKED
