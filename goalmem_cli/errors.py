@@ -3,7 +3,7 @@
 GoalmemError                 exit code
 ├── UsageError               2   invalid arguments
 │   ├── PluginBroken             a plug-in cannot be loaded
-│   └── LibraryMissing       4   a library of an extra is not installed
+│   └── LibraryMissing       4   a library of an extra is not installed (of Milvus: StoreError)
 ├── StoreError               3   the store cannot be used
 │   ├── StoreLocked              another process holds it
 │   ├── StoreDamaged             a file is truncated, missing or damaged

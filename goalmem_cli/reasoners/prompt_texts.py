@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.languages.finding import ENGLISH, language_asked, spoken
+from goalmem_cli.languages.finding import ENGLISH, language_asked, spoken_in
 from goalmem_cli.languages.names import name_of
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import with_days_in_words
@@ -27,13 +27,15 @@ def asker_in(question: Question) -> str:
     return in_one_line(question.asker or "") if speaks_of_asker(question.text) else ""
 
 
-def asked_in(text: str) -> str:
-    """Return a question as prompts show it, with the language to answer in if not all is in English.
+def asked_in(text: str, facts: Iterable[Fact] = ()) -> str:
+    """Return a question as a prompt with these facts shows it, with the language to answer in if not all is in English.
 
     What is in English alone stays as it is: certainties were fitted to that.
     """
     language = language_asked(text)
-    is_plain = not language or (language == ENGLISH and not spoken())
+    is_plain = not language or (
+        language == ENGLISH and {spoken_in(fact.conversation) for fact in facts} <= {"", ENGLISH}
+    )
     return text if is_plain else f"{text} (Answer in {name_of(language)}.)"
 
 

@@ -31,7 +31,7 @@ def line_of_check(checked: CheckedGoal) -> str:
     if outcome is Outcome.STILL:
         return f"{head}, since {_since(state)}: {_answer(state)}"
     if outcome is Outcome.FAILED:
-        return f"{head}: the model gave no usable reply; it stands as before"
+        return f"{head}: {safe(checked.failure) or 'the model gave no usable reply'}; it stands as before"
     if outcome is Outcome.IN_CONFLICT:
         ask = safe(settling(goal.question, (state.rival or "", state.answer or "")))
         return f"{head}: {_told(state.rival, state.against)}, and {_told(state.answer, state.because)}; {ask}"

@@ -237,7 +237,7 @@ class Outcome(StrEnum):
 
     @property
     def is_failed(self) -> bool:
-        """Whether the model gave no usable reply."""
+        """Whether the model gave no usable reply, or does not read the language."""
         return self is Outcome.FAILED
 
 
@@ -245,7 +245,8 @@ class Outcome(StrEnum):
 class CheckedGoal:
     """The result of a check: the goal as it is now, its state before, the outcome, and why it was proved again.
 
-    `touched` is empty if nothing can have changed it, so that it was not proved. `calls` are the model calls.
+    `touched` is empty if nothing can have changed it, so that it was not proved. `calls` are the model calls. `failure`
+    says why it could not be checked, if not for an unusable reply.
     """
 
     goal: Goal
@@ -253,6 +254,7 @@ class CheckedGoal:
     outcome: Outcome
     touched: str = ""
     calls: int = 0
+    failure: str = ""
 
 
 def _alone(fact: Fact) -> Fact:

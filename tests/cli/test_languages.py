@@ -1,6 +1,7 @@
 """Languages on the command line: shown, set, refused where a model does not read them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -83,15 +84,61 @@ def test_a_model_that_reads_it_is_asked(german: Goalmem, languages: frozenset[st
     assert outcome.code == 1
 
 
+def citing(languages: frozenset[str], word: str, seen: list[Request] | None = None) -> Factories:
+    """Return a model that reads these languages, and answers Kassel from the first fact with the word."""
+
+    def reply(request: Request) -> str:
+        if seen is not None:
+            seen.append(request)
+        found = re.search(rf"(F\d+)\. .*{word}", request.growing + request.tail)
+        return f"answer: Kassel\nfacts: {found[1]}" if found else "answer: unknown"
+
+    return seeing(lambda _: LoadedModel(ScriptedModel(reply), "small", "compact", 8192, languages=languages))
+
+
 def test_what_is_in_doubt_is_asked(german: Goalmem, samples: Path) -> None:
-    """A short question, and one over conversations of which one is in English: the model answers from that alone."""
+    """A short question, and one over conversations of which one is in English; goalmem's own does not count."""
+    german("chat", "--asker", "Ana", stdin=b"I like tea, and I live in Hull with my cat.\n", factories=reading(None))
+    assert german("ask", "Where does Käthe live?", factories=reading(SMOLLM2.languages)).code == 4
     assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
     for question in ("Jonas Miete?", "Where does Käthe live?"):
-        outcome = german("ask", question, factories=reading(SMOLLM2.languages))
-        assert outcome.code == 1
-        assert "left out: 1 conversation in German, which small does not read" in outcome.err
+        assert german("ask", question, factories=reading(SMOLLM2.languages)).code == 1
     only = german("ask", "Where does Käthe live?", "--conversation", "de", factories=reading(SMOLLM2.languages))
     assert only.code == 4
+
+
+@pytest.mark.parametrize(
+    ("languages", "word", "code"),
+    [
+        (SMOLLM2.languages, "Kassel", 4), (SMOLLM2.languages, "parcel", 0), (SMOLLM2.languages, "Momoco", 0),
+        (QWEN_1_5B.languages, "Kassel", 0), (frozenset(("en", "fr")), "Kassel", 0),
+    ],
+    ids=["another", "the turn's own", "read", "reads both", "not named"],
+)  # fmt: skip
+def test_an_answer_from_what_the_model_does_not_read_is_refused(
+    german: Goalmem, samples: Path, tmp_path: Path, languages: frozenset[str], word: str, code: int
+) -> None:
+    """If every fact that it cites is in another language; all conversations are shown to it."""
+    said = "**Käthe** (2024-03-01 12:00): I sent you the parcel from Kassel, it is the one with the blue ribbon."
+    file = Path(written(BY_LANGUAGE["de"], tmp_path))
+    file.write_text(f"{file.read_text('utf-8')}\n{said}", "utf-8")
+    assert german("ingest", str(file), str(samples / "momoco.json"), "-q").code == 0
+    question = f"Where did the {word} from Käthe in Kassel come from?"
+    outcome = german("ask", question, "--reasoner", "direct", "--certainty", "0", factories=citing(languages, word))
+    assert outcome.code == code, (outcome.out, outcome.err)
+    if code:
+        assert "small reads English only, and what the answer cites is in German" in outcome.err
+
+
+def test_a_goal_in_a_language_that_is_not_read_is_not_checked(german: Goalmem, samples: Path) -> None:
+    """It stays as it is, and the others are checked."""
+    assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
+    german("goals", "add", "Where does Käthe live?", "--name", "a", "--conversation", "de", factories=reading(None))
+    german("goals", "add", "Where did Alice go?", "--name", "b", factories=reading(None))
+    outcome = german("goals", "check", "--all", factories=reading(SMOLLM2.languages))
+    first, second = outcome.out.splitlines()
+    assert (outcome.code, second.partition(",")[0]) == (4, "b: still so")
+    assert first == ("a: not checked: small reads English only, and what is asked of is in German; it stands as before")
 
 
 def prompts(goalmem: Goalmem, question: str, languages: frozenset[str] | None, *more: str) -> list[str]:
@@ -101,26 +148,16 @@ def prompts(goalmem: Goalmem, question: str, languages: frozenset[str] | None, *
     return [request.growing + request.tail for request in seen]
 
 
-def test_a_model_is_shown_only_what_it_reads(german: Goalmem, samples: Path) -> None:
-    """Its prompts are, byte for byte, those over the English conversations alone; another model sees both."""
-    assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
-    question = "Where did the cat sleep in Bremen?"
-    (alone,) = prompts(german, question, None, "--conversation", "momoco-01")
-    (small,) = prompts(german, question, SMOLLM2.languages)
-    (large,) = prompts(german, question, QWEN_1_5B.languages)
-    assert small == alone
-    assert "Käthe" not in small
-    assert "Käthe" in large
-    assert f"Question: {question}\n" in small
-    assert f"Question: {question} (Answer in English.)\n" in large
-
-
-def test_an_english_question_over_another_chat_is_answered_in_english(german: Goalmem) -> None:
-    """The prompt says so, as it does for one in German; a short one in German counts as German."""
+def test_an_english_question_over_another_chat_is_answered_in_english(german: Goalmem, samples: Path) -> None:
+    """The prompt says so where it shows such a fact, as it does for one in German, also a short one."""
     for question, language in (
-        ("Does Jonas have a cat?", "English"), ("Hat Jonas eine Katze?", "German"), ("Raucht Jonas?", "German")
+        ("Does Jonas have a cat?", "English"), ("Hat Jonas eine Katze?", "German"), ("Spielt Lena Geige?", "German")
     ):  # fmt: skip
         assert f"{question} (Answer in {language}.)" in prompts(german, question, QWEN_1_5B.languages)[0]
+    assert german("ingest", str(samples / "momoco.json"), "-q").code == 0
+    question = "When did Alice go to Momoco with Priya?"
+    (prompt,) = prompts(german, question, QWEN_1_5B.languages, "--budget", "1")
+    assert f"Question: {question}\n" in prompt
 
 
 def test_a_language_that_no_bundled_model_reads_has_a_hint_too(goalmem: Goalmem, tmp_path: Path) -> None:

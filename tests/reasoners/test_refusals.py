@@ -70,7 +70,7 @@ def test_wording_from_binding_and_question_stands(wording: str) -> None:
 def test_wording_in_another_language_that_is_not_the_binding_alone_gives_way(
     wording: str, value: str, asked: str, is_kept: bool
 ) -> None:
-    """Function words are known in English alone, so most wordings give way; a denial does in each language."""
+    """The binding replaces a wording that adds words which are not in the question, or that denies it."""
     assert checked_wording(wording, [value], asked)[0] == (wording if is_kept else value)
 
 

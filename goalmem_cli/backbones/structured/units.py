@@ -121,10 +121,11 @@ def passing(query: Query) -> Callable[[Unit], bool]:
     A unit without a time passes no filter by time.
     """
     is_within = within_time(query)
+    conversations = None if query.conversations is None else frozenset(query.conversations)
 
     def passes(unit: Unit) -> bool:
         """Say whether a unit passes the query's conversations, speakers and times."""
-        if query.conversations is not None and unit.conversation not in query.conversations:
+        if conversations is not None and unit.conversation not in conversations:
             return False
         if query.speakers is not None and unit.speaker not in query.speakers:
             return False

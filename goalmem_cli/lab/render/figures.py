@@ -151,7 +151,7 @@ def _row_notes(summary: Summary, name: str, row: Row) -> Iterator[str]:
     if row.unplanned:
         yield f"{name}: {counted(row.unplanned, 'question')} asked with its own words, the plan being unusable"
     if row.failed:
-        yield f"{name}: {counted(row.failed, 'question')} failed, and count as refused"
+        yield f"{name}: {counted(row.failed, 'question')} failed, and count as refused if they have an answer"
     if row.left_out is not None and row.left_out.mean:
         yield f"{name}: {row.left_out.mean:.1f} hits a question left out for want of tokens (--fact-tokens, --context)"
     if row.unranked:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain, count
 from typing import TYPE_CHECKING, TypeAlias
 
-from goalmem_cli.errors import UsageError
+from goalmem_cli.errors import LanguageUnread, UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of, with_replacing
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.records import Question
@@ -140,7 +140,8 @@ class Goals:
         """Prove a goal again, and keep its new state. Without `touch`, every step is proved again.
 
         The proof begins with the kept plan and the groundings that were not touched. If that fails where there was an
-        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote.
+        answer, the question is asked anew. A goal that another process changed meanwhile keeps what that one wrote. One
+        in a language that the model does not read is not checked, and stays as it is.
 
         Raises:
             ModelError: the model cannot be loaded or used.
@@ -152,7 +153,10 @@ class Goals:
         touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
         asked, generation = question_of(goal), self.generation
         there = self._stored({fact.unit for fact in before.facts})
-        tries = self._tried(goal, asked, touch, there, (observer, loaded))
+        try:
+            tries = self._tried(goal, asked, touch, there, (observer, loaded))
+        except LanguageUnread as error:
+            return CheckedGoal(goal, before, Outcome.FAILED, touch.why, failure=error.message)
         trace, calls = tries[-1][0], sum(each.usage.calls for each, _ in tries)
         if trace.status is Status.FAILED:
             return CheckedGoal(goal, before, Outcome.FAILED, touch.why, calls)

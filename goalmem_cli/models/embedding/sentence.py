@@ -73,9 +73,9 @@ def load_transformer(name: str, *, may_download: bool = False, trusts_code: bool
     if not name:
         raise _missing(name, is_folder=False)
     is_folder = Path(source).is_dir()
-    with libraries_of("minilm", f"the embedder {name}", "use --embedder static"), _quiet():
+    with libraries_of("minilm", f"the embedder {name}", "use --embedder static"):
         from sentence_transformers import SentenceTransformer
-
+    with _quiet():
         try:
             offline = is_folder or not may_download
             return SentenceTransformer(str(source), local_files_only=offline, trust_remote_code=trusts_code)

@@ -45,14 +45,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def say_question(question: Question) -> dict[str, object]:
-    """Return a question's inputs to the prompts: its text, who asks, and the day."""
-    return {"question": asked_in(question.text), "asker": asker_in(question), "asked": say_day(question.asked)}
+def say_question(question: Question, facts: Iterable[Fact] = ()) -> dict[str, object]:
+    """Return a question's inputs to a prompt that shows these facts: its text, who asks, and the day."""
+    return {"question": asked_in(question.text, facts), "asker": asker_in(question), "asked": say_day(question.asked)}
 
 
 def say_proof(proof: Proof) -> dict[str, object]:
     """Return a proof's inputs to the prompts: its question, the facts that it cites, and the goal with its values."""
-    return say_question(proof.question) | {"facts": list(block_of(proof.facts).lines), "goal": str(proof.goal)}
+    return say_question(proof.question, proof.facts) | {
+        "facts": list(block_of(proof.facts).lines),
+        "goal": str(proof.goal),
+    }
 
 
 def ask_json(

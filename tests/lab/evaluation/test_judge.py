@@ -219,14 +219,15 @@ def test_a_judge_that_cannot_be_used_ends_the_judging() -> None:
 @pytest.mark.parametrize("status", [Status.UNKNOWN, Status.FAILED])
 @pytest.mark.parametrize("is_unanswerable", [False, True])
 def test_a_refused_answer_is_settled_without_asking(status: Status, is_unanswerable: bool) -> None:
-    """It is wrong where there is an answer and right where there is none; no model is called."""
+    """It is right only where there is no answer and it did not fail; no model is called."""
     case = replace(CASE, category="multi-session", is_unanswerable=is_unanswerable)
+    is_right = is_unanswerable and status is not Status.FAILED
     model = ScriptedModel([])
     verdicts = marked(judge_of(model, format_="longmemeval"), case, answer(None, status=status), [1, 2])
 
     assert [(verdict.number, verdict.is_right, verdict.reply) for verdict in verdicts] == [
-        (1, is_unanswerable, "refused"),
-        (2, is_unanswerable, "refused"),
+        (1, is_right, "refused"),
+        (2, is_right, "refused"),
     ]
     assert model.calls == 0
 

@@ -144,9 +144,9 @@ def test_a_failed_question_has_no_depth() -> None:
     assert scores["recall@60"] == 0.0
 
 
-@pytest.mark.parametrize(("trace", "refused"), [(UNKNOWN, 1.0), (FORWARD, 0.0)])
+@pytest.mark.parametrize(("trace", "refused"), [(UNKNOWN, 1.0), (FAILED, 0.0), (FORWARD, 0.0)])
 def test_unanswerable_questions_are_scored_by_refusal_alone(trace: Trace, refused: float) -> None:
-    """Whatever answer, set or evidence the file gives, what counts is whether the question was refused."""
+    """Whatever answer, set or evidence the file gives, what counts is whether the question was refused; a failure is no refusal."""
     case = replace(CASE, category="5", is_unanswerable=True, answers=("Matcha",))
     scores = score(case, "locomo", trace)
     assert scores["refused"] == refused

@@ -290,12 +290,12 @@ def test_questions_without_a_usable_plan_are_counted() -> None:
 
 
 def test_failed_questions_are_counted() -> None:
-    """A question that failed counts as refused, and is told apart from one that was."""
+    """A question without an answer that failed was not refused rightly."""
     run = answered_run()
     failed = Answered("c1-3", "direct", "hybrid", replace(forward(CASES[3], None), status=Status.FAILED))
     summary = summarise(replace(run, answered=(failed, *run.answered)))
     assert (row_of(summary, "direct").failed, row_of(summary, "goal-mem").failed) == (1, 1)
-    assert row_of(summary, "direct").scores["c1-3"]["refused"] == 1.0
+    assert row_of(summary, "direct").scores["c1-3"]["refused"] == 0.0
 
 
 def test_a_run_that_has_not_begun_is_summarised() -> None:

@@ -29,6 +29,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.inquiry import one_of
 from goalmem_cli.records import Usage
 from goalmem_cli.render.tree import reason_line
+from goalmem_cli.trace import Status
 
 Style: TypeAlias = Literal["standard", "strict"]
 Mark: TypeAlias = tuple[float | None, str]
@@ -192,7 +193,7 @@ class Judge:
         """Return the verdicts of a paper that needs no call."""
         if self.step_of(paper.case) is None:
             return []
-        is_right = paper.case.is_unanswerable
+        is_right = paper.case.is_unanswerable and paper.answered.trace.status is not Status.FAILED
         return [self._verdict(paper.answered, number, is_right, REFUSED) for number in paper.numbers]
 
     def _marked(self, paper: Paper, marking: _Marking) -> list[Verdict]:

@@ -57,7 +57,8 @@ def score(
     - `set_precision`, `set_recall`, `set_f1`: answerable questions with a set of answers.
     - `judge`: the mean of the readable verdicts; for CAME-Bench's sets the F1 of the items counted as right, whose
       share of those named is `judge_precision`.
-    - `refused`: 0 or 1, every question.
+    - `refused`: 0 or 1, every question. A failed question counts as refused only if it has an answer: it is no right
+      refusal of one that has none.
     - ``recall@k``: answerable questions with evidence; its share in the first k facts found.
     - `left_out`: every question; the hits that did not fit into the tokens of facts, if the trace has them.
     - `calls`, `prompt_tokens`, `cached_tokens`, `completion_tokens`, `seconds`: every question.
@@ -67,7 +68,8 @@ def score(
     Raises:
         ValueError: the format is LoCoMo's, and the category is none of its categories.
     """
-    scores: Scores = {"refused": float(is_refused(trace))}
+    is_mishap = case.is_unanswerable and trace.status is Status.FAILED
+    scores: Scores = {"refused": float(is_refused(trace) and not is_mishap)}
     if not case.is_unanswerable:
         scores |= _answer_scores(case, format, prediction(trace)) | (_recall(case, trace) if is_ranked else {})
     elif format == TOT:

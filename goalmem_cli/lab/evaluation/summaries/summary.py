@@ -105,9 +105,10 @@ class Row:
     `support` are totals of bindings by origin. `paired` are the mean differences to the baseline over questions that
     both answered. `scores` are the scores by case. For a row that only retrieves, `queries` is the kind of query,
     `without_queries` counts questions without such queries, and `unplanned` those asked with the question itself
-    because a model's plan was unusable. `failed` questions had unusable replies and count as refused. `indexing` is the
-    total cost of building the backbone, and `grown` its size afterwards. `unranked` answers give no `recall`, because
-    the order of their facts is unknown. `left_out` counts hits per question that did not fit into the tokens of facts.
+    because a model's plan was unusable. `failed` questions had unusable replies or could not be asked, and count as
+    refused if they have an answer. `indexing` is the total cost of building the backbone, and `grown` its size
+    afterwards. `unranked` answers give no `recall`, because the order of their facts is unknown. `left_out` counts hits
+    per question that did not fit into the tokens of facts.
     `errors` count the classes of wrong answers. `within` has for each of `LIMITS` the share of right answers if the
     search had ended there. `labels` has the diagnostics of the labels chosen for questions,
     `faults` the shares of choices that a model found faulty.

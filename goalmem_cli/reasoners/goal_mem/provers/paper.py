@@ -218,7 +218,7 @@ def _of_most(prompt: Prompt, most: int) -> Prompt:
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:
-    return say_question(standing.question) | {
+    return say_question(standing.question, standing.pool.shown.facts) | {
         "facts": list(standing.pool.shown.lines),
         "goal": str(state.plan.goal),
         "substitution": say_bindings(state.substitution.bindings),

@@ -57,7 +57,7 @@ def reading_request(
     The best facts come last, since a small model relies on what is next to the question.
     """
     inputs = {
-        "question": asked_in(question.text),
+        "question": asked_in(question.text, shown),
         "asker": asker_in(question),
         "facts": [fact_line(fact) for fact in shown],
         "problem": trouble,
@@ -266,7 +266,8 @@ class Floor:
         state, numbers = standing.begun, list(standing.pool.facts)
 
         def build(trouble: str) -> list[Request]:
-            inputs = say_question(standing.question) | {"facts": list(standing.pool.shown.lines), "problem": trouble}
+            shown = standing.pool.shown
+            inputs = say_question(standing.question, shown.facts) | {"facts": list(shown.lines), "problem": trouble}
             return [self._prompt.request(inputs, reading_choices(numbers))]
 
         def parse(requests: Sequence[Request], replies: Sequence[Completion]) -> Reading:

@@ -209,7 +209,7 @@ def _inputs(standing: Round) -> dict[str, object]:
     claims, tried queries, undecided pairs. Before there is a plan, its inputs are empty.
     """
     state, pool = standing.state, standing.pool
-    inputs = say_question(standing.question) | {
+    inputs = say_question(standing.question, pool.shown.facts) | {
         "facts": list(pool.shown.lines), "goal": "", "answer": "", "subgoals": [], "perhaps": "", "refused": [],
         "tried": [], "failed": list(standing.failed), "undecided": [],
     }  # fmt: skip
