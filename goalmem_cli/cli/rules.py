@@ -61,7 +61,7 @@ def forget(
     store: options.Store = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Show rules, ask, and forget them: the model plans such questions again."""
+    """Show rules, ask, and delete them for good."""
     from goalmem_cli.render.text import safe
     from goalmem_cli.store.rules import KeptRule, RuleFile
 
