@@ -60,6 +60,7 @@ class Added:
     - `units`: the number of units indexed, for the first time or again.
     - `beside`: a stored conversation that overlaps in part and was kept separate.
     - `is_joined`: the transcript and the stored conversation were two windows of one chat.
+    - `by_title`: the stored conversation has the transcript's title, another file, and none of its turns.
     - `called`: name in the transcript -> name in the same stored turns, for speakers who have another name now.
     - `copied`: by stored conversation, how many turns leave it because it had only copied them from this one.
     """
@@ -71,6 +72,7 @@ class Added:
     units: int = 0
     beside: str = ""
     is_joined: bool = False
+    by_title: bool = False
     copied: Mapping[str, int] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
 

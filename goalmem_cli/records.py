@@ -187,8 +187,6 @@ class Conversation:
     language: str = field(default="", compare=False)
 
 
-TITLED = frozenset({"whatsapp"})
-"""Formats in which a conversation's own id is its title, so that another conversation may have the same one."""
 COPIED_FROM = "copied_from"
 """Turn attribute of a copied turn: the own ids of the conversations that it may come from."""
 FORWARDED_FROM = "forwarded_from"

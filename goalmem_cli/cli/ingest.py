@@ -63,7 +63,7 @@ Language = Annotated[
     str | None,
     typer.Option("--language", metavar="CODE", help="The language of the conversations: de [default: found]."),
 ]
-Apart = Annotated[bool, typer.Option("--apart", help="Do not join chats because they overlap or have one title.")]
+Apart = Annotated[bool, typer.Option("--apart", help="Do not join conversations because they overlap.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show each file's format and first turns, and store nothing.")]
 Tools = Annotated[
     bool, typer.Option("--tools", help="Also read the tool calls of coding agents, with secrets blacked out.")

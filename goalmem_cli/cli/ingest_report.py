@@ -65,10 +65,14 @@ def _overlap(added: Added) -> str:
     if added.is_joined:
         apart = f"`goalmem forget {name} --leave-nothing`, then `goalmem ingest --apart` parts them"
         notes.append(f"joined with {added.conversation}, another window of the same chat; {apart}")
+    if added.by_title:
+        apart = f"`goalmem forget {name} --leave-nothing`, rename one file (or the folder of _chat.txt), and read both"
+        same = f"added to {added.conversation}, a chat of that title that has none of its messages"
+        notes.append(f"{same}; if they are two chats, {apart}")
     if added.beside:
         kept = "" if added.is_joined else f"kept as new ({added.conversation}): "
         join = f"`goalmem stores join {beside} {name}` joins them if they are one"
-        notes.append(f"{kept}{added.beside} of another file overlaps with it, begins like it or has its title; {join}")
+        notes.append(f"{kept}{added.beside} of another file overlaps with it or begins like it; {join}")
     if added.copied:
         copies, forks = counted(sum(added.copied.values()), "copy", "copies"), few(list(added.copied))
         notes.append(f"{copies} in {forks} left out: each turn is stored once, in {added.conversation}")

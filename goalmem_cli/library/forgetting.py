@@ -247,7 +247,8 @@ class Sieve:
                 known[turn] = found
             elif by_somebody := marks.said_by_somebody(turn):
                 others[turn] = by_somebody
-        old = marks.used_up(frozenset[str]().union(*known.values())) if others else frozenset[str]()
+        there, wanted = (frozenset[str]().union(*each.values()) for each in (known, others))
+        old = marks.used_up(there, wanted)
         renamed = under_another_name(others, old, recognised)
         recognised.update(turn.speaker for turn in renamed)
         known |= renamed

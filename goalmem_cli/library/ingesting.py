@@ -385,7 +385,12 @@ class Reading:
         if added.new_turns:
             self._grow(added.conversation, said.turns if self._is_dry else ())
         report.replaced += added.replaced
-        report.overlaps += [added] if added.beside or added.is_joined or added.copied or added.called else []
+        if not is_another and added.new_turns < added.turns:  # a later part of a long file shares turns
+            report.overlaps = [
+                one for one in report.overlaps if not (one.by_title and one.conversation == added.conversation)
+            ]
+        has_note = added.beside or added.is_joined or added.by_title or added.copied or added.called
+        report.overlaps += [added] if has_note else []
 
     def _grow(self, name: str, turns: tuple[Turn, ...]) -> None:
         """Note that a conversation grew; in a dry run keep its new turns, up to the number that can be compared."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.memory_records import Selection
-from goalmem_cli.records import TITLED, Conversation, Turn, content_hash, zone_in
+from goalmem_cli.records import Conversation, Turn, content_hash, zone_in
 
 if TYPE_CHECKING:
     from goalmem_cli.memory_ports import KeptMemory
@@ -112,8 +112,8 @@ class KnownMemory:
 
     def stored(self, conversation: Conversation, turns: Sequence[Turn]) -> list[Turn]:
         """Return which of these turns of a transcript are stored unchanged."""
-        names = self._called(conversation) if turns else []
-        if not names:
+        names = self._called(conversation)
+        if not names or not turns:
             return []
         selection = Selection(tuple(names), content_keys=frozenset(turn.content_key for turn in turns))
         ids = self._memory.forgettable(selection).ids
@@ -147,8 +147,8 @@ class KnownMemory:
         selection = Selection(tuple(sorted(names & set(self._names.values()))), content_keys=frozenset(keys))
         found = self._memory.forgettable(selection).turns if selection.conversations else 0
         if found and not self._is_dry:
-            what = "1 stored turn" if found == 1 else f"{found} stored turns"
-            note(f"replacing {what} with secrets, and deleting the kept proofs that quote them, which cannot be undone")
+            what = "1 stored turn that has secrets" if found == 1 else f"{found} stored turns that have secrets"
+            note(f"replacing {what}, and deleting the kept proofs that quote them, which cannot be undone")
             self._memory.forget(selection)
         return found
 
@@ -160,13 +160,7 @@ class KnownMemory:
             return []
 
     def _called(self, conversation: Conversation) -> list[str]:
-        """Return the names of the conversation in the memory; empty if it is not found.
-
-        A conversation of a title may be stored as another one than that of the title's name.
-        """
+        """Return the names of the conversation in the memory; empty if it is not found."""
         from goalmem_cli.store.recognising import rooms_of
 
-        names = {self._names[room] for room in rooms_of(conversation) if room in self._names}
-        if names and conversation.format in TITLED:
-            names.update(set(self._previewed(conversation)) & set(self._names.values()))
-        return sorted(names)
+        return sorted({self._names[room] for room in rooms_of(conversation) if room in self._names})

@@ -197,7 +197,7 @@ class Memory:
             restores_forgotten: store forgotten turns again instead of leaving them out.
             takes_forgotten: import the marks of forgotten turns from exported memories.
             redacts: black out secrets; None does as the settings say.
-            apart: do not join files with stored conversations that they overlap with, or whose title they have.
+            apart: do not join files with stored conversations that they overlap with.
             timezone: an IANA name, for times that are given only in UTC; None takes the settings', else the machine's.
             language: the code of the conversations' language, as de; "" finds it.
             tools: also read the tool calls of coding agents, and black out secrets.

@@ -22,7 +22,7 @@ from goalmem_cli.records import Conversation
 from goalmem_cli.store.changes.adding import Adding, batches
 from goalmem_cli.store.changes.answers import BACKBONE as ANSWERS
 from goalmem_cli.store.changes.copied import sources_of
-from goalmem_cli.store.changes.overlapping import alias_of, is_titled
+from goalmem_cli.store.changes.overlapping import alias_of
 from goalmem_cli.store.changes.storable import storable
 from goalmem_cli.store.database.columns import moment_columns
 from goalmem_cli.store.queries.reader import check_embedder
@@ -123,14 +123,12 @@ class _Planning:
         own += [own_key(*source) for said in batch for source in sources_of(said)]
         sources = [said for said in batch if said.own_id is not None and not said.shares_ids]
         forks = kept.forks_of({own_key(said.format, said.own_id) for said in sources})
-        taken = self._taken(batch)
-        titled = {name for name in taken for said in batch if is_titled(said) and name.startswith(f"{said.own_id}-")}
-        talks = kept.talks(named | titled | self._like(batch) | forks)
+        talks = kept.talks(named | self._like(batch) | forks)
         talks |= {talk.name: talk for talk in map(Talk.from_row, kept.talk_rows("own_key", own))}
         aliases = [alias_of(said.format, said.own_id, said.file, said.name) for said in batch if not said.continues]
         joined = {alias for alias in (*aliases, *(one for said in batch for one in said.joined)) if alias is not None}
         talks |= {talk.name: talk for talk in kept.joined_with(sorted(joined))}
-        self._reserved |= taken
+        self._reserved |= self._taken(batch)
         new = [talk for talk in talks.values() if talk.name not in self._scratch.talks and talk.revision]
         if new:
             self._scratch.bring(new)
@@ -138,10 +136,7 @@ class _Planning:
 
     def _like(self, batch: Sequence[Conversation]) -> set[str]:
         """Return the names of the conversations that share a text or a time with a turn of the batch."""
-        told = [
-            said for said in batch
-            if said.shares_ids or is_titled(said) or (said.own_id is None and not said.continues)
-        ]  # fmt: skip
+        told = [said for said in batch if said.shares_ids or (said.own_id is None and not said.continues)]
         heard = [turn for said in told for turn in said.turns]
         moments = [  # at any place in the conversation, in any zone
             moment_columns(turn.said)

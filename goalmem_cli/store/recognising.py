@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from goalmem_cli.logic.moments import Moment
 from goalmem_cli.memory_records import ConversationSummary
-from goalmem_cli.records import STANDARD_INPUT, TITLED, Conversation, Turn
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn
 from goalmem_cli.store.redaction import redacted
 
 _NUMBERED = re.compile(r"-\d+$")
@@ -99,10 +99,9 @@ def rooms_of_stored(conversation: ConversationSummary) -> tuple[str, ...]:
 
 
 def rooms_of(conversation: Conversation) -> tuple[str, ...]:
-    """Return the keys (rooms) that identify a conversation of a transcript; one of a title may be known by its file."""
+    """Return the keys (rooms) that identify a conversation of a transcript."""
     if conversation.own_id is not None:
-        by_title = [_told_room(conversation.file, conversation.name)] if conversation.format in TITLED else []
-        return (_room_of_id(conversation.format, conversation.own_id), *by_title)
+        return (_room_of_id(conversation.format, conversation.own_id),)
     if conversation.is_exported or conversation.is_named:
         return (f"stored {conversation.name}",)
     rooms = (_told_room(conversation.file, conversation.name), _told_room(None, conversation.name))

@@ -10,8 +10,9 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -248,12 +249,12 @@ class Tombstones:
         told = told_without_name(turn) if each else []
         return frozenset[str]().union(*(one.somebody.keys() & one.marks(told) for one in each))
 
-    def used_up(self, found: Collection[str]) -> frozenset[str]:
-        """Return the marks without a speaker all of whose turns have one of the `found` marks."""
+    def used_up(self, found: Collection[str], marks: Set[str]) -> frozenset[str]:
+        """Return those of these marks without a speaker all of whose turns have one of the `found` marks."""
         used = set[str]()
         for one in (self, *self.carried):
             numbers = {one.turns[mark] for mark in one.turns.keys() & found}
-            used.update(mark for mark, told in one.somebody.items() if numbers.issuperset(told))
+            used.update(mark for mark in one.somebody.keys() & marks if numbers.issuperset(one.somebody[mark]))
         return frozenset(used)
 
     def without_later(self, marks: Iterable[str], turn: Turn) -> set[str]:
@@ -300,13 +301,15 @@ class Tombstones:
         key, redacted_ = bytes.fromhex(document["key"]), frozenset(document["redacted"])
         turns, always = dict(document["turns"]), dict(document["always"])
         until = {mark: told for mark, told in dict(document.get("until", {})).items() if mark in turns}
-        somebody = _numbers(turns, _pairs({
-            mark: [told] if type(told) is int else told for mark, told in dict(document.get("somebody", {})).items()
-        }))  # fmt: skip
+        told_by = dict(document.get("somebody", {})).items()
+        said = _pairs({mark: told if isinstance(told, list) else [told] for mark, told in told_by})
         if not all(type(told) is int for told in until.values()):
             raise ValueError("no times")
-        if len(key) != _KEY_BYTES or not all(map(_is_number, (*turns.values(), *always.values()))):
+        if len(key) != _KEY_BYTES or not all(
+            map(_is_number, (*turns.values(), *always.values(), *(told for _, told in said)))
+        ):
             raise ValueError("no key, or no numbers")
+        somebody = _numbers(turns, said)
         if not all(
             isinstance(mark, str) and _MARK.fullmatch(mark) for mark in (*turns, *always, *redacted_, *somebody)
         ):
@@ -425,11 +428,11 @@ def _pairs(numbered: Mapping[str, Iterable[int]]) -> list[tuple[str, int]]:
 
 def _numbers(turns: Mapping[str, int], *told: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     """Return each mark without a speaker -> the numbers that it is told to have, those that `turns` has too."""
-    there, found = set(turns.values()), dict[str, list[int]]()
-    for mark, number in (pair for pairs in told for pair in pairs):
-        if number in there and number not in found.get(mark, ()):
-            found.setdefault(mark, []).append(number)
-    return found
+    there, found = set(turns.values()), dict[str, dict[int, None]]()
+    for mark, number in chain(*told):
+        if number in there:
+            found.setdefault(mark, {})[number] = None
+    return {mark: list(numbers) for mark, numbers in found.items()}
 
 
 def _by_voice(voice: Voice) -> tuple[str, str | None]:

@@ -234,11 +234,11 @@ def test_restoring_one_of_two_who_said_the_same_leaves_the_other_forgotten() -> 
         left = marks.without(marks.forgotten(one, rooms))
         assert not left.forgotten(one, rooms)
         assert left.forgotten(other, rooms) and left.said_by_somebody(dee)
-        assert left.used_up(left.forgotten(other, rooms)) == left.said_by_somebody(dee)
+        assert left.used_up(left.forgotten(other, rooms), left.said_by_somebody(dee)) == left.said_by_somebody(dee)
         assert marks.without(marks.forgotten(one, rooms) | marks.said_by_somebody(dee)).is_empty
     either_ = marks.without(marks.said_by_somebody(dee))
     assert either_.forgotten(ana, rooms) and either_.forgotten(ben, rooms)
-    assert not marks.used_up(marks.forgotten(ana, rooms))
+    assert not marks.used_up(marks.forgotten(ana, rooms), marks.said_by_somebody(dee))
     assert marks.joined(Tombstones(b"k" * 32).with_turns([ben], {"c": rooms})).somebody == marks.somebody
 
 
@@ -470,7 +470,13 @@ def test_a_copy_has_the_marks(goalmem: Goalmem, talk: Path) -> None:
     assert "1 turn that was forgotten" in goalmem("ingest", str(talk), "--store", "copy").err
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"schema_version": 9}', '{"schema_version": 1, "key": "x"}'])
+@pytest.mark.parametrize("content", [
+    "", "[]", '{"schema_version": 9}', '{"schema_version": 1, "key": "x"}',
+    *(json.dumps({
+        "schema_version": 1, "key": "00" * 32, "turns": {"a" * 32: 1}, "always": {}, "redacted": [],
+        "somebody": {"b" * 32: numbers},
+    }) for numbers in ("1", "", {}, None, True, 1.0, [1.0], [True], [[1]], ["1"], [-1])),
+])  # fmt: skip
 def test_a_garbled_file_stops_reading(goalmem: Goalmem, talk: Path, content: str) -> None:
     """Reading on would bring back what was forgotten."""
     Path("store", FORGOTTEN).write_text(content, "utf-8")

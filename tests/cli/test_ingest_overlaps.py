@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.milvus.embedded import close_embedded
+from goalmem_cli.transcripts.reading import drafts
 from tests.cli.test_ingest_identity import ingested, stored
 from tests.invoking import Goalmem, scripted
 from tests.reasoners.scripting import claims, plan, proved
@@ -148,68 +149,40 @@ def write_titled(file: Path, *told: tuple[str, str]) -> Path:
     return file
 
 
-BOAT = [("Ana", "The boat is in."), ("Ben", "Good."), ("Ana", "Bring rope."), ("Ben", "Six metres of it.")]
-SHOP = [("", "")] * 12 + [("Zoe", "The shop is closed."), ("Ben", "Then tomorrow."), ("Zoe", "My PIN is 8843.")]
-
-
-def test_a_title_alone_makes_no_two_chats_one(either: Goalmem, tmp_path: Path) -> None:
-    """A chat of other people is kept apart and named, read again under any path, and forgotten alone."""
+def test_a_chat_that_has_only_the_title_of_another_is_said_to_be_added(either: Goalmem, tmp_path: Path) -> None:
+    """A dry run says so too; after the command, two titles are two chats. What shares a message needs no word."""
     goalmem, name = either, "WhatsApp Chat with Ben.txt"
-    boat, shop = write_titled(tmp_path / "a" / name, *BOAT), write_titled(tmp_path / "b" / name, *SHOP)
-    both = goalmem("ingest", "--dry-run", str(boat), str(shop))
-    assert "kept as new (Ben-2): Ben of another file" in both.err
-    assert goalmem("ingest", str(boat)).code == 0
+    boat = write_titled(tmp_path / "a" / name, ("Ana", "The boat is in."), ("Ben", "Good."))
+    shop = write_titled(tmp_path / "b" / name, ("", ""), ("", ""), ("Zoe", "The shop is closed."), ("Ben", "Tomorrow."))
+    assert "added to" not in goalmem("ingest", str(boat)).err
     for outcome in (goalmem("ingest", "--dry-run", str(shop)), goalmem("ingest", str(shop))):
-        assert "kept as new (Ben-2): Ben of another file" in outcome.err and "stores join Ben Ben-2" in outcome.err
-    told = [[text for who, text in chat_ if who] for chat_ in (BOAT, SHOP)]
-    assert stored(goalmem) == told
-    write_titled(shop, *SHOP, ("Ben", "Never write it here."))
-    moved = write_titled(tmp_path / "c" / name, *SHOP[:-1], ("", ""), ("", ""), ("Zoe", "Open again."))
-    for _ in range(2):
-        outcomes = [goalmem("ingest", str(each)) for each in (moved, shop, boat)]
-        assert not [one.err for one in outcomes if one.err], "they are known again"
-    assert stored(goalmem) == [told[0], [*told[1], "Never write it here.", "Open again."]]
-    write_titled(boat, *BOAT, *SHOP[len(BOAT) : 12], ("", ""), ("Ana", "And a new lock."))
-    assert goalmem("ingest", str(boat)).code == 0
-    assert stored(goalmem)[0] == [*told[0], "And a new lock."]
-    assert goalmem("forget", "Ben-2", "--always", "--yes").code == 0
-    write_titled(shop, *SHOP, ("Ben", "Never write it here."), ("Zoe", "And one more."))
-    assert "that were forgotten" in goalmem("ingest", str(shop), str(boat)).err
-    assert stored(goalmem) == [[*told[0], "And a new lock."]]
-    assert goalmem("stores", "verify").code == 0
+        assert "added to Ben, a chat of that title that has none of its messages" in outcome.err
+    with boat.open("a") as more:
+        more.write("25/03/2024, 10:00 - Ben: Six metres of rope.\n")
+    moved = boat.rename(tmp_path / name)
+    for again in (moved, shop, moved):
+        assert "added to" not in goalmem("ingest", str(again)).err
+    (told,) = stored(goalmem)
+    assert len(told) == 5
+    assert goalmem("forget", "Ben", "--leave-nothing", "--yes").code == 0
+    both = [str(shop), str(moved.rename(tmp_path / "WhatsApp Chat with Ben 2.txt"))]
+    assert "added to" not in goalmem("ingest", *both).err
+    assert [len(each) for each in stored(goalmem)] == [2, 3]
 
 
-def test_chats_of_one_title_are_kept_apart_on_request_and_joined_by_the_command(
-    either: Goalmem, tmp_path: Path
+def test_a_long_chat_that_shares_its_end_needs_no_word(
+    goalmem: Goalmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever way they are read later, nothing is there twice; speakers alone join two only with a word on it."""
-    goalmem, name = either, "WhatsApp Chat with Ben.txt"
-    files = [write_titled(tmp_path / "a" / name, *BOAT[:3]), write_titled(tmp_path / "b" / name, ("", ""), *BOAT[1:])]
-    for flags in (["--apart"], [], ["--apart"]):
-        assert goalmem("ingest", *flags, *map(str, files)).code == 0
-        assert [len(each) for each in stored(goalmem)] == [3, 3]
-    assert goalmem("stores", "join", "Ben", "Ben-2", "--yes").code == 0
-    for each in (*files, *reversed(files)):
-        assert "nothing new" in goalmem("ingest", str(each)).out
-    assert stored(goalmem) == [[text for _, text in BOAT]]
-    later = write_titled(tmp_path / "c" / name, *[("", "")] * 9, ("Ana", "The boat is out."))
-    assert "joined with Ben" in goalmem("ingest", str(later), "--dry-run").err
-    assert "joined with Ben" in goalmem("ingest", str(later)).err
-    assert stored(goalmem) == [[*(text for _, text in BOAT), "The boat is out."]]
-
-
-def test_secrets_are_taken_out_of_the_second_chat_of_a_title(either: Goalmem, tmp_path: Path) -> None:
-    """Wherever its file lies: it is said before, and no byte stays in either."""
-    goalmem, name, secret = either, "WhatsApp Chat with Ben.txt", "AKIA" + "Q3EXAMPLE7ZX2KLM"
-    shop = [*SHOP, ("Zoe", f"The key is {secret}")]
-    files = [write_titled(tmp_path / "a" / name, *BOAT), write_titled(tmp_path / "b" / name, *shop)]
-    assert goalmem("ingest", *map(str, files)).code == 0
-    assert secret in "".join(stored(goalmem)[1])
-    outcome = goalmem("ingest", "--redact", str(write_titled(tmp_path / "c" / name, *shop)))
-    assert outcome.err.index("replacing 1 stored turn with secrets") < outcome.err.index("replaced: 1 stored turn")
-    assert [len(each) for each in stored(goalmem)] == [4, 4]
-    places = [each for each in tmp_path.rglob("*") if each.is_file() and each.suffix != ".txt"]
-    assert not [each for each in places if secret.encode() in each.read_bytes()]
+    """It is read in parts, the first of which have no message of the stored chat; that one was exported later."""
+    monkeypatch.setattr(drafts, "STRETCH_TURNS", 2)
+    name, told = "WhatsApp Chat with Ben.txt", [("Ana", f"The boat has {number} oars.") for number in range(9)]
+    window = write_titled(tmp_path / "a" / name, *[("", "")] * 7, *told[7:])
+    whole = write_titled(tmp_path / "b" / name, *told)
+    assert goalmem("ingest", str(window)).code == 0
+    for outcome in (goalmem("ingest", "--dry-run", str(whole)), goalmem("ingest", str(whole))):
+        assert "7 new" in outcome.out
+        assert "added to" not in outcome.err
+    assert stored(goalmem) == [[text for _, text in told]]
 
 
 def test_the_same_words_of_somebody_who_speaks_already_are_no_new_name(either: Goalmem) -> None:

@@ -330,7 +330,8 @@ def test_reading_again_replaces_what_was_stored_plain(goalmem: Goalmem, tmp_path
         stored(goalmem, file)
         said = "replaced: 1 stored turn with secrets, and the kept proofs that quote them; this cannot be undone"
         assert f"would be {said}" in stored(goalmem, file, "--redact", "--dry-run")[0]
-        assert said in stored(goalmem, file, "--redact")[0]
+        told = stored(goalmem, file, "--redact")[0]
+        assert told.index("replacing 1 stored turn that has secrets, and deleting") < told.index(said)
         assert "replaced" not in stored(goalmem, file, "--redact")[0]
     assert KEY not in bytes_of(tmp_path / "store")
     stats = json.loads(goalmem("stores", "show", "--json").out)["stats"]

@@ -257,6 +257,7 @@ def _reports(batch: Sequence[Conversation], changes: Sequence[Change], partings:
             len(_entries(change)),
             change.beside if change.new_turns else "",
             is_joined=change.is_joined and change.new_turns > 0,
+            by_title=change.by_title,
             called=change.called if change.new_turns else {},
             copied={one.fork.name: len(one.change.gone_turns) for one in partings if one.place == place},
         )

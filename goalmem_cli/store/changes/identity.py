@@ -9,16 +9,7 @@ from operator import attrgetter
 
 from goalmem_cli.records import BLOCKS, CUT_AT, STANDARD_INPUT, Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.store.changes.clocks import under_stored_zones, under_zones_of
-from goalmem_cli.store.changes.overlapping import (
-    LEAST_TURNS,
-    LEAST_WORDS,
-    Windows,
-    are_speakers_alike,
-    as_called,
-    is_titled,
-    newly_joined,
-    once,
-)
+from goalmem_cli.store.changes.overlapping import LEAST_TURNS, LEAST_WORDS, Windows, as_called, newly_joined, once
 from goalmem_cli.store.changes.placing import are_numbered_alike, joined, merged_in_part, place_of
 from goalmem_cli.store.changes.restoring import Renaming
 from goalmem_cli.store.changes.storable import cut_as
@@ -29,6 +20,8 @@ from goalmem_cli.store.units import NEIGHBOURS, UnitEntry, entries_from_units, u
 
 DIALOGUE, DIALOGUE_FORMAT = "goalmem", "turns"
 """The name of the conversation with goalmem itself, and the format of turns without a transcript."""
+_TITLED = "whatsapp"
+"""The format in which a conversation's own id is its title, so that another conversation may have the same one."""
 _MARK = f'"{CUT_AT}": "{BLOCKS}"'
 """The mark of a turn that is cut at blocks, as attributes are stored."""
 
@@ -42,8 +35,9 @@ class Change:
     `unindexed` are ids of turns that lose their index entry because passages replace it. `derived`, `edges` and
     `ledger` come from an exported store, and so does `joined`: what was joined by command there. `beside` is a
     conversation that overlaps, but not enough to be the same one.
-    `is_joined` says that a window overlapped enough to be joined. `shift` is to be added to the session and ordinal of
-    the transcript's next part. `is_gone` says that no turn is left, and that the conversation is to be deleted.
+    `is_joined` says that a transcript of another file shared enough turns to be joined, `by_title` that it shares none
+    and has only the title. `shift` is to be added to the session and ordinal of the transcript's next part. `is_gone`
+    says that no turn is left, and that the conversation is to be deleted.
     """
 
     name: str
@@ -63,6 +57,7 @@ class Change:
     ledger: tuple[Derived, ...] = ()
     beside: str = ""
     is_joined: bool = False
+    by_title: bool = False
     shift: tuple[int, int] = (0, 0)
     is_gone: bool = False
     joined: tuple[str, ...] = ()
@@ -83,8 +78,8 @@ def _under(name: str, turn: Turn) -> Turn:
 class Named:
     """The name of a transcript in the store, whether it is new there, and an overlapping conversation (`beside`).
 
-    `is_joined` says that it is of another file than that conversation, and not known by an own id. If windows of one
-    conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
+    If windows of one conversation overlap, `places` has the index of the stored turn for each turn, None for new ones.
+    `is_joined` says that the conversation is of another file, and was found because both begin alike.
     """
 
     name: str
@@ -102,7 +97,7 @@ class Known:
     id that share turns with a transcript, given by its place in the batch. `proved` are (place, name) of those that
     share enough turns, which no third one has, to be the same. `begins` are format and name -> first ordinal, for
     conversations of a transcript's name whose beginning was forgotten. `windows` are overlapping conversations for the
-    transcripts that match none of these. `titled` are those whose own id is a title that a stored one has, by place.
+    transcripts that match none of these.
     """
 
     names: set[str]
@@ -111,7 +106,6 @@ class Known:
     begins: Mapping[tuple[str, str], int] = field(default_factory=dict)
     proved: Set[tuple[int, str]] = frozenset()
     windows: Windows = field(default_factory=Windows)
-    titled: Mapping[int, Named] = field(default_factory=dict)
 
     @classmethod
     def from_store(cls, connection: Connection, conversations: Sequence[Conversation], stretched: str = "") -> Known:
@@ -129,7 +123,6 @@ class Known:
             overlaps.late_beginnings(connection, [conversation.name for conversation in nameless.values()]),
             {(one.place, one.name) for one in found if _is_proved(connection, one, nameless[one.place])},
         )
-        known = replace(known, titled=_titled(connection, known, conversations))
         unknown = {place: said for place, said in enumerate(conversations) if _is_unknown(known, place, said)}
         return replace(known, windows=Windows.from_store(connection, unknown, stretched))
 
@@ -138,41 +131,9 @@ def _is_unknown(known: Known, place: int, conversation: Conversation) -> bool:
     """Say whether no stored conversation was found yet that a transcript belongs to."""
     if not conversation.turns or conversation.is_exported or conversation.is_named or conversation.shares_ids:
         return False
-    if place in known.titled:
-        return known.titled[place].is_new
     if conversation.own_id is not None:
         return (conversation.format, conversation.own_id) not in known.by_own_id
     return conversation.continues or _best_match(known, place, conversation, frozenset()) is None
-
-
-def _titled(connection: Connection, known: Known, conversations: Sequence[Conversation]) -> dict[int, Named]:
-    """Return the stored conversation that each transcript with a title for an own id is, by its place in the batch.
-
-    It has that title, or that with a number, and one turn or more of the transcript, or speakers like it. With
-    `is_apart`, it also has to be of the same file. If none fits, the item is new, `beside` one of them; if none has
-    the title, there is no item.
-    """
-    found = {}
-    for place, said in enumerate(conversations):
-        if not is_titled(said) or said.own_id is None:
-            continue
-        numbered = re.compile(rf"{re.escape(said.own_id)}-\d+").fullmatch
-        names = {known.by_own_id.get((said.format, said.own_id)), *filter(numbered, known.names)} - {None}
-        rows = tables.load_conversation_rows(connection, sorted(filter(None, names)))
-        fitting = []
-        here = [row for row in rows if row[1] == said.format and row[2] in (None, said.own_id)]
-        for name, _, _, file in here:
-            shared, speakers = overlaps.shared_with(connection, name, said.turns)
-            is_same_file = file is not None and file == said.file
-            is_alike = are_speakers_alike({turn.speaker for turn in said.turns}, speakers)
-            if (shared or is_alike) and (is_same_file or not said.is_apart):
-                fitting.append((shared > 0, is_same_file, shared, name))
-        if fitting:
-            is_shared, is_same_file, _, name = max(fitting)
-            found[place] = Named(name, False, is_joined=not (is_shared or is_same_file))
-        elif here:
-            found[place] = Named("", True, here[0][0])
-    return found
 
 
 def _is_proved(connection: Connection, overlap: Overlap, conversation: Conversation) -> bool:
@@ -208,12 +169,8 @@ def resolve_name(
     if by_name:
         beside = next(iter(known.windows.beside.get(place, ())), "")
         return Named(conversation.name, conversation.name not in known.names, beside)
-    windows, titled = known.windows, known.titled.get(place)
-    if titled is not None and not titled.is_new:
-        return titled
-    if titled is not None:
-        name = None
-    elif conversation.own_id is not None:
+    windows = known.windows
+    if conversation.own_id is not None:
         name = known.by_own_id.get((conversation.format, conversation.own_id))
     elif conversation.is_exported and conversation.name not in known.names:
         name = None
@@ -223,7 +180,7 @@ def resolve_name(
         files = {one.file for one in known.overlaps if (one.place, one.name) == (place, name)} - {conversation.file}
         return Named(name, False, is_joined=bool(files) and (place, name) in known.proved)
     joining = {one: places for one, places in windows.joining.get(place, {}).items() if one not in given}
-    others = [*list(joining)[1:], *windows.beside.get(place, ()), *([titled.beside] if titled is not None else [])]
+    others = [*list(joining)[1:], *windows.beside.get(place, ())]
     if joining:
         name, places = next(iter(joining.items()))
         return Named(name, False, next(iter(others), ""), places)
@@ -302,10 +259,23 @@ def plan_changes(
         derived, edges, ledger = renaming.restored(connection, one.name, conversation)
         if not (conversation.turns or conversation.is_exported):  # all turns were copies
             change = replace(change, is_new=False)
-        told = newly_joined(connection, conversation, by_turns=bool(one.places))
+        told = newly_joined(connection, conversation)
         change = replace(change, derived=derived, edges=edges, ledger=ledger, beside=one.beside, joined=told)
-        changes.append(replace(change, is_joined=change.is_joined or one.is_joined))
+        by_title = not one.places and _is_by_title(connection, change, conversation)
+        changes.append(replace(change, is_joined=change.is_joined or one.is_joined, by_title=by_title))
     return changes
+
+
+def _is_by_title(connection: Connection | None, change: Change, conversation: Conversation) -> bool:
+    """Say whether a transcript has only the title of a stored chat, whose file is another and which has no turn of it.
+
+    Only then the store is asked for the file.
+    """
+    is_titled = conversation.format == _TITLED and conversation.own_id is not None and not conversation.continues
+    are_new = change.new_turns == len(conversation.turns) > 0
+    if connection is None or change.is_new or not is_titled or not are_new:
+        return False
+    return any(file != conversation.file for *_, file in tables.load_conversation_rows(connection, [change.name]))
 
 
 def _behind(connection: Connection, name: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:

@@ -16,7 +16,7 @@ from itertools import combinations
 from pathlib import PurePath
 from typing import Generic, TypeVar
 
-from goalmem_cli.records import STANDARD_INPUT, TITLED, Conversation, Turn, content_hash
+from goalmem_cli.records import STANDARD_INPUT, Conversation, Turn, content_hash
 from goalmem_cli.store.changes.clocks import told_as
 from goalmem_cli.store.changes.placing import place_of
 from goalmem_cli.store.database import overlaps, tables
@@ -66,15 +66,13 @@ class Windows:
                 continue
             places = run_of(turns[name], said.turns)
             shared = [turn for turn, index in zip(said.turns, places, strict=True) if index is not None]
-            if (own_id is None or form in TITLED) and shared and _may_be_joined(said, turns[name], places):
+            if own_id is None and shared and _may_be_joined(said, turns[name], places):
                 elsewhere = overlaps.load_elsewhere(connection, shared, name)
                 near.update(other for _, other in elsewhere)
                 third = {number for number, _ in elsewhere}
                 own = [turn for number, turn in enumerate(shared) if number not in third]
                 if (_is_much(own) and _is_talk(own, said, turns[name])) or (
-                    said.own_id is None
-                    and _are_called_alike(said, name, file)
-                    and _has_whole_day(own, said, turns[name])
+                    _are_called_alike(said, name, file) and _has_whole_day(own, said, turns[name])
                 ):
                     runs.setdefault(place, []).append((-len(shared), name, places))
                     continue
@@ -83,7 +81,7 @@ class Windows:
         joining = {place: {name: places for _, name, places in sorted(each)} for place, each in runs.items()}
         for place, name in told.items():
             places = paired(turns[name], as_called(turns[name], conversations[place].turns))
-            if _is_told_again(conversations[place], turns[name], places):
+            if conversations[place].own_id is not None or _is_known_again(places):
                 joining[place] = {name: places}
         return cls(joining, beside, near)
 
@@ -102,16 +100,10 @@ def part(connection: Connection, names: Sequence[str]) -> None:
         overlaps.write_joined(connection, {alias: target for alias, target in before.items() if target not in gone})
 
 
-def newly_joined(
-    connection: Connection | None, conversation: Conversation, *, by_turns: bool = False
-) -> tuple[str, ...]:
-    """Return the joins of an exported conversation, or `by_turns` of one of a title, that this store does not have."""
-    told = conversation.joined
-    if by_turns and is_titled(conversation):
-        alias = alias_of(conversation.format, conversation.own_id, conversation.file, conversation.name)
-        told = (*told, alias) if alias is not None else told
-    known = overlaps.load_joined(connection) if told and connection is not None else {}
-    return tuple(alias for alias in told if alias not in known)
+def newly_joined(connection: Connection | None, conversation: Conversation) -> tuple[str, ...]:
+    """Return the joins of an exported conversation that this store does not have."""
+    known = overlaps.load_joined(connection) if conversation.joined and connection is not None else {}
+    return tuple(alias for alias in conversation.joined if alias not in known)
 
 
 def note_joined(connection: Connection, joined: Mapping[str, Sequence[str]]) -> None:
@@ -257,25 +249,6 @@ def _common(stored: Sequence[Turn], incoming: Sequence[Turn]) -> list[Turn]:
     return [turn for turn in incoming if turn.said is not None and told_as(turn) in known]
 
 
-def is_titled(conversation: Conversation) -> bool:
-    """Say whether only a title and its turns tell which stored conversation this is."""
-    is_found_otherwise = conversation.continues or conversation.is_named or not conversation.turns
-    return conversation.own_id is not None and conversation.format in TITLED and not is_found_otherwise
-
-
-def are_speakers_alike(ours: Set[str], theirs: Set[str]) -> bool:
-    """Say whether two conversations of one title may be one by who speaks: one side's speakers, or two of them."""
-    return ours <= theirs or theirs <= ours or len(ours & theirs) > 1
-
-
-def _is_told_again(said: Conversation, stored: Sequence[Turn], places: Sequence[int | None]) -> bool:
-    """Say whether a transcript still is the one that was joined: by its own id, or by turns and speakers."""
-    if not is_titled(said):
-        return said.own_id is not None or _is_known_again(places)
-    is_shared = any(index is not None for index in places)
-    return is_shared or are_speakers_alike(*({turn.speaker for turn in each} for each in (said.turns, stored)))
-
-
 def _is_known_again(places: Sequence[int | None]) -> bool:
     """Say whether a file still has the joined turns, as another chat may have been written into it."""
     return len(places) - places.count(None) >= min(LEAST_TURNS, (len(places) + 1) // 2)
@@ -287,13 +260,7 @@ def _is_worth_saying(shared: Sequence[Turn]) -> bool:
 
 def _may_be_joined(said: Conversation, stored: Sequence[Turn], places: Sequence[int | None]) -> bool:
     """Say whether a transcript may be joined by its turns, and no own id is used for two different turns."""
-    if (
-        (said.own_id is not None and said.format not in TITLED)
-        or said.file is None
-        or said.is_exported
-        or said.continues
-        or said.is_apart
-    ):
+    if said.own_id is not None or said.file is None or said.is_exported or said.continues or said.is_apart:
         return False
     alone = {place_of(turn) for turn, index in zip(said.turns, places, strict=True) if index is None and turn.own_id}
     return alone.isdisjoint(map(place_of, stored))

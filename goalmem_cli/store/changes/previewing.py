@@ -58,7 +58,6 @@ class _Previewing:
         known = Known.from_store(connection, batch, self._adding.stretched)
         own = {known.by_own_id.get((said.format, said.own_id)) for said in batch if said.own_id is not None}
         named = {said.name for said in batch} & known.names
-        named |= {name for each in known.titled.values() for name in (each.name, each.beside) if name}
         alike = {one.name for one in known.overlaps} | known.windows.near | holders(connection, known.by_own_id, batch)
         alike |= stored_forks(connection, batch).keys()
         wanted = sorted((named | alike | {name for name in own if name}) - self._brought)

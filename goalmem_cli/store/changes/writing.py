@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from goalmem_cli.logic.languages.times import is_readable
-from goalmem_cli.records import TITLED, Conversation, Derived, Unit
+from goalmem_cli.records import Conversation, Derived, Unit
 from goalmem_cli.store.changes.identity import Change
 from goalmem_cli.store.changes.overlapping import note_joined
 from goalmem_cli.store.database import languages, ledger, tables, unit_rows
@@ -30,11 +30,9 @@ def write_changes(
     gone_turns = [id_ for change in each for id_ in change.gone_turns]
     consistency.prune_outbox(connection, indexes)
     files = {change.name: said.file for said, change in changes if not said.is_exported}  # else it is the export's
-    new = [(change.name, said.format, said.own_id, files.get(change.name)) for said, change in changes if change.is_new]
-    taken = tables.names_of_own_ids(connection) if any(form in TITLED for _, form, _, _ in new) else {}
     tables.insert_conversations(
         connection,
-        [(name, form, None if (form, own_id) in taken else own_id, file) for name, form, own_id, file in new],
+        [(change.name, said.format, said.own_id, files.get(change.name)) for said, change in changes if change.is_new],
     )
     known = {change.name: file for _, change in changes if not change.is_new and (file := files.get(change.name))}
     if known:

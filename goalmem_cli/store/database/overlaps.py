@@ -170,17 +170,6 @@ def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -
     return {str(key) for (key,) in rows}
 
 
-def shared_with(connection: Connection, name: str, turns: Sequence[Turn]) -> tuple[int, set[str]]:
-    """Return how many of these turns a stored conversation has, and the names of its speakers."""
-    keys = [turn.content_key for turn in turns]
-    shared = connection.value(
-        "SELECT count(*) FROM turns WHERE conversation = ? AND content_key IN (SELECT unnest(?::VARCHAR[]))",
-        [name, keys],
-    )
-    speakers = connection.rows("SELECT DISTINCT speaker FROM turns WHERE conversation = ?", [name])
-    return int(shared), {str(speaker) for (speaker,) in speakers}
-
-
 def names_of_keys(connection: Connection, keys: Sequence[str]) -> dict[str, set[str]]:
     """Return content key -> names of the conversations that have a turn with this key."""
     sql = "SELECT DISTINCT content_key, conversation FROM turns WHERE content_key IN (SELECT unnest(?::VARCHAR[]))"
