@@ -232,7 +232,7 @@ def test_a_goal_keeps_the_traces_of_its_beginning_and_its_last_check(kept: Kept)
     folder = TraceFolder(memory.kept.path / "traces")
     (first,) = folder.ids()
     for _ in range(3):
-        checked = memory.goals.check(memory.goals.folder.get("goal"))
+        checked = memory.goals.check(memory.goals.folder.get("goal"), None)
         assert (checked.outcome, checked.goal.state.traces) == (Outcome.STILL, (first,))
         assert folder.ids() == [first, *checked.goal.state.last_traces]
     assert len(folder.ids()) == 2
@@ -247,7 +247,7 @@ def test_what_is_forgotten_while_the_model_answers_is_kept_nowhere(kept: Kept, i
     (turn,) = [turn for turn in memory.turns("c") if turn.text == text]
     case["meanwhile"] = lambda: forget(memory.kept, Selection(content_keys=frozenset({turn.content_key})))
     if is_check:
-        memory.goals.check(memory.goals.folder.get("goal"))
+        memory.goals.check(memory.goals.folder.get("goal"), None)
     else:
         memory.goals.add(case["goal"], Terms(), "another")
     assert "meanwhile" not in case
