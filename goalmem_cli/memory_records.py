@@ -205,7 +205,8 @@ class Forgotten:
     - `units`: the number of deleted units by kind.
     - `without_time`: the number of turns that stay only because their time is unknown.
     - `ids`: the ids of the deleted turns.
-    - `traces`: the deleted traces, and `goals` the kept goals that lose a state, because they quote such turns.
+    - `traces`: the deleted traces, and `goals` the kept goals that lose a state, because they quote such turns. All
+      other traces lose their prompts.
     """
 
     conversations: tuple[str, ...] = ()

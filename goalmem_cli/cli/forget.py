@@ -179,6 +179,7 @@ def _words(counts: Forgotten) -> str:
             f"{counted(len(counts.conversations), 'whole conversation')}{names}",
             f"{counted(sum(counts.units.values()), 'unit')} ({kinds})",
             counted(counts.edges, "edge"),
+            "the prompts of all kept proofs",
             counted(counts.traces, "kept proof that quotes it", "kept proofs that quote it"),
             *([counted(counts.goals, "goal that quotes it", "goals that quote it")] if counts.goals else []),
         )

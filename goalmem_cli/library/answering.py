@@ -111,6 +111,7 @@ class Asking:
         self._terms = terms
         self._stored: Sequence[ConversationSummary] = ()
         self._may_try_rules = may_try_rules
+        self._generation = -1
 
     def question(self, text: str) -> Question:
         """Return the question with its scope, checked against the store.
@@ -167,6 +168,7 @@ class Asking:
         parts = self._parts
         check_backbone(parts.settings, parts.kept, parts.factories)  # before the model is loaded, which takes longer
         reasoner_entry(parts.settings.reasoner)
+        self._generation = _generation(parts.kept)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()
@@ -184,8 +186,9 @@ class Asking:
     def keep(self, trace: Trace) -> str | None:
         """Save the trace and return its id, or warn and return None, so that the user still gets the answer.
 
-        A trace is not kept if a fact in it was forgotten while the model answered. This is checked after saving, since
-        forgetting deletes rows first and traces then.
+        A trace is not kept if a fact in it was forgotten while the model answered. If the memory changed meanwhile in
+        any way, it is kept without prompts and neighbouring turns, which may have been forgotten too. Both are checked
+        after saving, since forgetting deletes rows first and traces then.
         """
         from goalmem_cli.store.traces import shown_by
         from goalmem_cli.wiring import open_traces
@@ -196,6 +199,8 @@ class Asking:
             saved = traces.save(trace)
             is_whole = False
             try:
+                if _generation(parts.kept) != self._generation:
+                    traces.strip(saved, trace)
                 is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
                 if not is_whole:
@@ -249,6 +254,12 @@ class Asking:
             terms.since,
             terms.until,
         )
+
+
+def _generation(kept: KeptMemory) -> int:
+    """Return the number of changes of the memory so far; raises StoreError."""
+    with kept.reading() as reader:
+        return reader.generation
 
 
 def _with_later(trace: Trace, question: Question, kept: KeptMemory) -> Trace:

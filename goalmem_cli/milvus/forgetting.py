@@ -59,19 +59,24 @@ def forget(kept: Kept, selection: Selection, shown: frozenset[str] | None) -> Fo
             check_embedder(meta, kept.embedder)
             kept.fingerprint.check(meta)
         kept.expect_deleted()
-        kept.traces.forget(leaving.keys)  # first, as the turns are needed to find the traces that quote them
-        kept.goals.undermine(leaving.keys)
+        _forget_shown(kept, leaving.keys)  # first, as the turns are needed to find the traces that quote them
         if leaving.whole:
             drop(kept, leaving.whole)
         if leaving.parted:
             bring(kept, leaving.parted)
         kept.renew()
+        _forget_shown(kept, leaving.keys)  # again, as a question may have been answered from the turns meanwhile
         if kept.address.path is None:
             kept.engine.compact()
             kept.announce(
                 "the server's files may hold what was deleted until it has compacted them, which it does by itself"
             )
     return counts
+
+
+def _forget_shown(kept: Kept, keys: frozenset[str]) -> None:
+    kept.traces.forget(keys)
+    kept.goals.undermine(keys)
 
 
 def _without(talk: Talk, turns: list[Turn], answers: list[Unit]) -> Wanted:

@@ -48,7 +48,7 @@ def lines_of_history(goal: Goal, traces: Collection[str]) -> Iterator[str]:
         yield f"  since {_since(state)}: {standing(state)}{cause}"
         for line in told_by(state):
             yield f"    {line}"
-        yield from (f"    trace {each}" for each in state.traces if each in traces)
+        yield from (f"    trace {each}" for each in (*state.traces, *state.last_traces) if each in traces)
     state = goal.state
     yield f"  last checked {_day(state.checked.astimezone())}" + (f", with {safe(state.model)}" if state.model else "")
     if state.plan is not None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from goalmem_cli.json_records import plain, rebuild
 from goalmem_cli.logic.moments import latest
 from goalmem_cli.logic.normal import content_stems
-from goalmem_cli.store.traces import evidence_of, is_about, shown_by
+from goalmem_cli.store.traces import evidence_of, is_about, shown_by, without_neighbours
 from goalmem_cli.trace import Attempt, Contradicted, Ending, Fact, Grounded, Status, Step, Trace
 
 _Settles = TypeVar("_Settles", Grounded, Contradicted)
@@ -80,7 +80,8 @@ class GoalState:
     - `because`: the turns that changed it. `rival`, `against`: the other answer of two in conflict, and its turns.
     - `trace`: the proof or the failed attempt; None after its facts were forgotten.
     - `generation`: the number of changes of the memory that the state knows of.
-    - `traces`: the ids of the saved traces of its checks, which forgetting may have deleted since.
+    - `traces`: the ids of the saved traces of the check that it began with, `last_traces` those of the last check
+      since then. Forgetting may have deleted them.
     """
 
     status: GoalStatus
@@ -98,6 +99,7 @@ class GoalState:
     watches: tuple[Watch, ...] = ()
     generation: int = 0
     traces: tuple[str, ...] = ()
+    last_traces: tuple[str, ...] = ()
 
     @property
     def evidence(self) -> tuple[Fact, ...]:
@@ -114,6 +116,14 @@ class GoalState:
     def facts(self) -> tuple[Fact, ...]:
         """All facts that the state shows."""
         return (*self.because, *self.against, *(() if self.trace is None else shown_by(self.trace)))
+
+    def without_neighbours(self) -> GoalState:
+        """Return the state without the turns around its facts."""
+        trace = self.trace
+        if trace is not None:
+            trace = replace(trace, facts={each: without_neighbours(fact) for each, fact in trace.facts.items()})
+        because, against = (tuple(map(without_neighbours, facts)) for facts in (self.because, self.against))
+        return replace(self, trace=trace, because=because, against=against)
 
     @property
     def _own_words(self) -> Iterator[str]:

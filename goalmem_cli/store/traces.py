@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import StoreDamaged, UsageError
+from goalmem_cli.errors import StoreDamaged, StoreError, UsageError
 from goalmem_cli.records import content_hash
 from goalmem_cli.store.files import Written, replace_file, reporting, unwatched
 from goalmem_cli.store.privacy import make_private, remove_leftovers
@@ -40,6 +40,17 @@ def shown_by(trace: Trace) -> list[Fact]:
     """Return all facts that a trace shows: its own, and the later ones that change them."""
     facts = list(trace.facts.values())
     return facts + [fact.moved_on for fact in facts if fact.moved_on is not None]
+
+
+def bare(trace: Trace) -> Trace:
+    """Return the trace without prompts and replies."""
+    return replace(trace, exchanges=())
+
+
+def without_neighbours(fact: Fact) -> Fact:
+    """Return the fact without the turns around it, which have no ids by which it could be seen that they are gone."""
+    later = fact.moved_on
+    return replace(fact, before=(), after=(), moved_on=None if later is None else without_neighbours(later))
 
 
 def is_about(facts: Iterable[Fact], question: str, keys: Set[str]) -> bool:
@@ -90,13 +101,16 @@ class TraceFolder:
             UsageError: no id, or more than one, begins with it.
             StoreDamaged: this goalmem cannot read the file.
         """
-        from goalmem_cli.trace import from_document
-
         found = [id_ for id_ in self.ids() if id_.startswith(prefix)] if _PREFIX.fullmatch(prefix) else []
         if len(found) != 1:
             what = f"{len(found)} traces begin with" if found else "there is no trace"
             raise UsageError(f"{what} {prefix!r}", "goalmem trace lists them")
-        path = self._file(found[0])
+        return self._read(self._file(found[0]))
+
+    def _read(self, path: Path) -> Trace:
+        """Return the trace of a file; raises StoreDamaged, or StoreError if there is none."""
+        from goalmem_cli.trace import from_document
+
         try:
             with reporting(path):
                 document = json.loads(path.read_bytes())
@@ -108,6 +122,15 @@ class TraceFolder:
                 f"{path}: {error}", "delete that file, or read it with the goalmem that wrote it"
             ) from error
 
+    def strip(self, id_: str, trace: Trace) -> None:
+        """Replace a saved trace by itself without prompts, replies and neighbouring turns.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        facts = {number: without_neighbours(fact) for number, fact in trace.facts.items()}
+        replace_file(self._file(id_), _content(replace(bare(trace), facts=facts)), self._written)
+
     def about(self, keys: Set[str]) -> list[str]:
         """Return the ids of traces that have a unit whose id is a key, or a text whose hash is a key.
 
@@ -116,7 +139,7 @@ class TraceFolder:
         Raises:
             StoreError: the folder cannot be read.
         """
-        return [id_ for id_ in self.ids() if keys and self._is_about(id_, keys)]
+        return [id_ for id_, trace in self._whole(keys) if trace is None or _is_about(trace, keys)]
 
     def remove(self, id_: str) -> None:
         """Delete a trace.
@@ -137,23 +160,32 @@ class TraceFolder:
             StoreError: the system refuses.
         """
         remove_leftovers(self.path, "*")
-        for id_ in self.about(keys):
-            self.remove(id_)
-        for id_ in self.ids() if keys else ():
-            trace = self.load(id_)
-            if trace.exchanges:
-                replace_file(self._file(id_), _content(replace(trace, exchanges=())), self._written)
+        for id_, trace in self._whole(keys):
+            if trace is None or _is_about(trace, keys):
+                self.remove(id_)
+            elif trace.exchanges:
+                replace_file(self._file(id_), _content(bare(trace)), self._written)
 
-    def _is_about(self, id_: str, keys: Set[str]) -> bool:
-        """Say whether a trace shows what a key names; True if it cannot be read."""
-        try:
-            trace = self.load(id_)
-        except StoreDamaged:
-            return True
-        return is_about(shown_by(trace), trace.question, keys)
+    def _whole(self, keys: Set[str]) -> Iterator[tuple[str, Trace | None]]:
+        """Yield each trace with its id, None for one that cannot be read; none if there are no keys.
+
+        A trace that another process removes meanwhile is left out.
+        """
+        for id_ in self.ids() if keys else ():
+            try:
+                yield id_, self._read(self._file(id_))
+            except StoreDamaged:
+                yield id_, None
+            except StoreError:
+                if self._file(id_).exists():
+                    raise
 
     def _file(self, id_: str) -> Path:
         return self.path / f"{id_}.json"
+
+
+def _is_about(trace: Trace, keys: Set[str]) -> bool:
+    return is_about(shown_by(trace), trace.question, keys)
 
 
 def _content(trace: Trace) -> bytes:

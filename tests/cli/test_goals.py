@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -260,7 +261,12 @@ def test_two_turns_are_in_conflict_until_a_later_one_settles_it(
     if is_typed:
         told = either("chat", "--asker", "Ana", stdin=f"{said}\n".encode(), factories=scripted())
     else:
-        told = read(either, "later.json", ("Ana", "2024-06-04T09:00", said))
+        old = ("Ana", "2001-06-04T09:00", "We live in Leeds with our cat.")
+        read(either, "old.json", old)
+        outcome = either("goals", "check", factories=lives("Leeds with our cat", "Leeds"))
+        assert outcome.out.startswith("home: still so, since"), outcome.out  # it is older than what has no time
+        now = f"{datetime.now(UTC) + timedelta(minutes=1):%Y-%m-%dT%H:%M}"
+        told = read(either, "later.json", ("Ana", now, said))
     assert "1 goal may have changed" in told.err
     both = (claims(1, "live in Leeds", x="Leeds"), claims(1, "Ana lives in York.", x="York"))
     cited = claims(1, said[:20], x=city)

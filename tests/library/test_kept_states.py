@@ -14,6 +14,7 @@ from goalmem_cli.library.goals.outcomes import is_same
 from goalmem_cli.library.memory import Memory, opened
 from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
+from goalmem_cli.ports import Request
 from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, depends_on
 from goalmem_cli.reasoners.goal_mem.plans import taken_up
 from goalmem_cli.records import Hit, Question, Unit
@@ -44,12 +45,21 @@ Kept = Callable[[dict[str, Any]], Memory]
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Kept]:
-    """A function that returns a memory of the chat with the case's goal; the model goes on to reply as the case says."""
+    """A function that returns a memory of the chat with the case's goal; the model goes on to reply as the case says.
+
+    Before its next reply it calls the case's `meanwhile`.
+    """
     memories = []
 
     def keep(case: dict[str, Any]) -> Memory:
-        model = ScriptedModel(lambda request: replies(case)(request))
-        memory = opened(tmp_path / "store", factories=faked(model, HashEmbedder()), certainty=0)
+        def reply(request: Request) -> str:
+            case.pop("meanwhile", lambda: None)()
+            return replies(case)(request)
+
+        model = ScriptedModel(reply)
+        memory = opened(
+            tmp_path / "store", factories=faked(model, HashEmbedder()), certainty=0, **case.pop("settings", {})
+        )
         memories.append(memory)
         memory.kept.add_all([chat("c", [LINES])])
         memory.goals.add(case["goal"], Terms(), "goal")
@@ -216,6 +226,36 @@ def test_each_try_of_a_check_leaves_its_trace(kept: Kept) -> None:
     checked = memory.goals.check(goal, touch)
     assert (checked.outcome, checked.goal.state.answer) == (Outcome.LOST, None)
     assert len(folder.ids()) == len(before) + 2
+
+
+def test_a_goal_keeps_the_traces_of_its_beginning_and_its_last_check(kept: Kept) -> None:
+    """Those of the checks between go, with their prompts."""
+    memory = kept(SINGLE)
+    folder = TraceFolder(memory.kept.path / "traces")
+    (first,) = folder.ids()
+    for _ in range(3):
+        checked = memory.goals.check(memory.goals.folder.get("goal"), None)
+        assert (checked.outcome, checked.goal.state.traces) == (Outcome.STILL, (first,))
+        assert folder.ids() == [first, *checked.goal.state.last_traces]
+    assert len(folder.ids()) == 2
+
+
+@pytest.mark.parametrize("is_check", [False, True])
+def test_what_is_forgotten_while_the_model_answers_is_kept_nowhere(kept: Kept, is_check: bool) -> None:
+    """Not in prompts, nor beside a fact that stays."""
+    case, text = SINGLE | {"settings": {"budget": 1}}, "I bought a Saab in Ghent."
+    memory = kept(case)
+    assert all(text in file.read_text("utf-8") for file in (memory.kept.path / "traces").glob("*.json"))
+    (turn,) = [turn for turn in memory.turns("c") if turn.text == text]
+    case["meanwhile"] = lambda: forget(memory.kept, Selection(content_keys=frozenset({turn.content_key})))
+    if is_check:
+        memory.goals.check(memory.goals.folder.get("goal"), None)
+    else:
+        memory.goals.add(case["goal"], Terms(), "another")
+    assert "meanwhile" not in case
+    files = [file for name in ("goals", "traces") for file in (memory.kept.path / name).glob("*.json")]
+    assert [file for file in files if text in file.read_text("utf-8")] == []
+    assert memory.goals.folder.get("goal" if is_check else "another").state.answer == "Halden"
 
 
 def fact(number: str, text: str) -> Fact:

@@ -127,6 +127,19 @@ def test_wherever_a_forgetting_stops_the_next_write_ends_it(memory: Opens, tmp_p
     assert memory().verify() == []
 
 
+def test_a_trace_that_is_saved_while_rows_go_is_forgotten(tmp_path: Path) -> None:
+    """A question may have been answered from the turn just before."""
+
+    def written(what: str) -> None:
+        if what == "conversations published":
+            opened(tmp_path)._kept.traces.save(trace_about(NORA[1], "What is the code?"))
+
+    opened(tmp_path).add_turns([*NORA, *BEN])
+    memory = opened(tmp_path, written)
+    memory.forget(only_the_secret(memory))
+    assert memory._kept.traces.ids() == []
+
+
 def killed_at(folder: Path, step: str) -> None:
     """Be the process that is killed at that step of forgetting the secret."""
 

@@ -267,6 +267,22 @@ def test_traces_about_forgotten_turns_go(tmp_path: Path) -> None:
     require_no_trace(store)
 
 
+def test_a_trace_that_vanishes_while_others_are_forgotten_is_no_error(tmp_path: Path) -> None:
+    """Another process may remove it."""
+    turn, *_ = chat().turns
+    removed: list[str] = []
+
+    def written(what: str) -> None:
+        removed.append(what)
+        (tmp_path / f"{last}.json").unlink()
+
+    now = iter(START + timedelta(minutes=minute) for minute in range(9))
+    first, last = (TraceFolder(tmp_path, lambda: next(now)).save(trace_about(turn, text)) for text in ("Who?", "What?"))
+    traces = TraceFolder(tmp_path, written=written)
+    traces.forget({turn.id})
+    assert (removed, traces.ids()) == ([f"trace {first}, removed"], [])
+
+
 @pytest.mark.parametrize("selection", [Selection(conversations=("z",)), Selection(speakers=("Ben",))])
 def test_a_trace_of_text_that_was_replaced_goes_with_its_turn(tmp_path: Path, selection: Selection) -> None:
     """The text is no longer in the database, but it was that turn's, or that conversation's."""

@@ -74,6 +74,33 @@ for turns, texts in seen:
     print(turns, *texts, sep="|")
 """
 
+FORK = """
+import gc, os, signal, sys
+from pathlib import Path
+from goalmem_cli.store.database.access import Database
+def database(name):
+    (Path(sys.argv[1]) / name).mkdir(exist_ok=True)
+    return Database(Path(sys.argv[1]) / name / "memory.duckdb", print, 5.0)
+def look(at):
+    with at.reading() as connection:
+        return bool(connection.rows("SELECT * FROM migrations"))
+stores = {name: database(name) for name in "abc"}
+for store in stores.values():
+    with store.writing():
+        pass
+if sys.argv[2] == "closed":
+    stores = {}
+child = os.fork()
+if child:
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(code, *(look(stores.get(name) or database(name)) for name in "abc"))
+else:
+    signal.alarm(60)  # a hang ends it
+    for name in "cba":
+        look(stores.pop(name, None) or database(name))
+        gc.collect()
+"""
+
 DIE_AFTER_COMMIT = """
 import os, signal, sys
 from pathlib import Path
@@ -320,6 +347,13 @@ def test_a_change_of_embedder_loses_nothing_that_another_process_stores(store: S
     assert "ann-0" in names
     assert len(after.turns()) == len(CAFE) + 2 * (len(names) - 1)
     assert after.verify() == []
+
+
+@pytest.mark.parametrize("they_are", ["open", "closed"])
+def test_a_forked_process_uses_the_stores_anew(tmp_path: Path, they_are: str) -> None:
+    """It lacks the threads of the DuckDBs that it inherits, and ends as usual; its parent goes on."""
+    with started(FORK, tmp_path, they_are) as process:
+        assert process.communicate()[0].split() == ["0", "True", "True", "True"]
 
 
 def test_a_writer_that_was_killed_leaves_no_lock(store: Store) -> None:

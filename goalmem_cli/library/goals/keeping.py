@@ -14,6 +14,7 @@ from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
 from goalmem_cli.records import Question
 from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState, Outcome, Watch
 from goalmem_cli.store.goals import GoalFolder
+from goalmem_cli.store.traces import bare
 
 if TYPE_CHECKING:
     from goalmem_cli.library.answering import Parts, Terms
@@ -98,7 +99,10 @@ class Goals:
         id of the saved trace.
         """
         now = _now()
-        state = replace(first_state(_bare(trace), now), generation=generation, traces=(saved,) if saved else ())
+        state = replace(
+            first_state(bare(trace), now), checked=asked.asked.astimezone(UTC), generation=generation,
+            traces=(saved,) if saved else (),
+        )  # fmt: skip
         goal = Goal(
             name, asked.text, now, asked.asker, asked.conversations, asked.since, asked.until, asked.wants_all,
             (self._watched(state, trace, asked, generation),),
@@ -108,7 +112,7 @@ class Goals:
             if folder.has_name(name):  # another process took it while the model answered
                 raise _taken(name)
             folder.save(goal)
-        self._undermine_lost(goal)
+        self._undermine_lost(goal, generation)
         return self.folder.get(name)
 
     def touched(self, names: Iterable[str] | None = None) -> list[tuple[Goal, Touch | None]]:
@@ -148,8 +152,9 @@ class Goals:
             StoreError: the memory cannot be read or written.
         """
         from goalmem_cli.trace import Status
+        from goalmem_cli.wiring import open_traces
 
-        before = goal.state
+        before, began = goal.state, _now()
         touch = touch or Touch(ASKED_ANEW, subgoals=frozenset(each.subgoal for each in before.watches))
         asked, generation = question_of(goal), self.generation
         there = self._stored({fact.unit for fact in before.facts})
@@ -162,7 +167,7 @@ class Goals:
             return CheckedGoal(goal, before, Outcome.FAILED, touch.why, calls)
         told = verdict(before, trace, touch, frozenset(there))
         saved = tuple(id_ for _, id_ in tries if id_ is not None)
-        state = replace(next_state(goal, _bare(trace), told, saved, _now()), generation=generation)
+        state = replace(next_state(goal, bare(trace), told, saved, began), generation=generation)
         rivals = before.watches if state.rival is not None else ()
         after = goal.with_state(self._watched(state, trace, asked, generation, rivals))
         with self._parts.kept.keeping() as written:
@@ -171,7 +176,11 @@ class Goals:
                 folder.save(after)
             elif folder.has_name(goal.name):
                 after = folder.get(goal.name)
-        self._undermine_lost(after)
+        traces = open_traces(self._parts.settings)
+        named = {each for state in after.states for each in (*state.traces, *state.last_traces)}
+        for id_ in {*before.last_traces, *saved} - named:
+            traces.remove(id_)
+        self._undermine_lost(after, generation)
         return CheckedGoal(after, before, told.outcome, touch.why, calls)
 
     def remove(self, name: str) -> None:
@@ -262,15 +271,20 @@ class Goals:
         with self._parts.kept.reading() as reader:
             return reader.hits(list(units))
 
-    def _undermine_lost(self, goal: Goal) -> None:
+    def _undermine_lost(self, goal: Goal, generation: int) -> None:
         """Remove from the goal's state the facts that were forgotten while the model answered.
 
-        `forget` deletes rows first and changes goals afterwards, so it may have missed this state.
+        `forget` deletes rows first and changes goals afterwards, so it may have missed this state. If the memory is not
+        of that `generation` any more, the state loses neighbouring turns too, which may have been forgotten.
         """
-        shown = {fact.unit for fact in goal.state.facts}
-        if lost := shown - self._stored(shown).keys():
+        shown, is_changed = {fact.unit for fact in goal.state.facts}, self.generation != generation
+        lost = shown - self._stored(shown).keys()
+        if lost or is_changed:
             with self._parts.kept.keeping() as written:
-                self._own(written).undermine(lost)
+                folder = self._own(written)
+                if is_changed and folder.has(goal):
+                    folder.save(replace(goal, states=(*goal.states[:-1], goal.state.without_neighbours())))
+                folder.undermine(lost)
 
 
 def refuse_hidden(asked: Question) -> None:
@@ -290,11 +304,6 @@ def question_of(goal: Goal) -> Question:
     return Question(
         goal.question, local_now(), goal.asker, goal.conversations, None, goal.wants_all, goal.since, goal.until
     )
-
-
-def _bare(trace: Trace) -> Trace:
-    """Return the trace without prompts and replies, which the saved one has."""
-    return replace(trace, exchanges=())
 
 
 def _taken(name: str) -> UsageError:

@@ -62,7 +62,7 @@ def verdict(before: GoalState, trace: Trace, touch: Touch, stored: frozenset[str
         return Verdict(Outcome.LOST, touch.why) if is_there else Verdict(Outcome.UNDERMINED, FORGOTTEN)
     is_over = not is_there or _is_later(facts, old, before.checked)
     if before.rival is not None:
-        is_settled = is_over or (_is_either(before, trace) and _may_be_later(told, old))
+        is_settled = is_over or (_is_either(before, trace) and _may_be_later(told, old, before.checked))
         return Verdict(Outcome.ANSWERED, _by(new), new) if is_settled else Verdict(Outcome.STILL)
     if is_same(before, trace):
         return Verdict(Outcome.STILL)
@@ -99,15 +99,16 @@ def conflict_in(trace: Trace) -> Verdict | None:
 def next_state(goal: Goal, trace: Trace, told: Verdict, saved: tuple[str, ...], now: datetime) -> GoalState:
     """Return the state of a goal after a check, without its watches; one that stays as it was keeps its beginning.
 
-    `saved` are the ids of the check's saved traces.
+    `saved` are the ids of the check's saved traces, `now` is when it began.
     """
     before, state = goal.state, replace(first_state(trace, now), traces=saved)
     if told.outcome is not Outcome.STILL:
         return _with(state, told)
-    traces = (*before.traces, *saved)
     if before.rival is not None:
-        return replace(before, checked=now, traces=traces)
-    return replace(state, since=before.since, why=before.why, because=before.because, traces=traces)
+        return replace(before, checked=now, last_traces=saved)
+    return replace(
+        state, since=before.since, why=before.why, because=before.because, traces=before.traces, last_traces=saved
+    )
 
 
 def _with(state: GoalState, told: Verdict) -> GoalState:
@@ -161,10 +162,9 @@ def _is_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bo
     return is_later(ours, theirs)
 
 
-def _may_be_later(facts: Sequence[Fact], old: Sequence[Fact]) -> bool:
-    """Say whether there are facts, and no known time says that they were not said after the latest of the old ones."""
-    ours, theirs = _last(facts), _last(old)
-    return bool(facts) and (ours is None or theirs is None or is_later(ours, theirs))
+def _may_be_later(facts: Sequence[Fact], old: Sequence[Fact], known: datetime) -> bool:
+    """Say whether there are facts, and they have no time or are later as `_is_later` says."""
+    return bool(facts) and (_last(facts) is None or _is_later(facts, old, known))
 
 
 def _last(facts: Sequence[Fact]) -> datetime | None:

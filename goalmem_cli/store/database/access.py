@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -127,7 +126,7 @@ class Database:
         self._written = written
         self._creating = path.with_name(f"{path.name}.creating")
         self._fresh = path.with_name(f"{path.name}.rewriting")
-        self._often = opened_often(path.absolute(), self._creating.absolute(), os.getpid())
+        self._often = opened_often(path.absolute(), self._creating.absolute())
         self._known_current: tuple[int, int, int] | None = None
 
     @property

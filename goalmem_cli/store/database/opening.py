@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from functools import lru_cache
@@ -50,6 +51,7 @@ class OpenedOften:
         weakref.finalize(self, self._started.clear)  # also at the program's end, even if this is still referenced
         self._users = 0
         self._is_written = False
+        _OPENED.add(self)
 
     def read(self, *, creating: bool = False) -> duckdb.DuckDBPyConnection:
         """Return a new connection to the file, or to that at `creating`; pass it to `close` at the end.
@@ -72,6 +74,16 @@ class OpenedOften:
         connection.close()
         with self._lock:
             self._let_go()
+
+    def leave(self) -> None:
+        """Start anew in a forked process, which lacks DuckDB's threads: freeing the inherited one would crash it."""
+        import ctypes
+
+        for connection in self._started:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))  # so it is never freed, not even at the end
+        self._started.clear()
+        self._lock = threading.Lock()
+        self._users = 0
 
     def _open(self, path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         """Return a connection to the file, attached now; several may read at a time, or one may write."""
@@ -98,7 +110,7 @@ class OpenedOften:
 
     def _let_go(self) -> None:
         """Count one user less, and detach the file after the last."""
-        self._users -= 1
+        self._users = max(0, self._users - 1)
         if self._started and not self._users:
             try:
                 self._started[0].execute("DETACH store")
@@ -106,9 +118,21 @@ class OpenedOften:
                 self._started.pop().close()
 
 
+_OPENED: weakref.WeakSet[OpenedOften] = weakref.WeakSet()
+
+
+def _leave_all() -> None:
+    for each in list(_OPENED):
+        each.leave()
+
+
+if hasattr(os, "register_at_fork"):  # Windows forks no process
+    os.register_at_fork(after_in_child=_leave_all)
+
+
 @lru_cache(maxsize=2)
-def opened_often(path: Path, creating: Path, _process: int) -> OpenedOften:
-    """Return the same one for the same two paths, if they are among those used last; a forked process needs its own."""
+def opened_often(path: Path, creating: Path) -> OpenedOften:
+    """Return the same one for the same two paths, if they are among those used last."""
     return OpenedOften(path, creating)
 
 
