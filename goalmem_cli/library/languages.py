@@ -48,7 +48,7 @@ class InLanguages:
             LanguageUnread: the model reads neither the question, nor any conversation in scope (goalmem's own counts
                 only if it is alone), nor any fact that the answer cites.
         """
-        from goalmem_cli.reasoners.remembering import CONVERSATION
+        from goalmem_cli.store.changes.identity import DIALOGUE
 
         scope = self._spoken if question.conversations is None else question.conversations
         told = {name: self._spoken[name] for name in scope if name in self._spoken}
@@ -56,7 +56,7 @@ class InLanguages:
             asked = language_asked(question.text)
             if not self._reads(asked):
                 raise self._unread([asked], "the question is")
-            others = [told[name] for name in told if name != CONVERSATION] or list(told.values())
+            others = [told[name] for name in told if name != DIALOGUE] or list(told.values())
             if others and not any(map(self._reads, others)):
                 raise self._unread(others, "what is asked of is")
             trace = self._reasoner.answer(question)

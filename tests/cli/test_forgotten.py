@@ -475,7 +475,7 @@ def test_a_copy_has_the_marks(goalmem: Goalmem, talk: Path) -> None:
     *(json.dumps({
         "schema_version": 1, "key": "00" * 32, "turns": {"a" * 32: 1}, "always": {}, "redacted": [],
         "somebody": {"b" * 32: numbers},
-    }) for numbers in ("1", "", {}, None, True, 1.0, [1.0], [True], [[1]], ["1"], [-1])),
+    }) for numbers in list[object](("1", "", {}, None, True, 1.0, [1.0], [True], [[1]], ["1"], [-1]))),
 ])  # fmt: skip
 def test_a_garbled_file_stops_reading(goalmem: Goalmem, talk: Path, content: str) -> None:
     """Reading on would bring back what was forgotten."""

@@ -30,7 +30,7 @@ LINES = [
     *(f"Bruno: I saw a {bird} in the {place}." for bird in ("heron", "finch", "swan", "crane", "gull", "rook")
       for place in ("park", "garden", "marsh")),
 ]  # fmt: skip
-SINGLE = {
+SINGLE: dict[str, Any] = {
     "plan": ["(Rosa) works at (x:company)"], "told": ["I work at Halden"], "is": {"x": "Halden"},
     "goal": "Where does Rosa work?",
 }  # fmt: skip
