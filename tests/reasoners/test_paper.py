@@ -805,6 +805,15 @@ def test_a_plan_may_have_any_number_of_subgoals() -> None:
     assert [each.get("maxItems") for each in subgoals] == [None, 4, 4]
 
 
+@pytest.mark.parametrize(("limits", "most"), [(OWN, 4), (replace(OWN, max_subgoals=0), None)])
+def test_a_refinement_has_as_many_antecedents_as_a_plan_has_subgoals(limits: Limits, most: int | None) -> None:
+    """With `max_subgoals` 0 it may have any number."""
+    _, model = ask(CAFE, WHICH, DRINK, unified(), STOP, limits=replace(limits, max_depth=1))
+    (shape,) = (each.shape for each in model.seen if each.step == "refine")
+    assert isinstance(shape, JsonShape) and isinstance(shape.schema, dict)
+    assert shape.schema["properties"]["antecedents"].get("maxItems") == most
+
+
 @pytest.mark.parametrize(
     ("said", "status", "answer"),
     [

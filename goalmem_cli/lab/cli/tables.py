@@ -155,7 +155,8 @@ def _run(
     screen = begin(context, quiet=typed["quiet"]).screen
     for each in found:
         if not each.commands:
-            screen.note(f"table {each.listed.table} is left out: {each.listed.missing or 'it has no rows to measure'}")
+            why = each.listed.missing or "; ".join((*each.listed.differs, *each.listed.commands))
+            screen.note(f"table {each.listed.table} is left out: {why or 'it has no rows to measure'}")
         for place, command in enumerate(each.commands, 1):
             if lacking := _lacking(command, files):
                 screen.note(f"table {each.listed.table}, command {place} is left out: {lacking}")

@@ -273,6 +273,7 @@ def test_what_the_papers_need_are_settings_of_a_run() -> None:
         ("GOAL-MEM, Table 1", "locomo", "RAPTOR"): "raptor.read_tokens is as usual here and 100000 there",
         ("GOAL-MEM, Table 1", "longmemeval", "MemTree with GOAL-MEM"):
             "memtree.read_letters is as usual here and 1000000 there",
+        ("GOAL-MEM, Table 1", "locomo", "GraphRAG"): "graphrag.read_tokens is as usual here and 100000 there",
         ("STITCH, Table 1", "came", "RAPTOR"): "raptor.read_tokens is as usual here and 4096 there",
         ("STITCH, Table 7", "came", "SeCom, streaming"): "secom.way is as usual here and online there",
         ("Hindsight on BEAM, Table 1", "beam", "RAG"): "budget is 60 here and 10 there",
@@ -370,11 +371,11 @@ def test_every_figure_of_a_table_with_rows_is_listed() -> None:
     }  # fmt: skip
 
 
-def filling(model: str, *sources: str) -> Summary:
+def filling(model: str, *sources: str, embedder: str = "static") -> Summary:
     """Return a run of `direct` over `dense-plain`, as STITCH's Table 1 needs it, of LongMemEval."""
     (table,) = (one for one in read_tables()[1] if (one.paper, one.table, one.benchmark) == STITCH_1)
     line = next(line for line in table.rows if (line.backbone, line.reasoner) == ("dense-plain", "direct"))
-    run, settings = answered_run(), {**table.needed(line), "embedder": "static"}
+    run, settings = answered_run(), {**table.needed(line), "embedder": embedder}
     own = manifest(
         format="longmemeval",
         sources=sources,
@@ -405,6 +406,22 @@ def test_a_run_fills_one_of_the_rows_that_differ_in_the_embedder() -> None:
     figures = filled(table, {})
     assert figures.title.endswith("longmemeval, scripted with embedder static")
     assert OTHER in figures.note
+
+
+@pytest.mark.parametrize(
+    ("embedders", "rows"),
+    [
+        (("http://host:1/v1#text-embedding-3-large",), [2]),
+        (("hf/Qwen3-Embedding-8B", "http://host:1/v1#text-embedding-3-small"), [0, 1]),
+        (("static", "minilm"), [0]),
+    ],
+)
+def test_a_run_fills_the_row_of_its_model_and_embedder(embedders: tuple[str, ...], rows: list[int]) -> None:
+    """Each its own; those that are like none fill the first."""
+    runs = [filling("GPT-5-mini", "longmemeval_s.json", embedder=name) for name in embedders]
+    (table,) = (one for one in made_tables("stitch", 1, runs) if one.benchmark == "longmemeval")
+    own = [any(cell.measured is not None for cell in cells) for _, cells in dense_rows(table)]
+    assert [place for place, is_filled in enumerate(own) if is_filled] == rows
 
 
 def dense_rows(table: Made) -> list[tuple[str, tuple[Cell, ...]]]:

@@ -43,14 +43,15 @@ class Made:
     measured: tuple[str, ...] = ()
 
 
-OTHER = "goalmem's run is of another model or embedder"
-"""Why a row has nothing that differs from an earlier one only in these."""
+OTHER = "no run is of this model and embedder; the table's title names those of the runs"
+"""Why a row has nothing, if a run fills another one that differs from it only in these."""
 
 
 def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
     """Return a paper's table with all rows and columns, filled from the runs; empty if the table has no rows.
 
-    If rows differ only in the model or the embedder, the runs fill the first of them.
+    Of rows that differ only in the model or the embedder, a run fills the one whose names its own resemble most, or the
+    first.
     """
     papers, tables = read_tables()
     parts: dict[tuple[str, tuple[Column, ...]], list[_Filling]] = {}
@@ -62,16 +63,15 @@ def made(paper: str, number: int, summaries: Sequence[Summary]) -> list[Made]:
 
 
 def _part(title: str, fillings: Sequence[_Filling]) -> Made:
-    """Return the part of a table for one benchmark; rows that differ only in the model are filled once."""
+    """Return the part of a table for one benchmark."""
     table, rows = fillings[0].table, list[tuple[str, str, tuple[Cell, ...]]]()
-    filled, measured = set[Kind](), dict[str, None]()
+    measured = dict[str, None]()
     for each in fillings:
-        fitting, missing = each.fitting()
-        if fitting and each.kind in filled:
-            fitting, missing = [], OTHER
-        filled |= {each.kind} if fitting else set()
+        found, missing = each.fitting()
+        alike = [other for other in fillings if other.kind == each.kind]
+        fitting = [pair for pair in found if max(alike, key=lambda one: one.likeness(pair[0])) is each]
         measured |= dict.fromkeys(summary.measured_with for summary, _ in fitting)
-        rows.append((each.line.name, each.line.model or each.table.model, each.cells(fitting, missing)))
+        rows.append((each.line.name, each.model, each.cells(fitting, OTHER if found else missing)))
     return Made(title, table.table, table.benchmark, table.columns, tuple(rows), tuple(measured))
 
 
@@ -131,6 +131,16 @@ class _Filling:
         """The backbone, reasoner and settings of a run that fills the row; its model and embedder may differ."""
         return self.line.backbone, self.line.reasoner, frozenset(self.table.needed(self.line).items())
 
+    @property
+    def model(self) -> str:
+        """The paper's model."""
+        return self.line.model or self.table.model
+
+    def likeness(self, summary: Summary) -> float:
+        """Return how far the names of the paper's model and embedder are in those of the run, from 0 to 2."""
+        told = summary.manifest
+        return _share_in(self.model, told.model) + _share_in(self.line.name, told.settings.get("embedder", ""))
+
     def cells(self, fitting: Fitting, missing: str) -> tuple[Cell, ...]:
         """Return the row's cells, filled from the rows in `fitting`; empty cells say why, `missing` if none fits."""
         return tuple(
@@ -186,6 +196,12 @@ def _parts(summary: Summary, subsets: Set[str]) -> set[str]:
 
 def _words(name: str) -> set[str]:
     return set(re.split(r"[^a-z0-9]+", name.casefold()))
+
+
+def _share_in(name: str, told: str) -> float:
+    """Return the share of the name's words with which a word of `told` begins: "Qwen 8B" is all in "qwen3-8b"."""
+    own, others = _words(name) - {""}, _words(told)
+    return sum(any(other.startswith(word) for other in others) for word in own) / max(1, len(own))
 
 
 def _why(column: Column, row: Row) -> str:

@@ -149,7 +149,11 @@ def reproduced(paper: str, number: int | None = None) -> list[Reproduced]:
             rows = [(one, line) for one in own for line in one.rows]
             models = dict.fromkeys(line.model or one.model for one, line in rows)
             questions = dict.fromkeys(f"{one.benchmark}: {one.questions}" for one in own)
-            lacking = dict.fromkeys(line.name for _, line in rows if not (line.backbone and line.reasoner))
+            lacking = dict.fromkeys(
+                f"{line.name} (the paper ran its own package)" if line.backbone else line.name
+                for _, line in rows
+                if not (line.backbone and line.reasoner)
+            )
             made = tuple(_commands(rows))
             is_sorted = any(column.category.startswith("temporal ") for one in own for column in one.columns)
             faults = any(column.metric in FAULTS for one in own for column in one.columns)

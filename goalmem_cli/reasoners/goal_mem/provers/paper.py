@@ -158,7 +158,7 @@ class Paper:
         """
         told = {"background": list(background), "known": list(known), "failed": list(failed), "problem": problem}
         read = partial(_read_plan, question=question, is_checked=self._limits.own_checks)
-        prompt = _of_most(self._prompts["decompose"], self._limits.max_subgoals)
+        prompt = _of_most(self._prompts["decompose"], "subgoals", self._limits.max_subgoals)
         return ask_json(self._model, prompt, say_question(question) | told, read)
 
     def propose(self, standing: Round) -> Reply[Proposed]:
@@ -181,12 +181,17 @@ class Paper:
         return self._ask("unify", inputs, lambda reply: _read_claims(reply, labels, state.plan), choices)
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
-        """Ask in one call for antecedents of the unresolved subgoals. None means stop (GOAL-MEM 4.3)."""
+        """Ask in one call for antecedents of the unresolved subgoals, at most `max_subgoals` (GOAL-MEM 4.3).
+
+        None means stop.
+        """
         state = standing.begun
         labels = {f"S{number + 1}": number for number in unresolved}
         lines = [f"{label}. {state.applied(number)} -- {unresolved[number]}" for label, number in labels.items()]
         inputs = _facing(standing, state) | {"unresolved": lines, "tried": list(map(str, state.antecedents))}
-        return self._ask("refine", inputs, lambda reply: _read_antecedents(reply, labels), {"subgoals": list(labels)})
+        prompt = _of_most(self._prompts["refine"], "antecedents", self._limits.max_subgoals)
+        read = partial(_read_antecedents, labels=labels)
+        return ask_json(self._model, prompt, inputs, read, {"subgoals": list(labels)})
 
     def word(self, proof: Proof) -> Reply[str]:
         """Ask for the wording of the answer, or the verdict of a closed question (GOAL-MEM 4.4)."""
@@ -207,14 +212,14 @@ class Paper:
         return ask_json(self._model, self._prompts[step], inputs, read, choices)
 
 
-def _of_most(prompt: Prompt, most: int) -> Prompt:
-    """Return the prompt with a schema that has no plan of more subgoals; 0 sets no bound."""
+def _of_most(prompt: Prompt, name: str, most: int) -> Prompt:
+    """Return the prompt with a schema whose list of that name has at most so many elements; 0 sets no bound."""
     schema: Any = prompt.schema or {}
     properties = schema.get("properties", {})
-    if not most or "subgoals" not in properties:
+    if not most or name not in properties:
         return prompt
-    bounded = {**properties["subgoals"], "maxItems": most}
-    return replace(prompt, schema={**schema, "properties": {**properties, "subgoals": bounded}})
+    bounded = {**properties[name], "maxItems": most}
+    return replace(prompt, schema={**schema, "properties": {**properties, name: bounded}})
 
 
 def _facing(standing: Round, state: ProofState) -> dict[str, object]:
