@@ -168,7 +168,7 @@ class Asking:
         parts = self._parts
         check_backbone(parts.settings, parts.kept, parts.factories)  # before the model is loaded, which takes longer
         reasoner_entry(parts.settings.reasoner)
-        self._generation = _generation(parts.kept)
+        self._generation = generation_of(parts.kept)
         with watching(keeps_prompts=parts.settings.keep_prompts):
             model = parts.model.loaded()
             loaded()
@@ -199,7 +199,7 @@ class Asking:
             saved = traces.save(trace)
             is_whole = False
             try:
-                if _generation(parts.kept) != self._generation:
+                if generation_of(parts.kept) != self._generation:
                     traces.strip(saved, trace)
                 is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
@@ -256,7 +256,7 @@ class Asking:
         )
 
 
-def _generation(kept: KeptMemory) -> int:
+def generation_of(kept: KeptMemory) -> int:
     """Return the number of changes of the memory so far; raises StoreError."""
     with kept.reading() as reader:
         return reader.generation

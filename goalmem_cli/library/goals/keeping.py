@@ -264,8 +264,9 @@ class Goals:
         Raises:
             StoreError: the memory cannot be read.
         """
-        with self._parts.kept.reading() as reader:
-            return reader.generation
+        from goalmem_cli.library.answering import generation_of
+
+        return generation_of(self._parts.kept)
 
     def _stored(self, units: Iterable[str]) -> dict[str, Hit]:
         with self._parts.kept.reading() as reader:
