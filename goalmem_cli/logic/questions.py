@@ -211,13 +211,16 @@ _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|
 _ASKED_FOR = re.compile(
     r"\b(?:(?P<many>how many)|(?P<much>how much)|(?P<long>how long)|(?P<often>how often)|(?P<old>how old)|(?P<how>how)"
     r"|(?P<whose>whose)|(?P<who>who(?:m)?)|(?P<when>when)|(?P<where>where)|(?P<why>why)"
-    rf"|(?:which|what)(?P<type>(?: (?!{_AUXILIARY})[\w’'-]+){{1,4}}?)(?= {_AUXILIARY})|(?P<what>what|which))\b",
+    rf"|(?:which|what)(?P<type>(?: (?!{_AUXILIARY}|of\b)[\w’'-]+){{1,4}}?)(?= {_AUXILIARY})|(?P<what>what)"
+    r"|(?P<which>which))\b",
     re.IGNORECASE,
 )
 _TYPES_ASKED = {
     "many": "number", "much": "amount", "long": "duration", "often": "frequency", "old": "age", "how": "way",
     "whose": "person", "who": "person", "when": "time", "where": "place", "why": "reason", "what": "thing",
+    "which": "one",
 }  # fmt: skip
+_NAME_OF = re.compile(r"(?: (?:is|was|are|were)|['’]s) the (?:\w+ )?names? of\b", re.IGNORECASE)
 _KEPT = {"whose": "'s"}
 _IN_NAMES = rf"[ -](?:(?:{'|'.join(sorted(PARTICLES))})[ -]|[dl]['’])*"
 _CAPITALISED = re.compile(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
@@ -226,23 +229,25 @@ _CAPITALISED = re.compile(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\
 def goal_asked(question: str) -> Atom:
     """Return the question as a goal atom: the variable x for the answer, and constants for the names.
 
-    A yes/no question has no variable. If the question does not name a type, the type is "thing". A question in another
-    language is taken as a whole, in small letters: which of its words are names is not known.
+    A yes/no question has no variable. Unless the words name the type, it is "thing" after "what", else "one", which may
+    be a person ("Which of her nieces sings?"). A question in another language is taken as a whole, in small letters:
+    which of its words are names is not known.
     """
     text = " ".join(question.split()).rstrip("?!. ？！。")
     if (told := words_of(question)) is not None:
         whole = Constant(text.casefold())
-        kind = "person" if told.has(question, "person") else "thing"
+        kind = "person" if told.has(question, "person") else "one"
         is_closed = told.asks_yes_or_no(question)
         return Atom((whole,) if is_closed else (Variable(ANSWER, kind), " answers ", whole))
     if asks_yes_or_no(question) and not asks_for_something(question):
         return named_in(text)
     found = _ASKED_FOR.search(text)
     if found is None:
-        return Atom((Variable(ANSWER, "thing"), " answers ", Constant(text)))
+        return Atom((Variable(ANSWER, "one"), " answers ", Constant(text)))
     kind = next(name for name, said in found.groupdict().items() if said is not None)
     wanted = (found["type"].strip() if kind == "type" else _TYPES_ASKED[kind]).lower()
     before, behind = text[: found.start()], _KEPT.get(kind, "") + text[found.end() :]
+    wanted = "name" if kind == "what" and _NAME_OF.match(behind) else wanted
     return Atom((*_with_names(before), Variable(ANSWER, wanted), *_with_names(behind)))
 
 

@@ -19,9 +19,12 @@ from tests.conftest import examples  # noqa: F401 - the profiles
         ("How many loaves did Inês sell at the Saint Anthony fair?", "(x:number) loaves did (Inês) sell at the (Saint Anthony) fair"),
         ("Whose dog has Minjun taken in?", "(x:person)'s dog has (Minjun) taken in"),
         ("According to Sam, what matters?", "According to (Sam), (x:thing) matters"),
+        ("Which of Ana's two nieces was ill?", "(x:one) of (Ana)'s two nieces was ill"),
+        ("Which neighbour feeds the cat?", "(x:one) neighbour feeds the cat"),
         ("Is Tom a vegan?", "Is (Tom) a vegan"),
         ("Does it rain?", "(Does it rain)"),
-        ("Tell me about the boat.", "(x:thing) answers (Tell me about the boat)"),
+        ("Tell me about the boat.", "(x:one) answers (Tell me about the boat)"),
+        ("What was the name of Ana's boss?", "(x:name) was the name of (Ana)'s boss"),
     ],
 )  # fmt: skip
 def test_a_question_becomes_a_goal(question: str, goal: str) -> None:

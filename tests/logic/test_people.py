@@ -4,7 +4,7 @@ import pytest
 
 from goalmem_cli.logic.notation import parse_atom
 from goalmem_cli.logic.people import is_only_named, unfit, who_is_meant, with_owners
-from goalmem_cli.logic.questions import only_asks
+from goalmem_cli.logic.questions import goal_asked, only_asks
 from goalmem_cli.trace import Fact
 
 PEOPLE = frozenset({"Nora", "Luis Ortega"})
@@ -54,6 +54,15 @@ def test_a_person_is_no_animal_no_relation_no_place_and_no_thing(value: str, sta
 def test_everything_else_may_be(value: str, statement: str) -> None:
     """Persons are persons, drinks and rooms may be called after one, and a relation is told by its word."""
     assert why(value, statement) == ""
+
+
+@pytest.mark.parametrize(
+    "question", ["Which of Ana's nieces sings?", "Which friend lent it?", "Quel voisin l'a prêté à Ana ?"]
+)
+def test_a_person_may_be_which_is_asked_for(question: str) -> None:
+    """A goal that is made of the question alone refuses no person, unless its type is a thing."""
+    asked = goal_asked(question)
+    assert all(unfit(value, asked.variables[0], asked, PEOPLE) == "" for value in ("Nora", "Carla's sister"))
 
 
 def test_what_is_described_is_no_name_of_an_animal_or_relative() -> None:
