@@ -78,10 +78,14 @@ def test_dates_and_common_words_are_no_names() -> None:
         ("(x:topic) was discussed in the (counselling) workshop", "the counselling workshop", True),
         ("(y:date) is (x:before or after) Christmas", "before", False),
         ("(Carla) met (x:person)", "Carla", True),
+        ("(x:person) won more, (Carla) or (Tom)'s brother", "Carla", False),
+        ("(x:person) won more, (Carla) or (Tom)'s brother", "Tom's brother", False),
+        ("(x:person) won more than (Ben), (Carla) or (Tom)'s brother", "Ben", True),
+        ("(x:one) answers (Did she sail or take the train)", "the train", False),
     ],
 )
 def test_a_value_of_the_statements_own_words_says_nothing(statement: str, value: str, is_no_news: bool) -> None:
-    """It only repeats what was asked; a type that names a choice may be answered with one of its words."""
+    """It only repeats what was asked; a choice may be answered with one of its words."""
     assert says_nothing_new({"x": (value,)}, parse_atom(statement)) is is_no_news
 
 

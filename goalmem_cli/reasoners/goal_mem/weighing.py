@@ -119,14 +119,23 @@ def _is_name(phrase: str) -> bool:
 def says_nothing_new(bindings: Mapping[str, Sequence[str]], atom: Atom) -> bool:
     """Say whether a value occurs twice in the grounded statement, or consists of the statement's own words.
 
-    In the corpus' proofs no value does the first, and 5 of 1,482 bindings do the second. Many wrong claims do.
+    A value near "or" in the statement is one of a choice ("Who won, Ana or Ben?"), and does neither. In the corpus'
+    proofs no value does the first, and 5 of 1,482 bindings do the second. Many wrong claims do.
     """
+    stated = normalise("".join(map(_wording, atom.parts)))
     values = [normalise(value) for found in bindings.values() for value in found]
+    values = [value for value in values if not _is_choice(value, stated)]
     named = [normalise(constant.value) for constant in atom.constants]
     if len({*values, *named}) < len(values) + len({*named}):
         return True
     written = _stems(atom)
     return any(content_stems(value) and content_stems(value) <= written for value in values)
+
+
+def _is_choice(value: str, stated: str) -> bool:
+    """Say whether the value stands right before "or" in the statement, or at most three words after it."""
+    told = re.escape(value)
+    return re.search(rf"(?<!\S){told} or |(?<!\S)or (?:\S+ ){{0,3}}{told}(?!\S)", stated) is not None
 
 
 def _stems(atom: Atom) -> frozenset[str]:
