@@ -464,10 +464,17 @@ def test_what_the_question_finds_is_read_the_likeliest_last() -> None:
 # Yes and no
 
 
-@pytest.mark.parametrize(("verdict", "state"), [("yes", "grounded"), ("likely no", "contradicted")])
-def test_yes_and_no_are_read(verdict: str, state: str) -> None:
-    """What was read is the verdict, however sure: a yes grounds the goal, a no contradicts it."""
-    trace, _ = run(read(verdict, "parrot", likelihood=0.6), "Does Ben keep a parrot?", PETS)
+@pytest.mark.parametrize(
+    ("said", "verdict", "state"),
+    [
+        ("yes", "yes", "grounded"),
+        ("likely no", "likely no", "contradicted"),
+        ("No; he sold it", "no", "contradicted"),
+    ],
+)
+def test_yes_and_no_are_read(said: str, verdict: str, state: str) -> None:
+    """What was read begins with the verdict, however sure: a yes grounds the goal, a no contradicts it."""
+    trace, _ = run(read(said, "parrot", likelihood=0.6), "Does Ben keep a parrot?", PETS)
 
     assert (trace.answer, texts(trace)) == (verdict, [PETS[1].text])
     assert len(getattr(trace.attempts[-1].steps[0], state)) == 1

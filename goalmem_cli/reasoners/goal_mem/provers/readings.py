@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.fitted import UNFITTED, Fitted
-from goalmem_cli.languages.words import verdict_in_any
 from goalmem_cli.logic import Atom, Constant, Variable
 from goalmem_cli.logic.computing.question_words import two_times
 from goalmem_cli.logic.dates import dates_in
@@ -29,7 +28,7 @@ from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.plans import parse_plan, say_question
-from goalmem_cli.reasoners.goal_mem.records import VERDICTS, Claim, Ended, Plan, Proposed, Round
+from goalmem_cli.reasoners.goal_mem.records import Claim, Ended, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
 from goalmem_cli.reasoners.goal_mem.wording import verdict_in
@@ -278,8 +277,6 @@ class Floor:
         if reply.value is None:
             return Reply(None, reply.usage, reply.problem)
         read, said = reply.value, reply.value.answer or ""
-        if state.plan.is_closed and (verdict := verdict_in(said)) is not None:
-            read = replace(read, answer=verdict)
         proposed = claimed_of(read, standing, state, UNFITTED.trusted)
         return Reply(proposed if state.plan.is_closed else replace(proposed, wording=said), reply.usage)
 
@@ -330,9 +327,8 @@ def claimed_of(reading: Reading, standing: Round, state: ProofState, trusted: fl
     if reading.answer is None:
         return Proposed(plan, reasons={0: UNREAD})
     if plan.is_closed:
-        verdict = reading.answer.lower()
-        verdict = verdict if verdict in VERDICTS else verdict_in_any(verdict) or verdict
-        if verdict not in VERDICTS:
+        verdict = verdict_in(reading.answer)
+        if verdict is None:
             return Proposed(plan, reasons={0: f"what was read is no verdict: {reading.answer}"})
         said = Verdict.CONTRADICTED if verdict.endswith("no") else Verdict.ENTAILED
         return Proposed(plan, (Claim(0, reading.cited, verdict=said, grounding_certainty=likelihood),), wording=verdict)
