@@ -93,9 +93,12 @@ _QUANTITIES = frozenset(
     "few several many much most all both none no some half quarter third couple pair double triple single hundreds "
     "thousands dozens free nothing every each another".split()
 )
-_MEASURES = frozenset(
-    "g gram grams kg kilo kilos kilogram kilograms km kilometre kilometres kilometer kilometers cm mm metre metres "
-    "meter meters ml litre litres liter liters mile miles degree degrees".split()
+_LENGTHS = frozenset(
+    "km kilometre kilometres kilometer kilometers cm centimetre centimetres centimeter centimeters mm m metre metres "
+    "meter meters mile miles ft foot feet inch inches yard yards".split()
+)
+_MEASURES = _LENGTHS | frozenset(
+    "g gram grams kg kilo kilos kilogram kilograms ml litre litres liter liters degree degrees".split()
 )
 _ANSWERS = frozenset({"yes", "no", "likely", "unlikely", "probably", "possibly", "true", "false"})
 
@@ -109,6 +112,11 @@ def _is_temporal(value: str) -> bool:
     counted = [word for word in content_words(value) if not _has_number(word) and word not in _SHORT_DAYS]
     is_of_time = bool(dates_in(value) or {stem(w) for w in words(value)} & _STEMMED_TEMPORAL)
     return is_of_time or (_has_number(value) and not counted)
+
+
+def _is_long(value: str) -> bool:
+    """Say whether the value tells how long something takes, or is: "two weeks", "900 metres"."""
+    return _is_temporal(value) or (_has_number(value) and bool(set(words(value)) & _LENGTHS))
 
 
 def _is_amount(value: str) -> bool:
@@ -132,7 +140,8 @@ DATED = frozenset({"date", "when"})
 
 _Test = Callable[[str], bool]
 _DECIDABLE: Mapping[str, tuple[_Test, str]] = {
-    **dict.fromkeys(("date", "time", "duration", "when", "weekday"), (_is_temporal, "nothing of time in it")),
+    **dict.fromkeys(("date", "time", "when", "weekday"), (_is_temporal, "nothing of time in it")),
+    "duration": (_is_long, "no length in it"),
     **dict.fromkeys(("month",), (_is_month, "no month in it")),
     **dict.fromkeys(("year", "number", "count", "age"), (_has_number, "no number in it")),
     **dict.fromkeys(("price", "cost"), (_is_amount, "no sum in it")),

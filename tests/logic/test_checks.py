@@ -91,6 +91,8 @@ def test_you_is_the_addressee_or_who_spoke_before(fact: Told, hearer: str) -> No
         ("ask at the desk", "phone number", TypeVerdict.UNDECIDED),
         ("Tuesday", "weekday", TypeVerdict.OK),
         ("an hour", "length of time", TypeVerdict.OK),
+        ("nine hundred metres", "duration", TypeVerdict.OK),
+        ("14 euros", "duration", TypeVerdict.VIOLATED),
     ],
 )
 def test_types(value: str, type_phrase: str, verdict: TypeVerdict) -> None:
