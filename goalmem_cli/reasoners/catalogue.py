@@ -141,14 +141,11 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
         choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
         sifts=tools.sifts, leans=tools.leans, generates=told.generates, own_checks=told.own_checks,
     )  # fmt: skip
-    background = None
-    if told.background:
-        background = goal_mem.Background(sources.open_store, tools.model, tools.prompts)
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,
         planning=planning, fitted=sources.fitted, strict=is_strict,
         model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer, begun=sources.begun,
-        background=background,
+        open_store=sources.open_store if told.background else None,
     )  # fmt: skip
 
 

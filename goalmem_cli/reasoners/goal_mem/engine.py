@@ -6,17 +6,18 @@ A question passes through a prover (it chooses the plans, `provers/`), `loop` (o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
 from goalmem_cli.reasoners.goal_mem.plans import calculations, concluded, say_lost, taken_up
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
-from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
 from goalmem_cli.reasoners.goal_mem.state import ProofState, as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
@@ -43,18 +44,18 @@ class GoalMem:
         adapter: str = "",
         observer: Observer | None = None,
         begun: Begun | None = None,
-        background: Background | None = None,
+        open_store: Callable[[], StructuredMemory] | None = None,
     ) -> None:
         """Take the parts that a question needs. Without `planning`, the prompts' profile chooses the prover.
 
-        With `begun`, an earlier proof of the question that asks is tried again, and nothing else. `background` is for
-        the prover `paper`.
+        With `begun`, an earlier proof of the question that asks is tried again, and nothing else. `open_store`
+        opens the memory, where the prover keeps summaries of the speakers.
 
         Raises:
-            UsageError: the prompts' profile has no prompts for this planning, or it takes no background.
+            UsageError: the prompts' profile has no prompts for this planning, or the prover keeps none.
         """
         self._planning = chosen_planning(planning, prompts.profile)
-        self._prover = prover_of(self._planning, model, prompts, limits, fitted, background)
+        self._prover = prover_of(self._planning, model, prompts, limits, fitted, open_store)
         self._backbone = backbone
         self._prompts = prompts
         self._limits = limits

@@ -15,7 +15,7 @@ from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, Refiner, Round, Status, Task, Wish
+from goalmem_cli.reasoners.goal_mem.records import AfterReply, Ended, Limits, Plan, Proposed, Round, Status, Task, Wish
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
@@ -82,7 +82,7 @@ class AttemptRun:
         self._state = ProofState(
             terms.question, plan,
             is_strict=terms.is_strict, is_unchecked=not terms.limits.checks, own_checks=terms.limits.own_checks,
-            most_antecedents=task.proposer.most_antecedents,
+            most_antecedents=self._after.most_antecedents,
         )  # fmt: skip
         terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))
         return self._state
@@ -115,7 +115,7 @@ class AttemptRun:
         state = self._state
         if state is None:
             return Looked()
-        if self._refiner is not None and not state.is_settled:
+        if self._after.refine is not None and not state.is_settled:
             return self._told(self._pool.look(query for wish in self._wishes for query in wish.queries))
         if not state.is_settled:
             self._queries = open_queries(state, self._wishes)
@@ -183,7 +183,7 @@ class AttemptRun:
         return (
             bool(state.undecided)
             or self._is_first_outdated()
-            or (self._task.proposer.most_antecedents is None and not self._open_texts(state) <= self._last_asked)
+            or (self._after.most_antecedents is None and not self._open_texts(state) <= self._last_asked)
         )
 
     def _is_first_outdated(self) -> bool:
@@ -224,8 +224,8 @@ class AttemptRun:
         What is refined is the frontier: first the plan's open subgoals, then the last antecedents that are still open
         (Algorithm 1, line 19).
         """
-        state, refiner = self._state, self._refiner
-        if state is None or state.is_settled or refiner is None:
+        state, refine = self._state, self._after.refine
+        if state is None or state.is_settled or refine is None:
             return step, None
         if self._pool.is_spent or (step.depth and not step.new_facts):
             return step, self._nothing_new()
@@ -233,7 +233,7 @@ class AttemptRun:
         frontier = {number: why for number, why in whys.items() if self._frontier is None or number in self._frontier}
         if not frontier:
             return step, Ending.REFINEMENT_STOPPED
-        reply = refiner.refine(self._standing, frontier)
+        reply = refine(self._standing, frontier)
         step = replace(step, usage=step.usage + reply.usage)
         if reply.value is None:
             return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY
@@ -243,8 +243,8 @@ class AttemptRun:
         return step, None if self._frontier else Ending.REFINEMENT_STOPPED
 
     @property
-    def _refiner(self) -> Refiner | None:
-        return self._task.proposer if isinstance(self._task.proposer, Refiner) else None
+    def _after(self) -> AfterReply:
+        return self._task.proposer.after_reply
 
     @property
     def _standing(self) -> Round:
@@ -254,8 +254,9 @@ class AttemptRun:
 
     @property
     def _is_denied(self) -> bool:
-        """Whether facts deny the plan. Algorithm 1, whose prover refines, has no such ending."""
-        return self._refiner is None and self._state is not None and (self._state.is_refuted or self._state.is_dead)
+        """Whether facts deny the plan, and that ends the attempt."""
+        state = self._state
+        return self._after.is_deniable and state is not None and (state.is_refuted or state.is_dead)
 
     @property
     def _is_proved(self) -> bool:
@@ -268,8 +269,8 @@ class AttemptRun:
         if the reply wants to stop.
         """
         if self._is_proved:
-            is_literal = self._refiner is not None and not self._terms.question.wants_all  # Algorithm 1, line 30
-            return Ending.GROUNDED if is_literal or not self._wanted_again(state) else None
+            gathers = self._after.gathers or self._terms.question.wants_all
+            return None if gathers and self._wanted_again(state) else Ending.GROUNDED
         if self._is_denied:
             return Ending.DENIED
         has_neighbours = bool(set(state.incomplete) - self._looked_beside)
@@ -278,9 +279,9 @@ class AttemptRun:
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
         """Say whether a closed question's verdict does not count: its claims were refused, or are still to be found.
 
-        Provers that ask for the verdict in a separate call do so after the attempt, so this is False for them.
+        If the verdict is asked for in a separate call, after the attempt, it does.
         """
-        if not state.plan.is_closed or self._refiner is not None:
+        if not state.plan.is_closed or not self._after.has_verdict:
             return False
         weak = (Verdict.INCOMPLETE, Verdict.SUGGESTED)
         outdone = {(c.subgoal, c.facts) for c in proposed.claims if c.verdict in weak and state.has_settled(c.subgoal)}
@@ -297,7 +298,7 @@ class AttemptRun:
             step = replace(step, unresolved=self._unresolved(self._state, step))
         if self._is_proved:
             return step, Ending.GROUNDED
-        if not step.depth and self._refiner is not None:
+        if not step.depth and self._after.refine is not None:
             return step, None
         return step, Ending.DENIED if self._is_denied else self._nothing_new()
 

@@ -36,6 +36,7 @@ from goalmem_cli.reasoners.goal_mem.plans import (
 )
 from goalmem_cli.reasoners.goal_mem.records import NAME as GOAL_MEM
 from goalmem_cli.reasoners.goal_mem.records import (
+    AfterReply,
     Begun,
     Claim,
     Ended,
@@ -73,17 +74,21 @@ class Paper:
     needs its retry (Appendix B).
     """
 
-    most_antecedents = None
     spending = Spending()
 
     def __init__(
-        self, model: LanguageModel, prompts: PromptBook, limits: Limits, background: Background | None = None
+        self,
+        model: LanguageModel,
+        prompts: PromptBook,
+        limits: Limits,
+        open_store: Callable[[], StructuredMemory] | None = None,
     ) -> None:
-        """Take the model with its prompts, the limits, and what summarises the speakers for the plans, if anything."""
+        """Take the model with its prompts, the limits, and the memory that keeps summaries of the speakers, if any."""
         self._model = model
         self._prompts = prompts
         self._limits = limits
-        self._background = background
+        self._background = None if open_store is None else Background(open_store, model, prompts)
+        self.after_reply = AfterReply(refine=self.refine, is_deniable=False, gathers=False, has_verdict=False)
 
     def search(self, search: SearchRun) -> Ended | None:
         """Try one plan after another, each different from those that failed, until the question's budget is spent."""

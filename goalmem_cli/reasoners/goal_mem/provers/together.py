@@ -40,6 +40,7 @@ from goalmem_cli.reasoners.goal_mem.provers.mending import (
 from goalmem_cli.reasoners.goal_mem.provers.readings import Floor, plan_asked
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
+    AfterReply,
     Begun,
     Claim,
     Ended,
@@ -79,7 +80,7 @@ class Together:
     read, and a check of the answer.
     """
 
-    most_antecedents = 8  # with four subgoals, the labels go from S1 to S12
+    after_reply = AfterReply(most_antecedents=8)  # with four subgoals, the labels go from S1 to S12
     # later=1: of 127 training questions whose evidence is not among the first facts 98 are proved so, 81 with 1/2
     spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1, hopeful=0.022)
 
