@@ -20,7 +20,7 @@ from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem.judge import are_same, rule, shares
 from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Status, Wish, starred_in
-from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
+from goalmem_cli.reasoners.goal_mem.replacing import pairs_of, replaced_by, superseded, superseding
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Step, Verdict
@@ -257,7 +257,8 @@ class ProofState:
     # How claims are judged
 
     def _ruled(self, claims: Sequence[Claim], bench: Bench) -> Ruling:
-        return marked(rule(claims, bench), self._suggested)
+        ruling = rule(claims, bench)
+        return replace(ruling, grounded=tuple(_marked(item, self._suggested) for item in ruling.grounded))
 
     def _judge_all(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on claims for the plan's own subgoals.
@@ -287,7 +288,7 @@ class ProofState:
         return frozenset(places) if any(places <= {n for n, v in said if v == other} for other in others) else None
 
     def _gave_way(self, item: Grounded, name: str, ruling: Ruling) -> Rejected:
-        self._given_up |= {(name, normalise(value)) for value in item.bindings[name]}
+        self._given_up |= pairs_of({name: item.bindings[name]})
         value = ", ".join(ruling.substitution.bindings[name])
         return Rejected(
             item.subgoal, item.facts, f"given up: {name} = {value} settles what it left open", item.bindings
@@ -296,16 +297,17 @@ class ProofState:
     def _replaced(self, claim: Claim, facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on a claim that wants to replace a settled value."""
         known: list[Grounded | Contradicted] = [*self._grounded, *self._contradicted.values()]
-        found: Replacement = replacement(claim, known, self.starred, facts, self._given_up)
-        if found.problem:
-            return Ruling(rejected=(claim.refused(found.problem),), substitution=self.substitution), []
-        ruling = self._ruled([claim], self._bench(facts, without=found.lost))
+        lost = replaced_by(claim, known, self.starred, facts, self._given_up)
+        if isinstance(lost, str):
+            return Ruling(rejected=(claim.refused(lost),), substitution=self.substitution), []
+        ruling = self._ruled([claim], self._bench(facts, without=lost))
         if not ruling.grounded and not ruling.contradicted:
             return ruling, []
-        ruling = replace(ruling, grounded=tuple(found.noted(item) for item in ruling.grounded))
-        self._given_up |= found.values
-        self._keep(ruling, without=found.lost)
-        return ruling, found.refused()
+        ruling = replace(ruling, grounded=tuple(superseding(item, lost) for item in ruling.grounded))
+        before = {pair for item in lost if isinstance(item, Grounded) for pair in pairs_of(item.bindings)}
+        self._given_up |= {pair for pair in before if pair[0] in claim.bindings} - pairs_of(claim.bindings)
+        self._keep(ruling, without=lost)
+        return ruling, [superseded(item, claim) for item in lost]
 
     def _rule_on_antecedents(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
         """Rule on claims for antecedents, each by itself: their bindings are checked only against known values."""
@@ -463,16 +465,11 @@ def _says_again(claim: Claim, state: ProofState) -> bool:
     items = state.settling(number)
     if state.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
         return any(set(claim.facts) <= set(i.facts) and i.bindings == bindings for i in items)
-    known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
-    return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
-
-
-def marked(ruling: Ruling, suggested: Mapping[Cited, str]) -> Ruling:
-    """Return the ruling with suggested groundings marked as likely, each with its reason."""
-    return replace(ruling, grounded=tuple(_marked(item, suggested) for item in ruling.grounded))
+    return bool(items) and pairs_of(bindings) <= {pair for item in items for pair in pairs_of(item.bindings)}
 
 
 def _marked(item: Grounded, suggested: Mapping[Cited, str]) -> Grounded:
+    """Return a grounding that the facts only suggest marked as likely, with the reason; any other as it is."""
     why = suggested.get((item.subgoal, item.facts))
     if why is None:
         return item
