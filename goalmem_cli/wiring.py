@@ -25,7 +25,7 @@ from goalmem_cli.loading import (
     own_embedder,
 )  # fmt: skip
 from goalmem_cli.memory_records import Capability
-from goalmem_cli.plugins import Kind, registered
+from goalmem_cli.plugins import PluginKind, registered
 from goalmem_cli.store import local
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str
     Backbones without indexing come first. No plug-in is loaded.
     """
     own = factories.backbones()
-    return (*own, *registered(Kind.BACKBONE, [name for name in named if name not in own]))
+    return (*own, *registered(PluginKind.BACKBONE, [name for name in named if name not in own]))
 
 
 def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
@@ -236,7 +236,7 @@ def _built(settings: Settings, store: KeptMemory, factories: Factories, model: C
 
     name, to_index = settings.backbone, names_to_index(factories)
     entry = backbone_entry(name, factories)
-    strange = sorted(settings.backbones.keys() - {*to_index, *registered(Kind.BACKBONE, settings.backbones)})
+    strange = sorted(settings.backbones.keys() - {*to_index, *registered(PluginKind.BACKBONE, settings.backbones)})
     if entry.is_indexed and strange:
         raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
     told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
@@ -396,7 +396,7 @@ def reasoner_names(named: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of goalmem's reasoners, and those of `named` that are plug-ins; no plug-in is loaded."""
     from goalmem_cli.reasoners.catalogue import REASONERS
 
-    return (*REASONERS, *registered(Kind.REASONER, [name for name in named if name not in REASONERS]))
+    return (*REASONERS, *registered(PluginKind.REASONER, [name for name in named if name not in REASONERS]))
 
 
 def most_fact_tokens(settings: Settings, loaded: LoadedModel) -> int:

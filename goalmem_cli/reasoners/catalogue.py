@@ -177,7 +177,7 @@ def _own_prompt(tools: Tools, sources: Sources) -> Reasoner:
     return own_prompt.OwnPrompt(tools, sources.transcript, sources.prompt_of, is_whole=is_whole)
 
 
-def _episodic(tools: Tools) -> remem.Memory:
+def _episodic(tools: Tools) -> remem.RememMemory:
     from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
 
     backbone = found_by(tools.backbone)

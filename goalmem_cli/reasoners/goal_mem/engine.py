@@ -14,7 +14,7 @@ from goalmem_cli.fitted import UNFITTED, Fitted
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, AttemptTerms
 from goalmem_cli.reasoners.goal_mem.plans import calculations, concluded, say_lost, taken_up
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
@@ -81,7 +81,7 @@ class GoalMem:
             is_unchecked=not self._limits.checks,
         )
         pool = Pool(self._backbone, question, self._limits, self._prompts.profile, self._prover.spending)
-        search = SearchRun(Terms(question, self._limits, self._observer, self._is_strict), pool, blank)
+        search = SearchRun(AttemptTerms(question, self._limits, self._observer, self._is_strict), pool, blank)
         trace = search.run(self._prover, self._begun)
         usage = replace(trace.usage, seconds=perf_counter() - started)
         return replace(trace, facts=pool.every_fact, usage=usage)
@@ -90,7 +90,7 @@ class GoalMem:
 class SearchRun:
     """The search for one question: it runs the prover's attempts, then turns the proof into an answer."""
 
-    def __init__(self, terms: Terms, pool: Pool, blank: Trace) -> None:
+    def __init__(self, terms: AttemptTerms, pool: Pool, blank: Trace) -> None:
         """Take the question's terms, its facts (none is in view yet), and its trace so far."""
         self.question, self.limits, self.pool = terms.question, terms.limits, pool
         self._terms = terms

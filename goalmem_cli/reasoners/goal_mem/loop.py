@@ -15,7 +15,7 @@ from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.records import AfterReply, Ended, Limits, Plan, Proposed, Round, Status, Task, Wish
+from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, ReplyStatus, Round, Task, Wish
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
@@ -28,7 +28,7 @@ DECLINED = "no further plan: the model sees nothing more to look for"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AttemptTerms:
     """What all attempts at a question share."""
 
     question: Question
@@ -40,9 +40,10 @@ class Terms:
 class AttemptRun:
     """One run of a task. An object runs once."""
 
-    def __init__(self, terms: Terms, task: Task) -> None:
+    def __init__(self, terms: AttemptTerms, task: Task) -> None:
         self._terms = terms
         self._task = task
+        self._after = task.proposer.after_reply
         self._pool = task.pool
         self._state: ProofState | None = None
         self._last: Proposed | None = None
@@ -121,7 +122,7 @@ class AttemptRun:
             self._queries = open_queries(state, self._wishes)
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
             self._looked_beside |= set(state.incomplete)
-            is_stopped = self._last is not None and self._last.status is Status.STOP
+            is_stopped = self._last is not None and self._last.status is ReplyStatus.STOP
             has_to_go_on = state.rejected or state.undecided or state.incomplete or self._terms.question.wants_all
             is_first = len(self._steps) == 1 and not has_to_go_on and not is_foreign(self._terms.question.text)
             looked = self._told(self._pool.look(() if is_stopped else self._queries, beside, is_first=is_first))
@@ -211,7 +212,7 @@ class AttemptRun:
             state = self._begin(proposed.plan)
         self._last_asked, self._last, self._wishes = self._open_texts(state), proposed, proposed.wishes
         step = state.take(proposed, self._pool.facts, step)
-        refined = state.add(proposed.wishes) if proposed.status is not Status.STOP else ()
+        refined = state.add(proposed.wishes) if proposed.status is not ReplyStatus.STOP else ()
         opened = tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes)
         step = replace(step, refined=refined, repairs=proposed.repairs, opened=opened)
         step = replace(step, unresolved=self._unresolved(state, step))
@@ -243,10 +244,6 @@ class AttemptRun:
         return step, None if self._frontier else Ending.REFINEMENT_STOPPED
 
     @property
-    def _after(self) -> AfterReply:
-        return self._task.proposer.after_reply
-
-    @property
     def _standing(self) -> Round:
         return Round(self._terms.question, self._pool, self._state, tuple(self._task.failed.values()))
 
@@ -274,7 +271,7 @@ class AttemptRun:
         if self._is_denied:
             return Ending.DENIED
         has_neighbours = bool(set(state.incomplete) - self._looked_beside)
-        return Ending.DECLINED if proposed.status is Status.STOP and not has_neighbours else None
+        return Ending.DECLINED if proposed.status is ReplyStatus.STOP and not has_neighbours else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
         """Say whether a closed question's verdict does not count: its claims were refused, or are still to be found.
@@ -330,7 +327,7 @@ class AttemptRun:
         if state is not None:
             answers = tuple(map(str, state.plan.answers)) or state.plan.answer_variables
             record = replace(record, answers=answers, is_current=state.plan.is_current)
-        is_last = last is not None and last.next is None and (last.status is Status.STOP or self._is_in_vain)
+        is_last = last is not None and last.next is None and (last.status is ReplyStatus.STOP or self._is_in_vain)
         is_over = not self._pool.facts or (state is not None and state.is_refuted)
         return Ended(
             task, record, state, last,

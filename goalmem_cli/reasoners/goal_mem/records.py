@@ -144,7 +144,7 @@ class Wish:
     relation: str = ""
 
 
-class Status(StrEnum):
+class ReplyStatus(StrEnum):
     """What the model wants to do next. The engine decides by what it accepted."""
 
     SETTLED = "settled"
@@ -169,7 +169,7 @@ class Proposed:
     wishes: tuple[Wish, ...] = ()
     reasons: Mapping[int, str] = field(default_factory=dict)
     next: Plan | None = None
-    status: Status = Status.LOOK
+    status: ReplyStatus = ReplyStatus.LOOK
     wording: str = ""
     repairs: tuple[str, ...] = ()
     is_disorderly: bool = False

@@ -19,7 +19,7 @@ from goalmem_cli.logic.normal import Pair, as_pair, content_stems, content_words
 from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem.judge import are_same, rule, shares
-from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Status, Wish, starred_in
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, ReplyStatus, Ruling, Wish, starred_in
 from goalmem_cli.reasoners.goal_mem.replacing import pairs_of, replaced_by, superseded, superseding
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
@@ -453,7 +453,7 @@ def _speaks_against(claim: Claim, state: ProofState) -> bool:
 def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
     """Say whether a mere suggestion counts for a subgoal. For a favourite, nothing may be left to retrieve."""
     words = " ".join(part if isinstance(part, str) else part.type for part in atom.parts)
-    is_last = reply.status is not Status.LOOK and asks_for_ranking(words)
+    is_last = reply.status is not ReplyStatus.LOOK and asks_for_ranking(words)
     return not state.is_strict and (state.plan.is_conclusion or is_last)
 
 
