@@ -6,7 +6,7 @@ An attempt has at most 1 + max_depth rounds. Its state holds only what the judge
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.languages.words import is_foreign
@@ -165,10 +165,15 @@ class AttemptRun:
         return sorted({*called, *(n for n in lists if not self._is_whole(state, n))} - state.looked_again)
 
     def _is_whole(self, state: ProofState, number: int) -> bool:
-        """Say whether a settled list is as long as the question or a cited fact says."""
-        cited = dict.fromkeys(fact for item in state.settling(number) for fact in item.facts)
-        facts = self._pool.every_fact
-        return is_whole(state, number, self._terms.question.text, [facts[each].text for each in cited])
+        """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
+        facts, asked = self._pool.every_fact, words(self._terms.question.text)
+        told = [words(facts[each].text) for item in state.settling(number) for each in item.facts]
+        lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
+        counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
+        return bool(counted) and all(
+            _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
+            for kind, count in counted
+        )
 
     # Asking
 
@@ -372,17 +377,6 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
             if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
     return queries
-
-
-def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
-    """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
-    lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
-    counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
-    asked, told = words(question), [words(text) for text in facts]
-    return bool(counted) and all(
-        _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
-        for kind, count in counted
-    )
 
 
 _WHOLES = frozenset("all the my our his her their your these".split())

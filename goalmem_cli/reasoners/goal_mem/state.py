@@ -330,7 +330,8 @@ class ProofState:
         for item in ruling.contradicted:
             self._contradicted.setdefault(item.subgoal, item)
         self.substitution = ruling.substitution
-        self.denials.forget(item.subgoal for item in ruling.grounded)
+        for item in ruling.grounded:
+            self.denials.pop(item.subgoal, None)
 
     def _promote(self) -> None:
         """Make an antecedent's bindings certain once the subgoal that it serves is grounded."""
@@ -486,48 +487,40 @@ def as_likely(answer: str, groundings: Iterable[Grounded]) -> str:
     return f"{LIKELY}{answer}" if is_suggested and not answer.startswith(LIKELY) else answer
 
 
-class Denials:
+class Denials(dict[int, Denied]):
     """The latest denial of each subgoal, by number: facts contradict it, or say it of another, or only as a plan.
 
     One such verdict is only the model's opinion. It becomes final when a further look finds nothing new, or the next
     reply repeats it. It is final at once if another person says it and the named person's own statement is in view.
     """
 
-    def __init__(self) -> None:
-        self._by_subgoal: dict[int, Denied] = {}
-
     def is_final(self, number: int) -> bool:
         """Say whether the denial of a subgoal is final."""
-        return number in self._by_subgoal and self._by_subgoal[number].is_final
+        return number in self and self[number].is_final
 
     def why(self, number: int) -> str:
         """Return in words what denies a subgoal, or an empty text."""
-        return self._by_subgoal[number].why if number in self._by_subgoal else ""
+        return self[number].why if number in self else ""
 
     def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
         """Record a reply's denials of open subgoals (`atoms` by number), and return them.
 
         A denial is final if an earlier reply had one for this subgoal, or if the facts in view make it clear.
         """
-        earlier = set(self._by_subgoal)
+        earlier = set(self)
         told = [claim for claim in claims if claim.subgoal in atoms]
         for claim in told:
             number = claim.subgoal
             why = _reason(claim, atoms[number], facts)
             is_final = number in earlier or _is_clear(claim, atoms[number], facts)
-            self._by_subgoal[number] = Denied(number, claim.facts, claim.verdict, why, is_final)
-        return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.subgoal for claim in told))
+            self[number] = Denied(number, claim.facts, claim.verdict, why, is_final)
+        return tuple(self[number] for number in dict.fromkeys(claim.subgoal for claim in told))
 
     def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
         """Make the denials of these subgoals final, because a look found nothing new. Return those that changed."""
-        confirmed = [n for n in numbers if n in self._by_subgoal and not self._by_subgoal[n].is_final]
-        self._by_subgoal |= {n: replace(self._by_subgoal[n], is_final=True) for n in confirmed}
-        return tuple(self._by_subgoal[n] for n in confirmed)
-
-    def forget(self, numbers: Iterable[int]) -> None:
-        """Drop the denials of subgoals that are proved now."""
-        for number in numbers:
-            self._by_subgoal.pop(number, None)
+        confirmed = {n: replace(self[n], is_final=True) for n in numbers if n in self and not self[n].is_final}
+        self.update(confirmed)
+        return tuple(confirmed.values())
 
 
 def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:
