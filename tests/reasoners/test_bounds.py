@@ -207,6 +207,7 @@ BOOKS = {"together": TOGETHER, "stepwise": COMPACT, "paper": FULL}
     is_strict=st.booleans(),
     question=st.sampled_from(["What did Alice do there?", "Did Alice or my dog?", "How many does Ben have now?"]),
 )
+@example(seed=56, breadth=3, depth=5, budget=60, is_strict=False, question="How many does Ben have now?")
 @example(seed=171, breadth=1, depth=0, budget=1, is_strict=False, question="What did Alice do there?")
 @settings(max_examples=examples(150), deadline=None)
 def test_every_prover_ends_within_its_bound(
