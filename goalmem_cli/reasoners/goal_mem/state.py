@@ -323,15 +323,14 @@ class ProofState:
         """Keep what a ruling accepted, and remove what it replaces (`without`)."""
         lost = list(without)
         self._grounded = [item for item in self._grounded if item not in lost] + list(ruling.grounded)
-        self._contradicted = {n: item for n, item in self._contradicted.items() if item not in lost}
-        if ruling.grounded:
-            settled = {item.subgoal for item in ruling.grounded}
-            self._contradicted = {n: item for n, item in self._contradicted.items() if n not in settled}
+        proved = {item.subgoal for item in ruling.grounded}
+        denied = self._contradicted.items()
+        self._contradicted = {n: item for n, item in denied if item not in lost and n not in proved}
         for item in ruling.contradicted:
             self._contradicted.setdefault(item.subgoal, item)
         self.substitution = ruling.substitution
-        for item in ruling.grounded:
-            self.denials.pop(item.subgoal, None)
+        for number in proved:
+            self.denials.pop(number, None)
 
     def _promote(self) -> None:
         """Make an antecedent's bindings certain once the subgoal that it serves is grounded."""
