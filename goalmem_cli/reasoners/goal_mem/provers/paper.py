@@ -87,6 +87,7 @@ class Paper:
         self._prompts = prompts
         self._limits = limits
         self._background = None if open_store is None else Background(open_store, model, prompts)
+        # Line 30 of Algorithm 1 ends an attempt only when all is grounded, and then at once.
         self.after_reply = AfterReply(refine=self.refine, is_deniable=False, gathers=False, has_verdict=False)
 
     def search(self, search: SearchRun) -> Ended | None:
