@@ -256,12 +256,12 @@ class Round:
 class AfterReply:
     """How an attempt goes on after a reply.
 
-    `most_antecedents`: if given, antecedents are provisional, at most this many, and one reply has all that its facts
-    say. Otherwise a subgoal whose wording changed, because a value was put in, is asked about again over the same
-    facts. `refine`: asks in a call of its own what to retrieve for the open subgoals, given by number with the reason,
-    and only that is; no wish means stop. Without it the reply has the wishes. `is_deniable`: facts that deny the plan end the attempt.
-    `gathers`: lists are retrieved for again, even if the question does not ask for all. `has_verdict`: the reply has
-    the verdict of a closed question.
+    `most_antecedents`: if given, antecedents are provisional, at most this many, and one reply has all that its
+    facts say. Otherwise a subgoal whose wording changed, because a value was put in, is asked about again over the
+    same facts. `refine`: asks in a call of its own what to retrieve for the open subgoals, given by number with the
+    reason, and only that is; no wish means stop. Without it the reply has the wishes. `is_deniable`: facts that
+    deny the plan end the attempt. `gathers`: lists are retrieved for again, even if the question does not ask for
+    all. `has_verdict`: the reply has the verdict of a closed question.
     """
 
     most_antecedents: int | None = None
