@@ -19,7 +19,7 @@ from goalmem_cli.errors import GoalmemError, InputError, ModelError, PluginBroke
 _SHOWN_LENGTH = 200
 
 
-class Kind(StrEnum):
+class PluginKind(StrEnum):
     """The kinds of plug-ins; the value is the entry point group."""
 
     READER = "goalmem.readers"
@@ -32,14 +32,14 @@ class Kind(StrEnum):
         return self.name.lower()
 
 
-_GROUPS = frozenset(Kind)
+_GROUPS = frozenset(PluginKind)
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
     """A plug-in that a package registers under a name; `place` is its import path."""
 
-    kind: Kind
+    kind: PluginKind
     name: str
     package: str
     version: str
@@ -83,17 +83,17 @@ class Plugin:
     def failed(self, why: str, file: str = "") -> GoalmemError:
         """Return the error that the plug-in failed, of the type that fits its kind."""
         message, hint = f"{self} failed: {why}", f"tell who makes {self.package}"
-        if self.kind is Kind.READER:
+        if self.kind is PluginKind.READER:
             return InputError(file, "", message, hint)
-        return (StoreError if self.kind is Kind.BACKBONE else ModelError)(message, hint)
+        return (StoreError if self.kind is PluginKind.BACKBONE else ModelError)(message, hint)
 
 
-def find(kind: Kind, name: str) -> Plugin | None:
+def find(kind: PluginKind, name: str) -> Plugin | None:
     """Return the plug-in of that name, or None; of several, the first on Python's path."""
     return next((plugin for plugin in installed() if (plugin.kind, plugin.name) == (kind, name)), None)
 
 
-def registered(kind: Kind, names: Iterable[str]) -> tuple[str, ...]:
+def registered(kind: PluginKind, names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the names that some package registers for the kind."""
     return tuple(name for name in names if find(kind, name) is not None)
 
@@ -121,7 +121,7 @@ def _plugins_of(distribution: Distribution) -> list[Plugin]:
         if not entries:
             return []
         package, version = str(distribution.metadata["Name"] or "without a name"), str(distribution.version or "")
-        return [Plugin(Kind(entry.group), entry.name, package, version, entry.value) for entry in entries]
+        return [Plugin(PluginKind(entry.group), entry.name, package, version, entry.value) for entry in entries]
     except Exception:  # noqa: BLE001 - a broken package must not hide the others
         return []
 

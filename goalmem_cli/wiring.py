@@ -1,4 +1,4 @@
-"""Build the store, backbone, model and reasoner from the settings; nothing is built elsewhere.
+"""Build the store, backbone and reasoner from the settings, with the embedders and models that `loading` loads.
 
 Heavy imports are inside the functions that need them, so that a command loads only what it uses.
 """
@@ -25,7 +25,7 @@ from goalmem_cli.loading import (
     own_embedder,
 )  # fmt: skip
 from goalmem_cli.memory_records import Capability
-from goalmem_cli.plugins import Kind, registered
+from goalmem_cli.plugins import PluginKind, registered
 from goalmem_cli.store import local
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from goalmem_cli.store.traces import TraceFolder
 
 __all__ = [
-    "DEFAULT_EMBEDDER", "GOAL_MEM", "DeferredModel", "Factories", "LoadedModel", "backbone_entry", "backbone_names",
+    "DEFAULT_EMBEDDER", "DeferredModel", "Factories", "LoadedModel", "backbone_entry", "backbone_names",
     "build_planner", "build_reasoner", "call_ranges", "check_backbone", "chosen_embedder", "is_indexed", "kept_warm",
     "load_embedder", "load_model", "local", "names_to_index", "open_backbone", "open_prompts", "open_store",
     "open_stored", "open_structured", "open_traces", "open_unread", "reasoner_entry", "reasoner_names",
@@ -48,7 +48,6 @@ __all__ = [
 ]  # fmt: skip
 
 DEFAULT_EMBEDDER = "static"
-GOAL_MEM = "goal-mem"
 TRACES = "traces"
 
 
@@ -143,7 +142,7 @@ def backbone_names(factories: Factories, named: Iterable[str] = ()) -> tuple[str
     Backbones without indexing come first. No plug-in is loaded.
     """
     own = factories.backbones()
-    return (*own, *registered(Kind.BACKBONE, [name for name in named if name not in own]))
+    return (*own, *registered(PluginKind.BACKBONE, [name for name in named if name not in own]))
 
 
 def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
@@ -172,11 +171,10 @@ def open_backbone(
         UsageError: there is no backbone of that name, or its settings are invalid.
     """
     from goalmem_cli.backbones.now.holding import Holding
-    from goalmem_cli.backbones.whole_scope import NAME
 
     check_backbone(settings, store, factories)
     own = _built(settings, store, factories, model)
-    return Holding(own, store, moves=settings.backbone != NAME)
+    return Holding(own, store, moves=not backbone_entry(settings.backbone, factories).keeps_order)
 
 
 def check_backbone(settings: Settings, store: KeptMemory, factories: Factories) -> None:
@@ -238,7 +236,7 @@ def _built(settings: Settings, store: KeptMemory, factories: Factories, model: C
 
     name, to_index = settings.backbone, names_to_index(factories)
     entry = backbone_entry(name, factories)
-    strange = sorted(settings.backbones.keys() - {*to_index, *registered(Kind.BACKBONE, settings.backbones)})
+    strange = sorted(settings.backbones.keys() - {*to_index, *registered(PluginKind.BACKBONE, settings.backbones)})
     if entry.is_indexed and strange:
         raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
     told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
@@ -286,7 +284,7 @@ def build_reasoner(
     """Return the reasoner of the settings over the store's backbone.
 
     `gold` gives a benchmark question's evidence, for `oracle`, and `prompt_of` the benchmark's own prompt, for
-    `own-prompt`. `begun` is an earlier proof that `goal-mem` tries again.
+    `own-prompt`. `begun` is an earlier proof that the reasoner tries again, if it can.
 
     Raises:
         BackboneMissing: the backbone has no index yet.
@@ -322,7 +320,7 @@ def build_reasoner(
         reasoner = entry.build(tools, Sources(store, gold, prompt_of, choices, loaded.fitted, room, earlier, derives))
         return CertaintyGate(reasoner if entry.needs_gold else DaysInWords(reasoner), least, loaded.fitted)
 
-    tries_rules = settings.rules and begun is None and settings.reasoner == GOAL_MEM and loaded.profile == "full"
+    tries_rules = settings.rules and begun is None and entry.tries_again and loaded.profile == "full"
     sure = RuleFirst(RuleFile(store.path), beginning_with) if tries_rules else beginning_with(begun)
     return Measured(AsAsked(sure), keeps_prompts=settings.keep_prompts)
 
@@ -398,7 +396,7 @@ def reasoner_names(named: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the names of goalmem's reasoners, and those of `named` that are plug-ins; no plug-in is loaded."""
     from goalmem_cli.reasoners.catalogue import REASONERS
 
-    return (*REASONERS, *registered(Kind.REASONER, [name for name in named if name not in REASONERS]))
+    return (*REASONERS, *registered(PluginKind.REASONER, [name for name in named if name not in REASONERS]))
 
 
 def most_fact_tokens(settings: Settings, loaded: LoadedModel) -> int:

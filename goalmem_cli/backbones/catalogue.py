@@ -57,6 +57,7 @@ class BackboneEntry(Generic[B_co]):
     `build` takes the memory, the function that loads the kit, and a `settings` record whose fields all have defaults.
     `steps` are the names of the prompts that the kit must hold. `is_indexed` marks a structured backbone, which needs
     `goalmem index` first; `indexed` makes such an entry. `prompts` is the prompt folder of a plug-in package.
+    `keeps_order`: its hits stay in their order where a later one replaces an earlier one, which is only marked.
     """
 
     build: Callable[[KeptMemory, LoadKit, Any], B_co]
@@ -64,6 +65,7 @@ class BackboneEntry(Generic[B_co]):
     settings: type[Any] = NoSettings
     is_indexed: bool = False
     prompts: Path | None = None
+    keeps_order: bool = False
 
 
 def indexed(
@@ -101,7 +103,7 @@ def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], 
 
 FLAT: Mapping[str, BackboneEntry[Backbone]] = {
     **{name: _flat(name) for name in RECIPES},
-    whole_scope.NAME: BackboneEntry(lambda memory, *_: whole_scope.WholeScope(memory)),
+    whole_scope.NAME: BackboneEntry(lambda memory, *_: whole_scope.WholeScope(memory), keeps_order=True),
 }
 """Backbones that find turns as they are, without an index of their own."""
 

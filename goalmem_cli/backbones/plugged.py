@@ -7,7 +7,7 @@ from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from goalmem_cli.backbones.catalogue import BackboneEntry
-from goalmem_cli.plugins import Kind, Plugin, find
+from goalmem_cli.plugins import Plugin, PluginKind, find
 from goalmem_cli.ports import Backbone, Happening, Indexed, KeepsHistory, Outlook, PartDone, StructuredBackbone
 from goalmem_cli.records import Hit, Query, Turn, Unit
 
@@ -26,7 +26,7 @@ def entry_of(name: str, own: Mapping[str, BackboneEntry[Backbone]]) -> BackboneE
     """
     if name in own:
         return own[name]
-    plugin = find(Kind.BACKBONE, name)
+    plugin = find(PluginKind.BACKBONE, name)
     return None if plugin is None else loaded_entry(plugin)
 
 

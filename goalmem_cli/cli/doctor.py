@@ -331,13 +331,13 @@ def _load(plugin: Plugin) -> None:
     Raises:
         PluginBroken: it cannot be imported, or is not of its registered kind.
     """
-    from goalmem_cli.plugins import Kind
+    from goalmem_cli.plugins import PluginKind
 
-    if plugin.kind is Kind.READER:
+    if plugin.kind is PluginKind.READER:
         from goalmem_cli.transcripts.plugged import loaded_reader
 
         loaded_reader(plugin)
-    elif plugin.kind is Kind.BACKBONE:
+    elif plugin.kind is PluginKind.BACKBONE:
         from goalmem_cli.backbones import plugged as backbones
 
         backbones.loaded_entry(plugin)
@@ -349,9 +349,13 @@ def _load(plugin: Plugin) -> None:
 
 def _is_own(plugin: Plugin, factories: Factories) -> bool:
     """Return whether goalmem itself has something of this kind and name, which it then uses instead."""
-    from goalmem_cli.plugins import Kind
+    from goalmem_cli.plugins import PluginKind
     from goalmem_cli.transcripts import FORMATS
     from goalmem_cli.wiring import backbone_names, reasoner_names
 
-    own = {Kind.READER: FORMATS, Kind.BACKBONE: backbone_names(factories), Kind.REASONER: reasoner_names()}
+    own = {
+        PluginKind.READER: FORMATS,
+        PluginKind.BACKBONE: backbone_names(factories),
+        PluginKind.REASONER: reasoner_names(),
+    }
     return plugin.name in own[plugin.kind]

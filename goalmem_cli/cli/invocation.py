@@ -75,7 +75,9 @@ def begin(context: typer.Context, /, *, quiet: bool = False, verbose: bool = Fal
         from goalmem_cli.reasoners.goal_mem import OLD_NAMES
 
         if settings.planning in OLD_NAMES:
-            screen.note(f"planning {settings.planning} is called {OLD_NAMES[settings.planning]} now")
+            now = OLD_NAMES[settings.planning]
+            small = f", or with small models {now['compact']}" if "compact" in now else ""
+            screen.note(f"planning {settings.planning} is called {now['full']} now{small}")
     own = context.obj if isinstance(context.obj, Factories) else None
     return Invocation(settings, screen, own or Factories.announcing(settings, screen.note, screen.bytes_done))
 

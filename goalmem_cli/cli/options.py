@@ -30,9 +30,9 @@ def _known_reasoner(name: str | None) -> str | None:
     """
     if name is None or name in (own := get_args(ReasonerName)):
         return name
-    from goalmem_cli.plugins import Kind, find  # imported here, as it scans all installed packages
+    from goalmem_cli.plugins import PluginKind, find  # imported here, as it scans all installed packages
 
-    if find(Kind.REASONER, name) is not None:
+    if find(PluginKind.REASONER, name) is not None:
         return name
     raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, own))}.")
 

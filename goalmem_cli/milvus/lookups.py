@@ -91,7 +91,7 @@ _Place = tuple[str, int]
 """A conversation's key, and a turn's ordinal in it."""
 
 
-class Reader:
+class MilvusReader:
     """A memory in Milvus, open for reading: it ranks units by id, and looks them up."""
 
     def __init__(self, kept: Kept, naming: Naming | None = None) -> None:

@@ -20,7 +20,7 @@ from goalmem_cli.milvus import adding, forgetting
 from goalmem_cli.milvus.adding import names_with_answers_on
 from goalmem_cli.milvus.changing import CONTENT, Wanted, bring, settle
 from goalmem_cli.milvus.kept import Kept
-from goalmem_cli.milvus.lookups import Reader, both, passing
+from goalmem_cli.milvus.lookups import MilvusReader, both, passing
 from goalmem_cli.milvus.milvus_engine import Engine
 from goalmem_cli.milvus.rows import rows_of_said, rows_of_units
 from goalmem_cli.milvus.schema import ID, TALK, Collection
@@ -174,7 +174,7 @@ class MilvusMemory:
             meta = kept.begin()
             check_embedder(meta, kept.embedder)
             settle(kept)
-            hits = Reader(kept).hits([question.id, *cited])
+            hits = MilvusReader(kept).hits([question.id, *cited])
             if not hits.keys() >= {question.id, *cited}:
                 raise StoreError(
                     "what the answer came from was forgotten or replaced meanwhile, so it was not kept", "ask again"
@@ -205,9 +205,9 @@ class MilvusMemory:
     # Reading
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[MilvusReader]:
         """Open the memory for reading, without a lock; see `SupportsRanking`."""
-        yield Reader(self._kept, self._naming)
+        yield MilvusReader(self._kept, self._naming)
 
     def count_without_time(self, query: Query) -> int:
         """Return how many turns the query's time filter hides because they have no time; see `SupportsRanking`."""
@@ -235,7 +235,7 @@ class MilvusMemory:
 
     def are_stored(self, units: Sequence[str]) -> bool:
         """Return whether all of these units are stored; see `SupportsLooking`."""
-        return not set(units) - Reader(self._kept).hits(units).keys()
+        return not set(units) - MilvusReader(self._kept).hits(units).keys()
 
     def conversations(self) -> list[ConversationSummary]:
         """Return a summary of each stored conversation, sorted by name; see `SupportsListing`."""

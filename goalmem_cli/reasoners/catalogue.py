@@ -61,8 +61,7 @@ class Sources:
 
     `prompt_of` returns the benchmark's own prompt for a question.
     `open_store` returns the memory, to keep what is derived from it. `room` is the estimated number of tokens of facts
-    that fit into the model's context besides the prompts. `begun` is an earlier proof of the question, which `goal-mem`
-    tries again.
+    that fit into the model's context besides the prompts. `begun` is an earlier proof of the question to try again.
     """
 
     transcript: Transcript
@@ -82,7 +81,7 @@ class ReasonerEntry:
     `shows_all`: it shows as much as the context holds, whatever the budget. `needs_gold`: it needs a
     benchmark's case, with its gold evidence or the benchmark's own prompt.
     `backbone`: the only backbone that it works with (None: any). `prompts`: the prompt folder of another package.
-    `settings`: the record of its own settings.
+    `settings`: the record of its own settings. `tries_again`: it can begin with an earlier proof, `Sources.begun`.
     """
 
     build: Callable[[Tools, Sources], Reasoner]
@@ -93,6 +92,7 @@ class ReasonerEntry:
     backbone: str | None = None
     prompts: Path | None = None
     settings: type[Any] = NoSettings
+    tries_again: bool = False
 
 
 def _always(told: T) -> Callable[[Choices], T]:
@@ -141,14 +141,11 @@ def _goal_mem(tools: Tools, sources: Sources) -> Reasoner:
         choices.limits, budget=tools.budget.units, max_fact_tokens=most, read_tokens=read,
         sifts=tools.sifts, leans=tools.leans, generates=told.generates, own_checks=told.own_checks,
     )  # fmt: skip
-    background = None
-    if told.background:
-        background = goal_mem.Background(sources.open_store, tools.model, tools.prompts)
     return goal_mem.GoalMem(
         tools.backbone, tools.model, tools.prompts, limits,
         planning=planning, fitted=sources.fitted, strict=is_strict,
         model_name=tools.model_name, adapter=tools.adapter, observer=tools.observer, begun=sources.begun,
-        background=background,
+        open_store=sources.open_store if told.background else None,
     )  # fmt: skip
 
 
@@ -180,7 +177,7 @@ def _own_prompt(tools: Tools, sources: Sources) -> Reasoner:
     return own_prompt.OwnPrompt(tools, sources.transcript, sources.prompt_of, is_whole=is_whole)
 
 
-def _episodic(tools: Tools) -> remem.Memory:
+def _episodic(tools: Tools) -> remem.RememMemory:
     from goalmem_cli.backbones.remem.backbone import Remem  # only here, as it loads the database
 
     backbone = found_by(tools.backbone)
@@ -201,7 +198,9 @@ def _reporting(tools: Tools) -> graphrag_global.Reports:
 
 
 REASONERS: Mapping[str, ReasonerEntry] = {
-    goal_mem.NAME: ReasonerEntry(_goal_mem, _goal_mem_steps, _goal_mem_calls, settings=goal_mem.GoalMemSettings),
+    goal_mem.NAME: ReasonerEntry(
+        _goal_mem, _goal_mem_steps, _goal_mem_calls, settings=goal_mem.GoalMemSettings, tries_again=True
+    ),
     direct.NAME: ReasonerEntry(lambda tools, _: direct.Direct(tools), _always(direct.STEPS), _always(direct.calls())),
     full_context.NAME: ReasonerEntry(
         lambda tools, sources: full_context.FullContext(tools, sources.transcript),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from goalmem_cli.plugins import Kind, Plugin, find
+from goalmem_cli.plugins import Plugin, PluginKind, find
 from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.catalogue import REASONERS, Choices, ReasonerEntry, Sources
 from goalmem_cli.reasoners.inquiry import Tools
@@ -22,7 +22,7 @@ def entry_of(name: str, own: Mapping[str, ReasonerEntry] = REASONERS) -> Reasone
     """
     if name in own:
         return own[name]
-    plugin = find(Kind.REASONER, name)
+    plugin = find(PluginKind.REASONER, name)
     return None if plugin is None else loaded_entry(plugin)
 
 

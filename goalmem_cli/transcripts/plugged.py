@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import NoMessages
-from goalmem_cli.plugins import Kind, Plugin, find
+from goalmem_cli.plugins import Plugin, PluginKind, find
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.reader import Reader
@@ -62,7 +62,7 @@ def plugged_reader(name: str) -> PluggedReader | None:
     Raises:
         PluginBroken: it cannot be imported, or is no reader of that name.
     """
-    plugin = find(Kind.READER, name)
+    plugin = find(PluginKind.READER, name)
     return None if plugin is None else loaded_reader(plugin)
 
 

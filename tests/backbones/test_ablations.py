@@ -8,7 +8,7 @@ import pytest
 
 from goalmem_cli.backbones.remem.backbone import Remem
 from goalmem_cli.backbones.remem.settings import RememSettings
-from goalmem_cli.backbones.remem.tools import Call, Found, Tool
+from goalmem_cli.backbones.remem.tools import Found, Tool, ToolCall
 from goalmem_cli.backbones.stitch import CHOOSE, NOTE
 from goalmem_cli.backbones.stitch.intent import SNIPPET, Facet, Labels, intent_of
 from goalmem_cli.backbones.structured.kit import Kit
@@ -51,12 +51,12 @@ def test_without_gists_or_facts_the_others_are_found(store: Store) -> None:
     assert kinds(store, gists=False) == {"turn", FACT}
     assert kinds(store, facts=False) == {"turn", GIST}
     for tool in (Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE):
-        call = Call(tool, "Who visited Momoco?")
+        call = ToolCall(tool, "Who visited Momoco?")
         assert not memory(store, gists=False).explore(MOMOCO, call).gists
         assert memory(store, gists=False).explore(MOMOCO, call).facts
         assert not memory(store, facts=False).explore(MOMOCO, call).facts
         assert memory(store, facts=False).explore(MOMOCO, call).gists
-    named = Call(Tool.FIND_ENTITY_CONTEXTS, subject="Tom")
+    named = ToolCall(Tool.FIND_ENTITY_CONTEXTS, subject="Tom")
     assert memory(store).explore(MOMOCO, named).facts
     assert memory(store, facts=False).explore(MOMOCO, named) == Found()
 
@@ -64,7 +64,7 @@ def test_without_gists_or_facts_the_others_are_found(store: Store) -> None:
 def test_without_synonymy_a_gist_leads_to_facts_alone(store: Store) -> None:
     """The edge between two tellings of a visit is not followed; those through phrases are."""
     (gist,) = (unit for unit in store.units_of("remem", kinds=[GIST]) if "yesterday" in unit.text)
-    call = Call(Tool.FIND_GIST_CONTEXTS, gist=gist.id)
+    call = ToolCall(Tool.FIND_GIST_CONTEXTS, gist=gist.id)
     whole, without = (memory(store, synonymy=is_there).explore(Query(""), call) for is_there in (True, False))
 
     assert whole.gists

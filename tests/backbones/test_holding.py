@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from goalmem_cli.backbones.catalogue import BACKBONES
 from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.now.asked import asked_in
 from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.backbones.now.states import states_in
-from goalmem_cli.backbones.whole_scope import WholeScope
+from goalmem_cli.backbones.whole_scope import NAME, WholeScope
 from goalmem_cli.records import SPEAKER_ID, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
@@ -434,7 +435,9 @@ def test_what_was_said_last_is_found_among_many(tmp_path: Path) -> None:
 def test_what_has_an_order_of_its_own_keeps_it(tmp_path: Path) -> None:
     """The whole scope is shown as it was said, with the marks."""
     store = stored(tmp_path, f"Ana: {LEEDS}", f"Ana: {YORK}")
-    hits = Holding(WholeScope(store), store, moves=False).retrieve(Query("Where does Ana live?"), 20)
+    hits = Holding(WholeScope(store), store, moves=not BACKBONES[NAME].keeps_order).retrieve(
+        Query("Where does Ana live?"), 20
+    )
     assert [hit.unit.ordinal for hit in hits] == list(range(8))
     assert [hit.unit.text for hit in hits if hit.moved_on] == [LEEDS]
 

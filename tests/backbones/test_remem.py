@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.remem import FACTS, GISTS, NAME, PAPER_STEPS, STEPS
 from goalmem_cli.backbones.remem.backbone import DISAGREEMENTS, Remem
 from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
-from goalmem_cli.backbones.remem.tools import Call, Tool
+from goalmem_cli.backbones.remem.tools import Tool, ToolCall
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.models.in_process.llama import LlamaModel
@@ -179,7 +179,7 @@ def test_how_near_and_how_many_are_told(tmp_path: Path) -> None:
     weights = [edge.weight for edge in store.edges_of(NAME, kinds=[SYNONYMY])]
     assert weights
     assert 0.1 <= min(weights) < 0.8
-    call = Call(Tool.SEMANTIC_RETRIEVE, "Leeds and Momoco")
+    call = ToolCall(Tool.SEMANTIC_RETRIEVE, "Leeds and Momoco")
     found, more = (memory.explore(Query(""), call) for memory in (told, Remem(store, no_kit)))
     assert (len(found.facts), len(more.facts)) == (2, 3)
     assert [hit.unit.text for hit in found.gists] == ["Priya moved to Leeds (6 May 2023)."]
@@ -438,7 +438,7 @@ def test_the_papers_recipe_keeps_all_that_is_extracted(tmp_path: Path) -> None:
 
     store, _ = in_the_papers_way(tmp_path / "all", thanks)
     assert any(unit.text.endswith("Tom thanks Priya") for unit in store.units_of("paper:remem", kinds=[GIST]))
-    call = Call(Tool.SEMANTIC_RETRIEVE, "Priya moved to Leeds")
+    call = ToolCall(Tool.SEMANTIC_RETRIEVE, "Priya moved to Leeds")
     found = Remem(store, no_kit, PaperRememSettings()).explore(Query(""), call)
     assert any("Priya moved to Leeds" in hit.unit.text for hit in found.gists)
 

@@ -14,9 +14,9 @@ from goalmem_cli.backbones.remem.event_times import period_of
 from goalmem_cli.backbones.remem.graph import LINKS, phrase_edges
 from goalmem_cli.backbones.remem.tools import (
     Aggregation,
-    Call,
     Found,
     Tool,
+    ToolCall,
     find_entity_contexts,
     find_gist_contexts,
     lexical_retrieve,
@@ -250,8 +250,8 @@ def test_the_scope_holds_for_every_tool(reader: Reader, store: Store) -> None:
     gist = store.units_of(NAME, kinds=[GIST])[0].id
     early = Query("", until=SAID + timedelta(minutes=1))
     calls = [
-        Call(Tool.SEMANTIC_RETRIEVE, "Priya Tom moved visited"), Call(Tool.LEXICAL_RETRIEVE, "Priya Tom moved visited"),
-        Call(Tool.FIND_GIST_CONTEXTS, gist=gist), Call(Tool.FIND_ENTITY_CONTEXTS, predicate="moved to"),
+        ToolCall(Tool.SEMANTIC_RETRIEVE, "Priya Tom moved visited"), ToolCall(Tool.LEXICAL_RETRIEVE, "Priya Tom moved visited"),
+        ToolCall(Tool.FIND_GIST_CONTEXTS, gist=gist), ToolCall(Tool.FIND_ENTITY_CONTEXTS, predicate="moved to"),
     ]  # fmt: skip
 
     for call in calls:

@@ -11,6 +11,7 @@ from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelMissing
 from goalmem_cli.memory_records import Capability, Ranking
 from goalmem_cli.ports import Request
+from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.showing import lines_shown
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store import Store
@@ -18,6 +19,7 @@ from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel, local, open_store
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem, scripted, seeing
+from tests.reasoners.forward import says
 from tests.reasoners.scripting import claims, plan, proved, wants
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
@@ -176,11 +178,21 @@ def test_settings_reach_the_engine(momoco: Goalmem) -> None:
     assert [line.number for line in lines_shown(seen[0].growing)] == ["F1", "F2"]
 
 
-@pytest.mark.parametrize("planning", ["together", "seen"])
-def test_a_planning_has_its_old_name_too(momoco: Goalmem, planning: str) -> None:
-    """The trace has the new one."""
-    outcome = momoco("ask", QUESTION, "--planning", planning, "--json", factories=proving())
-    assert (outcome.code, json.loads(outcome.out)["planning"]) == (0, "together")
+@pytest.mark.parametrize(
+    ("old", "profile", "planning"),
+    [("seen", "full", "together"), ("blind", "full", "paper"), ("blind", "compact", "stepwise")],
+)
+def test_the_note_on_an_old_name_of_a_planning_has_what_runs(
+    momoco: Goalmem, old: str, profile: Profile, planning: str
+) -> None:
+    """The trace has the new name, which depends on the model's prompts."""
+    model = ScriptedModel(lambda request: says([], answer="unknown")(request) if request.step == "read" else "")
+    factories = seeing(lambda _: LoadedModel(model, "scripted", profile, 8192))
+    outcome = momoco("ask", QUESTION, "--planning", old, "--json", factories=factories)
+    assert json.loads(outcome.out)["planning"] == planning
+    (note,) = [line for line in outcome.err.splitlines() if line.startswith(f"planning {old} is called")]
+    assert planning in note
+    assert ("small models" in note) == (old == "blind")
 
 
 def test_all_looks_on_and_says_where_there_may_be_more(goalmem: Goalmem) -> None:

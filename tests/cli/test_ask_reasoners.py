@@ -11,8 +11,9 @@ from goalmem_cli.cli.options import ReasonerName
 from goalmem_cli.ports import JsonShape, Request
 from goalmem_cli.prompts import Profile
 from goalmem_cli.reasoners.catalogue import REASONERS
+from goalmem_cli.reasoners.goal_mem import NAME
 from goalmem_cli.testing import ScriptedModel
-from goalmem_cli.wiring import GOAL_MEM, Factories, LoadedModel
+from goalmem_cli.wiring import Factories, LoadedModel
 from tests.backbones.stitch_samples import understands
 from tests.invoking import Goalmem, seeing
 from tests.reasoners.forward import RUBBISH, says
@@ -20,7 +21,7 @@ from tests.reasoners.scripting import claims, number_of, plan, proved
 
 QUESTION = "Which drink with matcha in it did Alice order at cafe Momoco?"
 KYOTO = "talked me into a Kyoto Latte"
-FORWARD = [name for name in get_args(ReasonerName) if name != GOAL_MEM and REASONERS[name].backbone is None]
+FORWARD = [name for name in get_args(ReasonerName) if name != NAME and REASONERS[name].backbone is None]
 STEPS = {
     "direct": ["retrieve", "read"],
     "full-context": ["retrieve", "read"],
@@ -124,7 +125,7 @@ def test_each_stands_on_a_structured_backbone(momoco: Goalmem, backbone: str, de
     """
     factories = seeing(lambda _: LoadedModel(ScriptedModel(on_structured), "scripted", "full", 8192, at_once=4))
     assert momoco("index", backbone, "-q", factories=factories).code == 0
-    for name in (GOAL_MEM, *FORWARD):
+    for name in (NAME, *FORWARD):
         words = ("ask", QUESTION, "--backbone", backbone, "--reasoner", name, "--json")
         document = json.loads(momoco(*words, factories=factories).out)
         assert (document["answer"], document["reasoner"]) == ("Kyoto Latte", name)

@@ -15,7 +15,7 @@ import pytest
 import goalmem_cli
 from goalmem_cli.errors import PluginBroken, StoreError
 from goalmem_cli.guide import page
-from goalmem_cli.plugins import Kind, find, installed
+from goalmem_cli.plugins import PluginKind, find, installed
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.test_doctor import found
@@ -173,7 +173,7 @@ def test_ours_win(momoco: Goalmem, install: Install) -> None:
     assert momoco("ingest", str(SAMPLES / "momoco.json"), "--format", "openai").code == 5
     assert "goalmem_shadow" not in sys.modules
     install("goalmem-first", fenced("python"), backbones={"twice": "goalmem_first:NEWEST"})
-    plugin = find(Kind.BACKBONE, "twice")
+    plugin = find(PluginKind.BACKBONE, "twice")
     assert plugin is not None
     assert plugin.package == "goalmem-first"
     outcome = momoco("doctor", "--json")

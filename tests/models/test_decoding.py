@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from goalmem_cli.errors import ContextOverflow, ModelError
-from goalmem_cli.models.in_process.decoding import LEAST_KEPT, LEAST_SAVED, Fork, Plan, Root, plan
+from goalmem_cli.models.in_process.decoding import LEAST_KEPT, LEAST_SAVED, DecodingPlan, Fork, Root, plan
 from goalmem_cli.models.in_process.kv_cache import Tokens
 from goalmem_cli.models.in_process.llama import LlamaModel
 from goalmem_cli.models.in_process.template import ChatTemplate, Piece
@@ -282,7 +282,7 @@ def words(seed: int, count: int) -> list[int]:
     return [1000 * seed + number for number in range(count)]
 
 
-def carried_out(made: Plan, prompts: list[Tokens]) -> tuple[int, int]:
+def carried_out(made: DecodingPlan, prompts: list[Tokens]) -> tuple[int, int]:
     """Carry a plan out on paper; return how many tokens were evaluated, and in how many batches that are not whole."""
     held = {root.place: list(prompts[root.place][: root.end]) for root in made.roots}
     evaluated = sum(map(len, held.values()))
@@ -361,8 +361,8 @@ def test_long_prompts_are_roots() -> None:
 
 def test_a_prompt_alone_is_cut_after_its_fixed_part() -> None:
     """The rest of it is evaluated in one go, its last token with the others."""
-    assert plan([tokens(SYSTEM, words(1, 300))], [25], can_fork=True) == Plan((Root(0, 25),), (), 325)
-    assert plan([tokens(SYSTEM)], [25], can_fork=True) == Plan((Root(0, 24),), (), 25)
+    assert plan([tokens(SYSTEM, words(1, 300))], [25], can_fork=True) == DecodingPlan((Root(0, 25),), (), 325)
+    assert plan([tokens(SYSTEM)], [25], can_fork=True) == DecodingPlan((Root(0, 24),), (), 25)
 
 
 def test_equal_prompts_share_all_but_the_last_token() -> None:

@@ -44,7 +44,8 @@ class ProofAdversary(Adversary):
     """Writes replies that say anything, mostly of the right form, sometimes rubbish, from a seed.
 
     It cites facts that were not shown and subgoals that nobody declared, claims to be settled, goes to and fro with
-    `instead`, calls any variable one of several values, proposes plans again, and asks for antecedents.
+    `instead`, calls any variable one of several values, proposes plans again, asks for antecedents, and often words
+    what it claims together with something else.
     """
 
     most, share_of_yes = 4, 0.5
@@ -56,7 +57,8 @@ class ProofAdversary(Adversary):
         if request.step == "plan_and_prove":
             return self._proof(request)
         if isinstance(request.shape, JsonShape):
-            return json.dumps(self._fit(dict(request.shape.schema)))
+            reply = self._fit(dict(request.shape.schema))
+            return json.dumps(reply if request.step != "answer" else {"answer": self._worded(request, reply["answer"])})
         return self._line(request)
 
     def _text(self, schema: dict[str, Any]) -> str:
@@ -95,9 +97,17 @@ class ProofAdversary(Adversary):
             "status": pick(["settled", "settled", "look", "look", "look", "stop"]),
             "wording": pick([*WORDS, *VERDICTS, "Biscuit, Toast", ""]),
         }
+        told = [binding["value"] for claim in reply["groundings"] for binding in claim["bindings"]]
+        reply["wording"] = self._worded(request, reply["wording"], told)
         if "enum" in keys["wording"]:
             reply["wording"] = pick(keys["wording"]["enum"])
         return json.dumps(reply)
+
+    @staticmethod
+    def _worded(request: Request, wording: str, told: Sequence[str] = ()) -> str:
+        """Return the wording, or for every other length of the facts shown what is `told` or found and more."""
+        told = told or [word for word in WORDS if f"Found: {word}" in request.tail]
+        return f"{', '.join(told)}, Napoleon" if told and len(request.growing) % 2 else wording
 
     def _plan(self, keys: dict[str, Any]) -> dict[str, Any]:
         if keys["subgoals"].get("minItems") == 0 and self._random.random() < 0.2:
@@ -197,6 +207,7 @@ BOOKS = {"together": TOGETHER, "stepwise": COMPACT, "paper": FULL}
     is_strict=st.booleans(),
     question=st.sampled_from(["What did Alice do there?", "Did Alice or my dog?", "How many does Ben have now?"]),
 )
+@example(seed=56, breadth=3, depth=5, budget=60, is_strict=False, question="How many does Ben have now?")
 @example(seed=171, breadth=1, depth=0, budget=1, is_strict=False, question="What did Alice do there?")
 @settings(max_examples=examples(150), deadline=None)
 def test_every_prover_ends_within_its_bound(

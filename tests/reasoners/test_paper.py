@@ -11,7 +11,7 @@ from goalmem_cli.logic.support import Support
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem import Background, GoalMem, GoalMemSettings, Limits, steps_of
+from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSettings, Limits, steps_of
 from goalmem_cli.reasoners.goal_mem.provers import planner
 from goalmem_cli.records import Hit, Query, Question
 from goalmem_cli.testing import ListBackbone, ScriptedModel
@@ -688,10 +688,9 @@ def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
 
     def asked(*replies: str) -> ScriptedModel:
         model = ScriptedModel([*replies, "{}", "{}"])
-        background = Background(lambda: store, model, SUMMING)
-        GoalMem(
-            ListBackbone(CAFE), model, SUMMING, Limits(max_breadth=1), planning="paper", background=background
-        ).answer(Question(WHICH, MOMENT))
+        limits = Limits(max_breadth=1)
+        engine = GoalMem(ListBackbone(CAFE), model, SUMMING, limits, planning="paper", open_store=lambda: store)
+        engine.answer(Question(WHICH, MOMENT))
         return model
 
     first, second = asked(*sums[:2]), asked()
@@ -713,11 +712,10 @@ def test_the_speakers_are_summarised_once_and_kept(tmp_path: Path) -> None:
 def test_only_the_prover_paper_takes_a_background_or_generates() -> None:
     """Elsewhere the settings would do nothing, so they are refused."""
     model = ScriptedModel([])
-    background = Background(lambda: pytest.fail("the memory was opened"), model, SUMMING)
     told = (Limits(generates=True), Limits(own_checks=False), Limits(max_subgoals=0))
-    for limits, summing in [(Limits(), background), *((each, None) for each in told)]:
+    for limits, opened in [(Limits(), lambda: pytest.fail("the memory was opened")), *((each, None) for each in told)]:
         with pytest.raises(UsageError, match="background and generates are for --planning paper"):
-            GoalMem(ListBackbone(CAFE), model, SUMMING, limits, planning="together", background=summing)
+            GoalMem(ListBackbone(CAFE), model, SUMMING, limits, planning="together", open_store=opened)
 
 
 LITERAL = Limits(max_breadth=1, max_depth=0, own_checks=False)

@@ -11,7 +11,7 @@ from goalmem_cli.backbones.remem.event_times import disagreements
 from goalmem_cli.backbones.remem.extraction import FORMS, Extracted, chunks_of, read_extracted
 from goalmem_cli.backbones.remem.graph import LINKS, fact_unit, gist_unit, phrase_edges
 from goalmem_cli.backbones.remem.settings import RememSettings
-from goalmem_cli.backbones.remem.tools import Call, Found, Tool, kinds_of, run
+from goalmem_cli.backbones.remem.tools import Found, Tool, ToolCall, kinds_of, run
 from goalmem_cli.backbones.structured.alike import similarity_edges
 from goalmem_cli.backbones.structured.beside import hits_beside_turns, ranked_units
 from goalmem_cli.backbones.structured.indexing import (
@@ -62,7 +62,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
             }
             return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
 
-    def explore(self, scope: Query, call: Call) -> Found:
+    def explore(self, scope: Query, call: ToolCall) -> Found:
         """Run one of the tools within the scope, and return what it finds.
 
         Raises:

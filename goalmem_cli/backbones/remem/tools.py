@@ -72,7 +72,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A tool and its arguments; those that it does not take keep their defaults. `gist` is a unit's id."""
 
     tool: Tool
@@ -93,7 +93,7 @@ def kinds_of(settings: RememSettings) -> tuple[str, ...]:
     return (*((GIST,) if settings.gists else ()), *((FACT,) if settings.facts else ()))
 
 
-def run(reader: OpenEpisodes, scope: Query, call: Call, settings: RememSettings | None = None) -> Found:
+def run(reader: OpenEpisodes, scope: Query, call: ToolCall, settings: RememSettings | None = None) -> Found:
     """Run the tool that is called, on the kinds of units and edges that the settings leave.
 
     Raises:

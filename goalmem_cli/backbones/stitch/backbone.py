@@ -26,7 +26,7 @@ from goalmem_cli.backbones.stitch.ranking import WAYS, Choose
 from goalmem_cli.backbones.stitch.settings import StitchSettings
 from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import StitchSteps
-from goalmem_cli.backbones.stitch.tracking import Reader
+from goalmem_cli.backbones.stitch.tracking import WindowReader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
@@ -174,7 +174,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
     def _derive(self, turns: Mapping[str, Sequence[Turn]], parts: Sequence[Part]) -> list[Derivation]:
         """Return the derivations of the windows; `turns` has all turns of each conversation."""
         kit = self._kit()
-        reader = Reader(StitchSteps(kit.prompts), self._settings, self._near)
+        reader = WindowReader(StitchSteps(kit.prompts), self._settings, self._near)
         windows = []
         for part in parts:
             begin = self._begin(part)

@@ -36,7 +36,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class WindowReader:
     """Reads windows of turns."""
 
     steps: StitchSteps

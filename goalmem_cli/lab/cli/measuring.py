@@ -321,7 +321,8 @@ class Measuring:
     def _manifest(self, loaded: LoadedModel | None) -> Manifest:
         """Return the manifest: everything that can change the results."""
         from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Manifest
-        from goalmem_cli.wiring import GOAL_MEM, backbone_entry, open_prompts, reasoner_steps
+        from goalmem_cli.reasoners.goal_mem import NAME
+        from goalmem_cli.wiring import backbone_entry, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
@@ -337,7 +338,7 @@ class Measuring:
         for told, names in ((settings.backbones, self._structured), (settings.reasoners, wanted.reasoners)):
             decisive |= {f"{name}.{key}": value for name in names for key, value in told.get(name, {}).items()}
         if loaded is not None:
-            steps = reasoner_steps(wanted.reasoners if self._answers else (GOAL_MEM,), settings, loaded.profile)
+            steps = reasoner_steps(wanted.reasoners if self._answers else (NAME,), settings, loaded.profile)
             steps |= {"decompose"} if "model" in self._kinds else frozenset()
             steps = steps.union(*(backbone_entry(name, self._run.factories).steps for name in self._structured))
             prompts = open_prompts(settings.prompts, loaded.profile, steps).hashes

@@ -204,9 +204,9 @@ class Goals:
         Where there was an answer and these found none, the question is asked anew.
         """
         from goalmem_cli.library.answering import Asking, Terms
-        from goalmem_cli.reasoners.goal_mem import NAME
         from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, settled_by
         from goalmem_cli.trace import Status
+        from goalmem_cli.wiring import reasoner_entry
 
         asking, before = Asking(self._parts, Terms(), may_try_rules=False), goal.state
         tries: list[tuple[Trace, str | None]] = []
@@ -217,7 +217,7 @@ class Goals:
             return trace
 
         begun = None
-        if before.trace is not None and self._parts.settings.reasoner == NAME:
+        if before.trace is not None and reasoner_entry(self._parts.settings.reasoner).tries_again:
             standing = {unit: hit for unit, hit in there.items() if unit not in touch.replaced}
             begun = begun_of(before.trace, touch.subgoals, standing, touch.new)
         trace = tried(begun)

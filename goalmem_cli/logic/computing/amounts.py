@@ -23,7 +23,7 @@ class UnsettledError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class AmountUnit:
     """The unit of an amount: `key` identifies it, `shown` is its written form; `is_sign` puts it before the number."""
 
     key: str = ""
@@ -40,14 +40,14 @@ class Amount:
 
     low: Fraction | None
     high: Fraction | None
-    unit: Unit = Unit()
+    unit: AmountUnit = AmountUnit()
     is_about: bool = False
     calendar: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, number: int | Fraction, unit: Unit | None = None) -> Amount:
+    def of(cls, number: int | Fraction, unit: AmountUnit | None = None) -> Amount:
         """Return an exact amount."""
-        return cls(Fraction(number), Fraction(number), unit or Unit())
+        return cls(Fraction(number), Fraction(number), unit or AmountUnit())
 
     @property
     def exact(self) -> Fraction | None:
@@ -55,7 +55,7 @@ class Amount:
         return self.low if self.low == self.high else None
 
 
-MONTH, DAY = Unit("month", "month"), Unit("second", "day")
+MONTH, DAY = AmountUnit("month", "month"), AmountUnit("second", "day")
 _MONEY = {
     **dict.fromkeys(("€", "eur", "euro", "euros"), "EUR"),
     **dict.fromkeys(("$", "us$", "usd", "dollar", "dollars", "buck", "bucks"), "USD"),
@@ -169,9 +169,9 @@ def in_one_style(texts: Sequence[str], others: Sequence[str]) -> list[str]:
     return [in_english(text) if read_amount(text) is not None else text for text in texts]
 
 
-def _sign(written: str) -> Unit:
+def _sign(written: str) -> AmountUnit:
     shown = written.upper()
-    return Unit(_MONEY.get(written, shown), f"{shown} " if shown.isalpha() else shown, is_sign=True)
+    return AmountUnit(_MONEY.get(written, shown), f"{shown} " if shown.isalpha() else shown, is_sign=True)
 
 
 _STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
@@ -183,16 +183,16 @@ def read_stopwatch(text: str) -> Amount | None:
     if found is None:
         return None
     whole = 3600 * int(found["hours"] or 0) + 60 * int(found["minutes"]) + int(found["seconds"])
-    return Amount.of(whole + Fraction(Decimal(found["part"] or 0)), Unit("second", "second"))
+    return Amount.of(whole + Fraction(Decimal(found["part"] or 0)), AmountUnit("second", "second"))
 
 
 def without_noun(amount: Amount) -> Amount:
     """Return the amount without its unit if that is a counted noun: 140 LPs -> 140. Money, times and % keep theirs."""
     is_measure = amount.unit.key in LENGTHS or amount.unit.key in _MONEY.values() or amount.unit.key == "%"
-    return amount if is_measure or amount.unit.is_sign else replace(amount, unit=Unit())
+    return amount if is_measure or amount.unit.is_sign else replace(amount, unit=AmountUnit())
 
 
-def _ranged(plain: str, sign: Unit | None) -> Amount | None:
+def _ranged(plain: str, sign: AmountUnit | None) -> Amount | None:
     """Return the amount in a normalised text, which may be a range ("2 to 3 weeks")."""
     spread = _RANGE.search(plain)
     if spread is None:
@@ -204,7 +204,7 @@ def _ranged(plain: str, sign: Unit | None) -> Amount | None:
     return replace(high, low=low.low)
 
 
-def _made_of(found: list[str], sign: Unit | None) -> Amount | None:
+def _made_of(found: list[str], sign: AmountUnit | None) -> Amount | None:
     """Return the amount that the words form: one number with its unit, or a sum of lengths ("2 hours 5 minutes")."""
     rest = [word for word in found if word not in _ABOUT | _IDLE]
     if rest[:1] in (["a"], ["an"]) and rest[1:] and _length(rest[1]) is not None:
@@ -230,7 +230,7 @@ LENGTHS = frozenset({"second", "month"})
 """The unit keys of lengths of time."""
 
 
-def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple[Amount, list[str]]:
+def _counted(number: Fraction, following: list[str], sign: AmountUnit | None) -> tuple[Amount, list[str]]:
     """Return the amount that the number forms with the words after it, and the words after its unit."""
     is_money = sign is not None or (len(following) > 1 and following[1] in _MONEY)
     scales = _SCALES | _OF_MONEY if is_money else _SCALES
@@ -243,29 +243,29 @@ def _counted(number: Fraction, following: list[str], sign: Unit | None) -> tuple
         unit, factor = length
         return Amount.of(number * factor, unit), rest
     if first in _MONEY:
-        return Amount.of(number, Unit(_MONEY[first], first)), rest
+        return Amount.of(number, AmountUnit(_MONEY[first], first)), rest
     ends = next((place for place, word in enumerate(following) if word in _ENDS or word[0].isdigit()), len(following))
     noun = following[:ends]
-    unit = Unit(stem(_SHORT.get(noun[-1], noun[-1])), " ".join(noun)) if noun else Unit()
+    unit = AmountUnit(stem(_SHORT.get(noun[-1], noun[-1])), " ".join(noun)) if noun else AmountUnit()
     return Amount.of(number, unit), following[ends:]
 
 
-def _length(word: str) -> tuple[Unit, int] | None:
+def _length(word: str) -> tuple[AmountUnit, int] | None:
     """Return the unit of time that the word names and its size in seconds or months, or None."""
     singular = word.removesuffix("s") if len(word) > 1 else word
     name = _SHORT.get(singular, singular)
     if name in SECONDS:
-        return Unit("second", name), SECONDS[name]
-    return (Unit("month", name), MONTHS[name]) if name in MONTHS else None
+        return AmountUnit("second", name), SECONDS[name]
+    return (AmountUnit("month", name), MONTHS[name]) if name in MONTHS else None
 
 
-def common_unit(amounts: Sequence[Amount]) -> Unit:
+def common_unit(amounts: Sequence[Amount]) -> AmountUnit:
     """Return the unit that all amounts share; bare numbers fit any unit.
 
     Raises:
         UnsettledError: the units differ, such as euros and dollars.
     """
-    units: dict[str, Unit] = {}
+    units: dict[str, AmountUnit] = {}
     for amount in amounts:
         units.setdefault(amount.unit.key, amount.unit)
     units.pop("", None)
@@ -273,7 +273,7 @@ def common_unit(amounts: Sequence[Amount]) -> Unit:
         names = " and ".join(sorted(unit.shown.strip() for unit in units.values()))
         is_money = units.keys() <= set(_MONEY.values())
         raise UnsettledError(f"{names} are {'different currencies' if is_money else 'different units'}")
-    return DAY if len(units) > 1 else next(iter(units.values()), Unit())
+    return DAY if len(units) > 1 else next(iter(units.values()), AmountUnit())
 
 
 def add(left: Amount, right: Amount) -> Amount:
@@ -327,7 +327,7 @@ def compared(left: Amount, right: Amount) -> int | None:
     return None
 
 
-def _in_seconds(amount: Amount, unit: Unit) -> Amount:
+def _in_seconds(amount: Amount, unit: AmountUnit) -> Amount:
     """Return an amount of months as a range of seconds if the unit wanted is seconds; otherwise return it unchanged."""
     if unit.key != "second" or amount.unit.key != "month":
         return amount

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from enum import IntEnum
 from fractions import Fraction
 
-from goalmem_cli.logic.computing.amounts import DAY, MONTH, MONTHS, SECONDS, Amount, Unit, UnsettledError, add
+from goalmem_cli.logic.computing.amounts import DAY, MONTH, MONTHS, SECONDS, Amount, AmountUnit, UnsettledError, add
 from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import WEEKDAYS, Period, month_of, shift_months, single, whole_year
 from goalmem_cli.logic.languages.values import value_in_english
@@ -174,9 +174,9 @@ def between(left: Time, right: Time) -> Amount:
     """
     if left.moment is not None and right.moment is not None:
         minutes = abs(right.moment - left.moment) // timedelta(minutes=1)
-        return Amount.of(60 * minutes, Unit("second", "hour"))
+        return Amount.of(60 * minutes, AmountUnit("second", "hour"))
     if left.period is None and right.period is None and left.clock is not None and right.clock is not None:
-        return Amount.of(60 * ((right.clock - left.clock) % _A_DAY), Unit("second", "hour"))
+        return Amount.of(60 * ((right.clock - left.clock) % _A_DAY), AmountUnit("second", "hour"))
     if left.period is None or right.period is None:
         raise UnsettledError(f"{left if left.period is None else right} has no day")
     first, last = sorted((left.period, right.period), key=lambda period: (period.first, period.last))
@@ -187,7 +187,7 @@ def between(left: Time, right: Time) -> Amount:
     length = 12 if grain is Grain.YEAR else 1
     low = _count(last.first, grain) - _count(first.last, grain)
     high = _count(last.last, grain) - _count(first.first, grain)
-    unit = Unit("month", "year") if grain is Grain.YEAR else MONTH
+    unit = AmountUnit("month", "year") if grain is Grain.YEAR else MONTH
     return Amount(Fraction(length * max(0, low)), Fraction(length * high), unit, is_about)
 
 
@@ -219,7 +219,7 @@ def length_of(time: Time) -> Amount | None:
     count = _count(period.last, grain) - _count(period.first, grain) + 1
     if count == 1:
         return None
-    return Amount.of(count, MONTH) if grain is Grain.MONTH else Amount.of(12 * count, Unit("month", "year"))
+    return Amount.of(count, MONTH) if grain is Grain.MONTH else Amount.of(12 * count, AmountUnit("month", "year"))
 
 
 def so_far(told: Amount, said: datetime, now: datetime) -> Amount | None:

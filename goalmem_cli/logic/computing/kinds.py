@@ -20,7 +20,7 @@ from goalmem_cli.logic.computing.expressions import (
 from goalmem_cli.logic.terms import Variable
 
 
-class Kind(StrEnum):
+class ValueKind(StrEnum):
     """The kind of values that a term has, judged by its type."""
 
     TIME = "a date"
@@ -30,14 +30,14 @@ class Kind(StrEnum):
 
 
 _KINDS = {
-    **dict.fromkeys(("date", "when", "month", "year", "birthday"), Kind.TIME),
-    **dict.fromkeys(("duration",), Kind.LENGTH),
+    **dict.fromkeys(("date", "when", "month", "year", "birthday"), ValueKind.TIME),
+    **dict.fromkeys(("duration",), ValueKind.LENGTH),
     **dict.fromkeys(
-        "number count age price cost percentage amount sum total fee distance weight quantity".split(), Kind.AMOUNT
+        "number count age price cost percentage amount sum total fee distance weight quantity".split(), ValueKind.AMOUNT
     ),
 }
-_TIMES = frozenset({Kind.TIME, Kind.ANY})
-_AMOUNTS = frozenset({Kind.AMOUNT, Kind.LENGTH, Kind.ANY})
+_TIMES = frozenset({ValueKind.TIME, ValueKind.ANY})
+_AMOUNTS = frozenset({ValueKind.AMOUNT, ValueKind.LENGTH, ValueKind.ANY})
 _TAKES = {
     **dict.fromkeys((Function.SUM, Function.AVERAGE, Function.DIFFERENCE, Function.MORE, Function.LESS), _AMOUNTS),
     **dict.fromkeys((Function.PRODUCT, Function.EACH), _AMOUNTS),
@@ -46,12 +46,12 @@ _TAKES = {
         _TIMES,
     ),
     Function.AGE: _TIMES,
-    Function.DURATION: _TIMES | {Kind.LENGTH},
+    Function.DURATION: _TIMES | {ValueKind.LENGTH},
 }
 _GIVES = {
-    **dict.fromkeys((Function.COUNT, Function.AGE), Kind.AMOUNT),
-    **dict.fromkeys((Function.BETWEEN, Function.DURATION), Kind.LENGTH),
-    Function.WEEKDAY: Kind.ANY,
+    **dict.fromkeys((Function.COUNT, Function.AGE), ValueKind.AMOUNT),
+    **dict.fromkeys((Function.BETWEEN, Function.DURATION), ValueKind.LENGTH),
+    Function.WEEKDAY: ValueKind.ANY,
 }
 SETS = frozenset({Function.BOTH, Function.EITHER, Function.WITHOUT})
 """Functions that take sets and return one."""
@@ -63,9 +63,9 @@ _BY_AMOUNT = frozenset({Function.LEAST, Function.GREATEST})
 _LAST_ONLY = VERDICTS | LABELLED
 
 
-def kind_of(type_phrase: str) -> Kind:
+def kind_of(type_phrase: str) -> ValueKind:
     """Return the kind of values of a type; `Kind.ANY` if the type does not tell."""
-    return _KINDS.get(type_head(type_phrase), Kind.ANY)
+    return _KINDS.get(type_head(type_phrase), ValueKind.ANY)
 
 
 def check_expression(expression: Expression, variables: Iterable[Variable]) -> None:
@@ -91,12 +91,12 @@ def gathered(expression: Expression) -> frozenset[str]:
     return frozenset(inner | set(filter(None, (expression.by, expression.until)))).union(*below)
 
 
-def _kind(expression: Expression, known: Mapping[str, Variable]) -> Kind:
+def _kind(expression: Expression, known: Mapping[str, Variable]) -> ValueKind:
     """Return the kind of value that an expression gives; raises ExpressionError for a wrong argument."""
     if isinstance(expression, Now):
-        return Kind.TIME
+        return ValueKind.TIME
     if isinstance(expression, Literal):
-        return Kind.ANY
+        return ValueKind.ANY
     if isinstance(expression, Use):
         return kind_of(_variable(expression.name, known).type)
     kinds = [_kind(argument, known) for argument in expression.arguments]
@@ -106,18 +106,18 @@ def _kind(expression: Expression, known: Mapping[str, Variable]) -> Kind:
     return _GIVES.get(expression.function, kinds[0])
 
 
-def _check_order(call: Call, kinds: Sequence[Kind], known: Mapping[str, Variable]) -> None:
+def _check_order(call: Call, kinds: Sequence[ValueKind], known: Mapping[str, Variable]) -> None:
     """Raise an error if the expression orders something other than a variable, or by a variable that has no order."""
     if not call.by:
         return
     name, (thing, *_) = call.function.value, call.arguments
     if not isinstance(thing, Use):
         raise ExpressionError(f"{name} orders a variable, not {thing}")
-    if call.function in _BY_AMOUNT and kind_of(_variable(call.by, known).type) is Kind.TIME:
+    if call.function in _BY_AMOUNT and kind_of(_variable(call.by, known).type) is ValueKind.TIME:
         raise ExpressionError(f"{name} cannot order by {call.by}: it is a date, as first and last take")
     bounds = {bound: kind_of(_variable(bound, known).type) for bound in (call.by, call.until) if bound}
     if call.function is not Function.DURING:
-        if bounds[call.by] is Kind.ANY:
+        if bounds[call.by] is ValueKind.ANY:
             what = "no number" if call.function in _BY_AMOUNT else "neither a date nor a number"
             raise ExpressionError(f"{call.by} orders nothing: it is {what}")
         return
@@ -127,7 +127,7 @@ def _check_order(call: Call, kinds: Sequence[Kind], known: Mapping[str, Variable
             raise ExpressionError(f"{name} cannot take {bound}: it is {kind.value}")
 
 
-def _check_argument(call: Call, argument: Expression, kind: Kind, known: Mapping[str, Variable]) -> None:
+def _check_argument(call: Call, argument: Expression, kind: ValueKind, known: Mapping[str, Variable]) -> None:
     """Raise an ExpressionError if the call cannot take the argument."""
     name = call.function.value
     if isinstance(argument, Call) and argument.function in _LAST_ONLY:
@@ -142,7 +142,7 @@ def _check_argument(call: Call, argument: Expression, kind: Kind, known: Mapping
     if isinstance(argument, Now | Literal) or (isinstance(argument, Call) and argument.function not in _MANY):
         raise ExpressionError(f"{name} takes a variable of several values or a set of them, not {argument}")
     is_one = isinstance(argument, Use) and not known[argument.name].is_starred
-    if call.function is Function.COUNT and is_one and kind is not Kind.ANY:
+    if call.function is Function.COUNT and is_one and kind is not ValueKind.ANY:
         raise ExpressionError(f"{name} cannot take {argument}: it is {kind.value}, not one of several")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from goalmem_cli.logic.computing.kinds import Kind, kind_of
+from goalmem_cli.logic.computing.kinds import ValueKind, kind_of
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import goal_asked, named_in
 from goalmem_cli.logic.terms import Atom, Variable
@@ -70,9 +70,9 @@ def plain_answer(question: str, wanted: Sequence[Variable], subgoals: Sequence[A
     names = tuple(variable.name for variable in wanted)
     kinds = [kind_of(variable.type) for variable in wanted]
     found = ""
-    if kinds == [Kind.TIME, Kind.TIME]:
+    if kinds == [ValueKind.TIME, ValueKind.TIME]:
         found = _of_two_times(question, names, subgoals)
-    elif kinds == [Kind.AMOUNT, Kind.AMOUNT] and _GAP.search(question):
+    elif kinds == [ValueKind.AMOUNT, ValueKind.AMOUNT] and _GAP.search(question):
         found = f"difference({names[0]}, {names[1]})"
     elif len(kinds) == 1:
         found = _of_one(question, names[0], kinds[0])
@@ -118,20 +118,20 @@ def computed_step(name: str, subgoals: Sequence[Atom]) -> tuple[int, str] | None
     (asked,) = (each for each in subgoals[at].variables if each.name == name)
     dates = [each for each in subgoals[at].variables if each.name != name]
     told = " ".join((asked.type, *(part for part in subgoals[at].parts if isinstance(part, str))))
-    is_gap = kind_of(asked.type) in (Kind.AMOUNT, Kind.LENGTH) and _LENGTHS.search(told) is not None
-    if not is_gap or len(dates) != 2 or {kind_of(each.type) for each in dates} != {Kind.TIME}:
+    is_gap = kind_of(asked.type) in (ValueKind.AMOUNT, ValueKind.LENGTH) and _LENGTHS.search(told) is not None
+    if not is_gap or len(dates) != 2 or {kind_of(each.type) for each in dates} != {ValueKind.TIME}:
         return None
     names = [each.name for each in dates]
     return (at, f"between({', '.join(names)})") if known.issuperset(names) else None
 
 
-def _of_one(question: str, name: str, kind: Kind) -> str:
+def _of_one(question: str, name: str, kind: ValueKind) -> str:
     """Return the expression that the question's words ask for over one variable, "" if none."""
-    if kind is Kind.ANY and _COUNT.search(question):
+    if kind is ValueKind.ANY and _COUNT.search(question):
         return f"count({name})"
-    if kind is Kind.AMOUNT and _TOTAL.search(question):
+    if kind is ValueKind.AMOUNT and _TOTAL.search(question):
         return f"sum({name})"
-    if kind is not Kind.TIME:
+    if kind is not ValueKind.TIME:
         return ""
     if _SINCE.search(question):
         return f"duration({name})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from goalmem_cli.logic.computing.amounts import MONTH, MONTHS, SECONDS, Amount, Unit
+from goalmem_cli.logic.computing.amounts import MONTH, MONTHS, SECONDS, Amount, AmountUnit
 
 _STEPS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 _LONGEST_IN_DAYS = 60
@@ -39,18 +39,18 @@ def say_number(number: Fraction) -> str:
     return f"{float(rounded):,.2f}".rstrip("0")
 
 
-def _say_range(low: Fraction, high: Fraction, unit: Unit) -> str:
+def _say_range(low: Fraction, high: Fraction, unit: AmountUnit) -> str:
     if low == high:
         return _with_unit(say_number(low), low, unit)
     word = "or" if high - low == 1 else "to"
     return _with_unit(f"{say_number(low)} {word} {_signed(say_number(high), unit)}", high, unit)
 
 
-def _signed(number: str, unit: Unit) -> str:
+def _signed(number: str, unit: AmountUnit) -> str:
     return f"{unit.shown}{number}" if unit.is_sign else number
 
 
-def _with_unit(said: str, number: Fraction, unit: Unit) -> str:
+def _with_unit(said: str, number: Fraction, unit: AmountUnit) -> str:
     """Return a number in words with its unit."""
     if not unit.shown:
         return said
@@ -81,7 +81,7 @@ def _say_seconds(amount: Amount, asked: str) -> str:
     if low == high and low % own:
         return _parts(low)
     name = amount.unit.shown if not low % own and not high % own else _fitting(low, high)
-    return _say_range(low / SECONDS[name], high / SECONDS[name], Unit(name, name))
+    return _say_range(low / SECONDS[name], high / SECONDS[name], AmountUnit(name, name))
 
 
 def _fitting(low: Fraction, high: Fraction) -> str:
@@ -95,7 +95,7 @@ def _rounded(seconds: Fraction, name: str) -> str:
     nearest = Fraction(round(count))
     if not nearest:
         return _parts(seconds)
-    return ("" if count == nearest else "about ") + _say_range(nearest, nearest, Unit(name, name))
+    return ("" if count == nearest else "about ") + _say_range(nearest, nearest, AmountUnit(name, name))
 
 
 def _parts(seconds: Fraction) -> str:
@@ -106,7 +106,7 @@ def _parts(seconds: Fraction) -> str:
         count = left if name == "second" else Fraction(left // length)
         left -= count * length
         if count:
-            said.append(_say_range(count, count, Unit(name, name)))
+            said.append(_say_range(count, count, AmountUnit(name, name)))
     return " ".join(said) or "0 days"
 
 
@@ -116,15 +116,15 @@ def _say_calendar(months: int, days: int, asked: str) -> str:
     nearest = round((Fraction(months) + Fraction(days, 31)) / length)
     if asked and nearest:
         is_about = bool(days or months % length)
-        return ("about " if is_about else "") + _say_range(*(Fraction(nearest),) * 2, Unit(asked, asked))
-    over = [_say_range(*(Fraction(days),) * 2, Unit("day", "day"))] if days else []
+        return ("about " if is_about else "") + _say_range(*(Fraction(nearest),) * 2, AmountUnit(asked, asked))
+    over = [_say_range(*(Fraction(days),) * 2, AmountUnit("day", "day"))] if days else []
     return " ".join([*([_say_months(Amount.of(months, MONTH), "")] if months else []), *over])
 
 
 def _say_months(amount: Amount, asked: str) -> str:
     """Return a length in months in words, in years if it fits."""
     low, high = amount.low or Fraction(0), amount.high or Fraction(0)
-    year = Unit("year", "year")
+    year = AmountUnit("year", "year")
     if not high:
         return f"less than a {amount.unit.shown}"
     if low % 12 == high % 12 == 0 and (asked != "month" or amount.unit.shown == "year"):

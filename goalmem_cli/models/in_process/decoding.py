@@ -50,7 +50,7 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DecodingPlan:
     """The order of evaluation: each root alone, then the forks level by level, then the rest of every prompt.
 
     `cells` is the number of tokens held at the end.
@@ -61,7 +61,7 @@ class Plan:
     cells: int
 
 
-def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> Plan:
+def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> DecodingPlan:
     """Return how to evaluate the prompts.
 
     The first `fixed` tokens of a prompt are the same in all prompts of its step. The last token of a prompt is never
@@ -71,9 +71,9 @@ def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> 
     size = sum(map(len, prompts))
     bases = [min(length, last) for length, last in zip(fixed, lasts, strict=True)]
     if len(prompts) == 1:
-        return Plan((Root(0, bases[0]),), (), size)
+        return DecodingPlan((Root(0, bases[0]),), (), size)
     if not can_fork:
-        return Plan(tuple(Root(place, last) for place, last in enumerate(lasts)), (), size)
+        return DecodingPlan(tuple(Root(place, last) for place, last in enumerate(lasts)), (), size)
     steps: dict[bytes, list[int]] = {}
     for place, (tokens, base) in enumerate(zip(prompts, bases, strict=True)):
         steps.setdefault(tokens[:base].tobytes(), []).append(place)
@@ -81,7 +81,7 @@ def plan(prompts: Sequence[Tokens], fixed: Sequence[int], *, can_fork: bool) -> 
     for places in steps.values():
         tree.add_step(places, bases[places[0]])
     forked = sum(fork.start for level in tree.levels for fork in level if fork.place != fork.source)
-    return Plan(tuple(tree.roots), tuple(map(tuple, tree.levels)), size - forked)
+    return DecodingPlan(tuple(tree.roots), tuple(map(tuple, tree.levels)), size - forked)
 
 
 class _Tree:
@@ -220,7 +220,7 @@ class Decoder:
         room = self._cache.cells - sum(job.limit for job in jobs)
         return sum(len(job.prompt) for job in jobs) <= room or self._plan(jobs).cells <= room
 
-    def _plan(self, jobs: Sequence[Job]) -> Plan:
+    def _plan(self, jobs: Sequence[Job]) -> DecodingPlan:
         return plan([job.prompt for job in jobs], [job.fixed for job in jobs], can_fork=self._cache.can_cut)
 
     def _decode(self, replies: Sequence[tuple[Job, ReplyGrammar]], outcomes: Sequence[Logits]) -> None:

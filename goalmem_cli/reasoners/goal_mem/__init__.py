@@ -2,14 +2,12 @@
 
 from goalmem_cli.reasoners.goal_mem.engine import GoalMem
 from goalmem_cli.reasoners.goal_mem.provers import OLD_NAMES, PLANNINGS, calls_of, chosen_planning, planner, steps_of
-from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, GoalMemSettings, Limits, Planning
 
 __all__ = [
     "NAME",
     "OLD_NAMES",
     "PLANNINGS",
-    "Background",
     "GoalMem",
     "GoalMemSettings",
     "Limits",

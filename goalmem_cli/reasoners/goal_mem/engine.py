@@ -6,17 +6,18 @@ A question passes through a prover (it chooses the plans, `provers/`), `loop` (o
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
 from time import perf_counter
 
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import Backbone, LanguageModel, Observer
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, AttemptTerms
 from goalmem_cli.reasoners.goal_mem.plans import calculations, concluded, say_lost, taken_up
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers import chosen_planning, prover_of
-from goalmem_cli.reasoners.goal_mem.provers.paper import Background
 from goalmem_cli.reasoners.goal_mem.records import NAME, Begun, Ended, Limits, Planning, Proof, Prover, Task
 from goalmem_cli.reasoners.goal_mem.state import ProofState, as_likely
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording, reasons_to_check, settled_by, unproved, verdict_in
@@ -26,43 +27,32 @@ from goalmem_cli.records import Question, Usage
 from goalmem_cli.trace import Attempt, Checked, Contradicted, Status, Trace
 
 
+@dataclass(eq=False)
 class GoalMem:
-    """Answers a question by backward chaining over a backbone. Checks every binding, unless `limits.checks` is off."""
+    """Answers a question by backward chaining over a backbone. Checks every binding, unless `limits.checks` is off.
 
-    def __init__(
-        self,
-        backbone: Backbone,
-        model: LanguageModel,
-        prompts: PromptBook,
-        limits: Limits,
-        *,
-        planning: Planning | None = None,
-        fitted: Fitted = UNFITTED,
-        strict: bool = False,
-        model_name: str = "",
-        adapter: str = "",
-        observer: Observer | None = None,
-        begun: Begun | None = None,
-        background: Background | None = None,
-    ) -> None:
-        """Take the parts that a question needs. Without `planning`, the prompts' profile chooses the prover.
+    Without `planning`, the prompts' profile chooses the prover. With `begun`, an earlier proof of the question that
+    asks is tried again, and nothing else. `open_store` opens the memory, where the prover keeps summaries of the
+    speakers. Building one raises UsageError if the prompts have no such planning, or the prover keeps nothing.
+    """
 
-        With `begun`, an earlier proof of the question that asks is tried again, and nothing else. `background` is for
-        the prover `paper`.
+    backbone: Backbone
+    model: LanguageModel
+    prompts: PromptBook
+    limits: Limits
+    _: KW_ONLY
+    planning: Planning | None = None
+    fitted: Fitted = UNFITTED
+    strict: bool = False
+    model_name: str = ""
+    adapter: str = ""
+    observer: Observer = field(default_factory=Unwatched)
+    begun: Begun | None = None
+    open_store: Callable[[], StructuredMemory] | None = None
 
-        Raises:
-            UsageError: the prompts' profile has no prompts for this planning, or it takes no background.
-        """
-        self._planning = chosen_planning(planning, prompts.profile)
-        self._prover = prover_of(self._planning, model, prompts, limits, fitted, background)
-        self._backbone = backbone
-        self._prompts = prompts
-        self._limits = limits
-        self._is_strict = strict
-        self._model_name = model_name
-        self._adapter = adapter
-        self._observer = observer or Unwatched()
-        self._begun = begun
+    def __post_init__(self) -> None:
+        self._planning = chosen_planning(self.planning, self.prompts.profile)
+        self._prover = prover_of(self._planning, self.model, self.prompts, self.limits, self.fitted, self.open_store)
 
     def answer(self, question: Question) -> Trace:
         """Return the question's trace: answered, unknown, or failed if the model gave no usable reply."""
@@ -72,16 +62,16 @@ class GoalMem:
             NAME,
             question.text,
             question.asked,
-            model=self._model_name,
+            model=self.model_name,
             asker=question.asker,
-            prompts=self._prompts.hashes,
-            adapter=self._adapter,
+            prompts=self.prompts.hashes,
+            adapter=self.adapter,
             planning=self._planning,
-            is_unchecked=not self._limits.checks,
+            is_unchecked=not self.limits.checks,
         )
-        pool = Pool(self._backbone, question, self._limits, self._prompts.profile, self._prover.spending)
-        search = SearchRun(Terms(question, self._limits, self._observer, self._is_strict), pool, blank)
-        trace = search.run(self._prover, self._begun)
+        pool = Pool(self.backbone, question, self.limits, self.prompts.profile, self._prover.spending)
+        search = SearchRun(AttemptTerms(question, self.limits, self.observer, self.strict), pool, blank)
+        trace = search.run(self._prover, self.begun)
         usage = replace(trace.usage, seconds=perf_counter() - started)
         return replace(trace, facts=pool.every_fact, usage=usage)
 
@@ -89,7 +79,7 @@ class GoalMem:
 class SearchRun:
     """The search for one question: it runs the prover's attempts, then turns the proof into an answer."""
 
-    def __init__(self, terms: Terms, pool: Pool, blank: Trace) -> None:
+    def __init__(self, terms: AttemptTerms, pool: Pool, blank: Trace) -> None:
         """Take the question's terms, its facts (none is in view yet), and its trace so far."""
         self.question, self.limits, self.pool = terms.question, terms.limits, pool
         self._terms = terms

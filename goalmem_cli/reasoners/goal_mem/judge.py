@@ -65,7 +65,7 @@ def rule(claims: Sequence[Claim], bench: Bench) -> Ruling:
             candidates.append(_grounded(claim, bench))
             ranks.append(None if claim.grounding_certainty is None else log_odds(claim.grounding_certainty))
     if bench.is_unchecked:
-        ruling = as_proposed(candidates, [rank or 0.0 for rank in ranks], contradicted, bench)
+        ruling = surest(candidates, [rank or 0.0 for rank in ranks], contradicted, bench)
     elif any(rank is not None for rank in ranks) and not bench.is_current:
         ruling = surest(candidates, [-math.inf if rank is None else rank for rank in ranks], contradicted, bench)
     else:
@@ -260,7 +260,8 @@ def surest(
     """Return the ruling over alternatives: take each, best rank first, that agrees with those taken before it.
 
     A subgoal gets one grounding, or several if it has a starred variable. Alternatives that lose only because their
-    subgoal has a surer grounding are not listed as refused.
+    subgoal has a surer grounding are not listed as refused. Without checks none has to agree: of different values the
+    first known one stays, and a grounding wins over a contradiction.
     """
     taken: list[Grounded] = []
     refused: list[Rejected] = []
@@ -269,43 +270,21 @@ def surest(
     for candidate in (candidates[place] for place in order):
         if not bench.starred & candidate.bindings.keys() and candidate.subgoal in {item.subgoal for item in taken}:
             continue
-        trial = agree([*taken, candidate], (), bench)
-        if len(trial.grounded) > len(taken):
+        trial = None if bench.is_unchecked else agree([*taken, candidate], (), bench)
+        if trial is None or len(trial.grounded) > len(taken):
             taken.append(candidate)
         else:
             refused += [
                 item for item in trial.rejected if (item.subgoal, item.facts) == (candidate.subgoal, candidate.facts)
             ]
             undecided += trial.undecided
+    if bench.is_unchecked:
+        standing, _, substitution = _combined(taken, bench)
+        grounded = {item.subgoal for item in taken}
+        denied = tuple(item for item in contradicted if item.subgoal not in grounded)
+        return Ruling(tuple(standing), (), denied, substitution)
     ruling = agree(taken, contradicted, bench)
     return replace(ruling, rejected=(*refused, *ruling.rejected), undecided=tuple(undecided))
-
-
-def as_proposed(
-    candidates: Sequence[Grounded], ranks: Sequence[float], contradicted: Sequence[Contradicted], bench: Bench
-) -> Ruling:
-    """Return the ruling without checks: each subgoal gets the grounding of the highest rank, or the first of several.
-
-    Starred variables collect all values, also those that only one subgoal gives. If values differ, the first known one
-    stays. A grounding wins over a contradiction.
-    """
-    taken: list[Grounded] = []
-    order = sorted(range(len(candidates)), key=lambda place: (-ranks[place], place))
-    for candidate in (candidates[place] for place in order):
-        is_list = bool(bench.starred & candidate.bindings.keys())
-        if is_list or candidate.subgoal not in {item.subgoal for item in taken}:
-            taken.append(candidate)
-    bindings = _plain_bindings(taken, bench)
-    best = _value_supports((*bench.earlier, *taken), bench)
-    standing = [_settled(item, bindings, best, bench) for item in taken]
-    for name in bench.starred:
-        items = [*bench.earlier, *standing]
-        said = dict.fromkeys(value for item in items for value in item.bindings.get(name, ()))
-        if values := _common(name, items, bench) or tuple(said):
-            bindings[name] = values
-    grounded = {item.subgoal for item in taken}
-    denied = tuple(item for item in contradicted if item.subgoal not in grounded)
-    return Ruling(tuple(standing), (), denied, Substitution(bindings, bench.starred & bindings.keys()))
 
 
 _Verdicts = tuple[list[Grounded], list[Rejected], list[tuple[str, str]]]
@@ -495,7 +474,7 @@ def _trimmed(item: Grounded, weak: set[tuple[str, str]], bench: Bench) -> Ground
 def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Grounded], list[Rejected], Substitution]:
     """Return the candidates with one value per plain variable, those refused, and the substitution.
 
-    Groundings of a starred variable are refused if its subgoals have no value in common.
+    Groundings of a starred variable are refused if its subgoals have no value in common; without checks it has all.
     """
     bindings = _plain_bindings(candidates, bench)
     best = _value_supports((*bench.earlier, *candidates), bench)
@@ -503,7 +482,10 @@ def _combined(candidates: Sequence[Grounded], bench: Bench) -> tuple[list[Ground
     refused: list[Rejected] = []
     for name in sorted(bench.starred):
         values = _common(name, (*bench.earlier, *standing), bench)
-        if not values and any(name in item.bindings for item in standing):
+        if not values and bench.is_unchecked:
+            told = (value for item in (*bench.earlier, *standing) for value in item.bindings.get(name, ()))
+            values = tuple(dict.fromkeys(told))
+        elif not values and any(name in item.bindings for item in standing):
             why = f"no value of {name} holds in every subgoal"
             refused += [_refused(item, why) for item in standing if name in item.bindings]
             standing = [item for item in standing if name not in item.bindings]

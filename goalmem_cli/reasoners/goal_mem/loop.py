@@ -6,7 +6,7 @@ An attempt has at most 1 + max_depth rounds. Its state holds only what the judge
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from goalmem_cli.languages.words import is_foreign
@@ -15,7 +15,7 @@ from goalmem_cli.logic.normal import content_stems, stem, words
 from goalmem_cli.logic.questions import asks_for_all
 from goalmem_cli.ports import Observer
 from goalmem_cli.reasoners.goal_mem.pool import Looked
-from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, Refiner, Round, Status, Task, Wish
+from goalmem_cli.reasoners.goal_mem.records import Ended, Limits, Plan, Proposed, ReplyStatus, Round, Task, Wish
 from goalmem_cli.reasoners.goal_mem.replacing import OUTDATED
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.wording import settled_by, verdict_in
@@ -28,7 +28,7 @@ DECLINED = "no further plan: the model sees nothing more to look for"
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AttemptTerms:
     """What all attempts at a question share."""
 
     question: Question
@@ -40,9 +40,10 @@ class Terms:
 class AttemptRun:
     """One run of a task. An object runs once."""
 
-    def __init__(self, terms: Terms, task: Task) -> None:
+    def __init__(self, terms: AttemptTerms, task: Task) -> None:
         self._terms = terms
         self._task = task
+        self._after = task.proposer.after_reply
         self._pool = task.pool
         self._state: ProofState | None = None
         self._last: Proposed | None = None
@@ -82,7 +83,7 @@ class AttemptRun:
         self._state = ProofState(
             terms.question, plan,
             is_strict=terms.is_strict, is_unchecked=not terms.limits.checks, own_checks=terms.limits.own_checks,
-            most_antecedents=task.proposer.most_antecedents,
+            most_antecedents=self._after.most_antecedents,
         )  # fmt: skip
         terms.observer.started(task.breadth, str(plan.goal), list(map(str, plan.subgoals)))
         return self._state
@@ -115,13 +116,13 @@ class AttemptRun:
         state = self._state
         if state is None:
             return Looked()
-        if self._refiner is not None and not state.is_settled:
+        if self._after.refine is not None and not state.is_settled:
             return self._told(self._pool.look(query for wish in self._wishes for query in wish.queries))
         if not state.is_settled:
             self._queries = open_queries(state, self._wishes)
             beside = (*state.incomplete, *settled_by(state.groundings, ())[1])
             self._looked_beside |= set(state.incomplete)
-            is_stopped = self._last is not None and self._last.status is Status.STOP
+            is_stopped = self._last is not None and self._last.status is ReplyStatus.STOP
             has_to_go_on = state.rejected or state.undecided or state.incomplete or self._terms.question.wants_all
             is_first = len(self._steps) == 1 and not has_to_go_on and not is_foreign(self._terms.question.text)
             looked = self._told(self._pool.look(() if is_stopped else self._queries, beside, is_first=is_first))
@@ -164,10 +165,15 @@ class AttemptRun:
         return sorted({*called, *(n for n in lists if not self._is_whole(state, n))} - state.looked_again)
 
     def _is_whole(self, state: ProofState, number: int) -> bool:
-        """Say whether a settled list is as long as the question or a cited fact says."""
-        cited = dict.fromkeys(fact for item in state.settling(number) for fact in item.facts)
-        facts = self._pool.every_fact
-        return is_whole(state, number, self._terms.question.text, [facts[each].text for each in cited])
+        """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
+        facts, asked = self._pool.every_fact, words(self._terms.question.text)
+        told = [words(facts[each].text) for item in state.settling(number) for each in item.facts]
+        lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
+        counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
+        return bool(counted) and all(
+            _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
+            for kind, count in counted
+        )
 
     # Asking
 
@@ -183,7 +189,7 @@ class AttemptRun:
         return (
             bool(state.undecided)
             or self._is_first_outdated()
-            or (self._task.proposer.most_antecedents is None and not self._open_texts(state) <= self._last_asked)
+            or (self._after.most_antecedents is None and not self._open_texts(state) <= self._last_asked)
         )
 
     def _is_first_outdated(self) -> bool:
@@ -211,7 +217,7 @@ class AttemptRun:
             state = self._begin(proposed.plan)
         self._last_asked, self._last, self._wishes = self._open_texts(state), proposed, proposed.wishes
         step = state.take(proposed, self._pool.facts, step)
-        refined = state.add(proposed.wishes) if proposed.status is not Status.STOP else ()
+        refined = state.add(proposed.wishes) if proposed.status is not ReplyStatus.STOP else ()
         opened = tuple(Opened(wish.subgoal, wish.why, wish.queries) for wish in proposed.wishes)
         step = replace(step, refined=refined, repairs=proposed.repairs, opened=opened)
         step = replace(step, unresolved=self._unresolved(state, step))
@@ -224,8 +230,8 @@ class AttemptRun:
         What is refined is the frontier: first the plan's open subgoals, then the last antecedents that are still open
         (Algorithm 1, line 19).
         """
-        state, refiner = self._state, self._refiner
-        if state is None or state.is_settled or refiner is None:
+        state, refine = self._state, self._after.refine
+        if state is None or state.is_settled or refine is None:
             return step, None
         if self._pool.is_spent or (step.depth and not step.new_facts):
             return step, self._nothing_new()
@@ -233,7 +239,7 @@ class AttemptRun:
         frontier = {number: why for number, why in whys.items() if self._frontier is None or number in self._frontier}
         if not frontier:
             return step, Ending.REFINEMENT_STOPPED
-        reply = refiner.refine(self._standing, frontier)
+        reply = refine(self._standing, frontier)
         step = replace(step, usage=step.usage + reply.usage)
         if reply.value is None:
             return replace(step, failure=f"refinement: {reply.problem}"), Ending.UNUSABLE_REPLY
@@ -243,10 +249,6 @@ class AttemptRun:
         return step, None if self._frontier else Ending.REFINEMENT_STOPPED
 
     @property
-    def _refiner(self) -> Refiner | None:
-        return self._task.proposer if isinstance(self._task.proposer, Refiner) else None
-
-    @property
     def _standing(self) -> Round:
         return Round(self._terms.question, self._pool, self._state, tuple(self._task.failed.values()))
 
@@ -254,8 +256,9 @@ class AttemptRun:
 
     @property
     def _is_denied(self) -> bool:
-        """Whether facts deny the plan. Algorithm 1, whose prover refines, has no such ending."""
-        return self._refiner is None and self._state is not None and (self._state.is_refuted or self._state.is_dead)
+        """Whether facts deny the plan, and that ends the attempt."""
+        state = self._state
+        return self._after.is_deniable and state is not None and (state.is_refuted or state.is_dead)
 
     @property
     def _is_proved(self) -> bool:
@@ -268,19 +271,19 @@ class AttemptRun:
         if the reply wants to stop.
         """
         if self._is_proved:
-            is_literal = self._refiner is not None and not self._terms.question.wants_all  # Algorithm 1, line 30
-            return Ending.GROUNDED if is_literal or not self._wanted_again(state) else None
+            gathers = self._after.gathers or self._terms.question.wants_all
+            return None if gathers and self._wanted_again(state) else Ending.GROUNDED
         if self._is_denied:
             return Ending.DENIED
         has_neighbours = bool(set(state.incomplete) - self._looked_beside)
-        return Ending.DECLINED if proposed.status is Status.STOP and not has_neighbours else None
+        return Ending.DECLINED if proposed.status is ReplyStatus.STOP and not has_neighbours else None
 
     def _has_void_verdict(self, state: ProofState, proposed: Proposed, step: Step) -> bool:
         """Say whether a closed question's verdict does not count: its claims were refused, or are still to be found.
 
-        Provers that ask for the verdict in a separate call do so after the attempt, so this is False for them.
+        If the verdict is asked for in a separate call, after the attempt, it does.
         """
-        if not state.plan.is_closed or self._refiner is not None:
+        if not state.plan.is_closed or not self._after.has_verdict:
             return False
         weak = (Verdict.INCOMPLETE, Verdict.SUGGESTED)
         outdone = {(c.subgoal, c.facts) for c in proposed.claims if c.verdict in weak and state.has_settled(c.subgoal)}
@@ -297,7 +300,7 @@ class AttemptRun:
             step = replace(step, unresolved=self._unresolved(self._state, step))
         if self._is_proved:
             return step, Ending.GROUNDED
-        if not step.depth and self._refiner is not None:
+        if not step.depth and self._after.refine is not None:
             return step, None
         return step, Ending.DENIED if self._is_denied else self._nothing_new()
 
@@ -329,7 +332,7 @@ class AttemptRun:
         if state is not None:
             answers = tuple(map(str, state.plan.answers)) or state.plan.answer_variables
             record = replace(record, answers=answers, is_current=state.plan.is_current)
-        is_last = last is not None and last.next is None and (last.status is Status.STOP or self._is_in_vain)
+        is_last = last is not None and last.next is None and (last.status is ReplyStatus.STOP or self._is_in_vain)
         is_over = not self._pool.facts or (state is not None and state.is_refuted)
         return Ended(
             task, record, state, last,
@@ -374,17 +377,6 @@ def open_queries(state: ProofState, wishes: Sequence[Wish]) -> dict[str, int]:
             if is_root or state.is_provisional or phrase not in told:
                 queries.setdefault(phrase, number)
     return queries
-
-
-def is_whole(state: ProofState, number: int, question: str, facts: Iterable[str]) -> bool:
-    """Say whether each list of a settled subgoal is as long as the question or a cited fact says."""
-    lists = [variable for variable in state.atoms[number].variables if variable.is_starred]
-    counted = [(each.type, len(state.values_of(each.name, number))) for each in lists]
-    asked, told = words(question), [words(text) for text in facts]
-    return bool(counted) and all(
-        _counts(asked, count, kind) or any(_counts(said, count, kind, _WHOLES) for said in told)
-        for kind, count in counted
-    )
 
 
 _WHOLES = frozenset("all the my our his her their your these".split())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from goalmem_cli.logic import Atom, Substitution
 from goalmem_cli.logic.computing.expressions import Call, Expression
@@ -144,7 +144,7 @@ class Wish:
     relation: str = ""
 
 
-class Status(StrEnum):
+class ReplyStatus(StrEnum):
     """What the model wants to do next. The engine decides by what it accepted."""
 
     SETTLED = "settled"
@@ -169,7 +169,7 @@ class Proposed:
     wishes: tuple[Wish, ...] = ()
     reasons: Mapping[int, str] = field(default_factory=dict)
     next: Plan | None = None
-    status: Status = Status.LOOK
+    status: ReplyStatus = ReplyStatus.LOOK
     wording: str = ""
     repairs: tuple[str, ...] = ()
     is_disorderly: bool = False
@@ -252,28 +252,35 @@ class Round:
         return self.state
 
 
+@dataclass(frozen=True, slots=True)
+class AfterReply:
+    """How an attempt goes on after a reply.
+
+    `most_antecedents`: if given, antecedents are provisional, at most this many, and one reply has all that its
+    facts say. Otherwise a subgoal whose wording changed, because a value was put in, is asked about again over the
+    same facts. `refine`: asks in a call of its own what to retrieve for the open subgoals, given by number with the
+    reason, and only that is; no wish means stop. Without it the reply has the wishes. `is_deniable`: facts that
+    deny the plan end the attempt. `gathers`: lists are retrieved for again, even if the question does not ask for
+    all. `has_verdict`: the reply has the verdict of a closed question.
+    """
+
+    most_antecedents: int | None = None
+    refine: Callable[[Round, Mapping[int, str]], Reply[tuple[Wish, ...]]] | None = None
+    is_deniable: bool = True
+    gathers: bool = True
+    has_verdict: bool = True
+
+
 class Proposer(Protocol):
     """Asks a model to propose, in one call, which is retried once if the reply is unusable."""
 
     @property
-    def most_antecedents(self) -> int | None:
-        """If given, antecedents are provisional, at most this many, and one reply has all that its facts say.
-
-        Otherwise a subgoal whose wording changed, because a value was put in, is asked about again over the same facts.
-        """
+    def after_reply(self) -> AfterReply:
+        """How an attempt with these replies goes on."""
         ...
 
     def propose(self, standing: Round) -> Reply[Proposed]:
         """Return which subgoals the facts in view prove, and a plan if there is none yet (GOAL-MEM 4.2)."""
-        ...
-
-
-@runtime_checkable
-class Refiner(Protocol):
-    """A proposer that asks in separate calls what to retrieve next, and for the answer or verdict."""
-
-    def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
-        """Return wishes for the unresolved subgoals, given by number with the reason. None means stop (4.3)."""
         ...
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from goalmem_cli.backbones.now.asked import KEEPER, Asked, asked_in
@@ -24,68 +24,45 @@ _QUOTED = 160
 """How many letters of a later fact a refusal quotes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """What a claim (`by`) would replace (`lost`, `values`). `problem` says why it may not, or is empty."""
-
-    lost: tuple[Grounded | Contradicted, ...] = ()
-    values: frozenset[tuple[str, str]] = frozenset()
-    by: Claim | None = None
-    problem: str = ""
-
-    def noted(self, item: Grounded) -> Grounded:
-        """Return the grounding with notes on what it supersedes."""
-        notes = [f"supersedes {_said(old)} of {', '.join(old.facts)}" for old in self.lost]
-        return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
-
-    def refused(self) -> list[Rejected]:
-        """Return refusals for what was replaced."""
-        if self.by is None:
-            return []
-        why = f"superseded: {', '.join(self.by.facts)} was said later"
-        told = _told(self.by.bindings)
-        return [
-            Rejected(
-                old.subgoal, old.facts, f"{why} and gives {told}" if told else why,
-                old.bindings if isinstance(old, Grounded) else {},
-            )
-            for old in self.lost
-        ]  # fmt: skip
-
-
-def replacement(
+def replaced_by(
     claim: Claim,
     known: Sequence[Grounded | Contradicted],
     starred: Collection[str],
     facts: Mapping[str, Fact],
     given_up: Collection[tuple[str, str]],
-) -> Replacement:
-    """Return what a claim with `is_instead` replaces: what settled its subgoal, and other values of its variables.
+) -> list[Grounded | Contradicted] | str:
+    """Return what a claim with `is_instead` replaces, or why it may not.
 
-    Values of starred variables are replaced only in the claim's own subgoal. `given_up` holds pairs of variable and
-    normalised value that were replaced before.
+    It replaces what settled its subgoal, and other values of its variables: values of starred variables only in its own
+    subgoal. `given_up` holds pairs of variable and normalised value that were replaced before.
     """
-    changed = {(n, normalise(v)) for n, values in claim.bindings.items() for v in values}
-    if changed & set(given_up):
-        return Replacement(problem="it was replaced before, and is not taken back")
-    lost = tuple(item for item in known if _is_replaced(item, claim, starred))
-    if not lost:
-        return Replacement()
-    last = last_said(claim.facts, facts)
+    if pairs_of(claim.bindings) & set(given_up):
+        return "it was replaced before, and is not taken back"
+    lost, last = [item for item in known if _is_replaced(item, claim, starred)], last_said(claim.facts, facts)
     for item in lost:
         before = last_said(item.facts, facts)
         if last is None or before is None or not is_later(last, before):
             cited, told = ", ".join(claim.facts), ", ".join(item.facts)
-            return Replacement(problem=f"{cited} was not said later than {told}, which it is to replace")
-    values = {
-        (n, normalise(v))
-        for item in lost
-        if isinstance(item, Grounded)
-        for n, found in item.bindings.items()
-        for v in found
-        if n in claim.bindings
-    }
-    return Replacement(lost, frozenset(values - changed), claim)
+            return f"{cited} was not said later than {told}, which it is to replace"
+    return lost
+
+
+def pairs_of(bindings: Mapping[str, tuple[str, ...]]) -> set[tuple[str, str]]:
+    """Return each variable with each of its values in normal form."""
+    return {(name, normalise(value)) for name, values in bindings.items() for value in values}
+
+
+def superseding(item: Grounded, lost: Iterable[Grounded | Contradicted]) -> Grounded:
+    """Return the grounding with notes on what it replaces."""
+    notes = [f"supersedes {_said(old)} of {', '.join(old.facts)}" for old in lost]
+    return replace(item, notes=tuple(dict.fromkeys((*item.notes, *notes))))
+
+
+def superseded(old: Grounded | Contradicted, claim: Claim) -> Rejected:
+    """Return the refusal of what a claim replaces."""
+    told, why = _told(claim.bindings), f"superseded: {', '.join(claim.facts)} was said later"
+    bindings = old.bindings if isinstance(old, Grounded) else {}
+    return Rejected(old.subgoal, old.facts, f"{why} and gives {told}" if told else why, bindings)
 
 
 def last_said(numbers: Iterable[str], facts: Mapping[str, Fact]) -> datetime | None:

@@ -19,8 +19,8 @@ from goalmem_cli.logic.normal import Pair, as_pair, content_stems, content_words
 from goalmem_cli.logic.questions import asks_for_ranking
 from goalmem_cli.logic.support import Support
 from goalmem_cli.reasoners.goal_mem.judge import are_same, rule, shares
-from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, Ruling, Status, Wish, starred_in
-from goalmem_cli.reasoners.goal_mem.replacing import Replacement, replacement
+from goalmem_cli.reasoners.goal_mem.records import Bench, Claim, Plan, Proposed, ReplyStatus, Ruling, Wish, starred_in
+from goalmem_cli.reasoners.goal_mem.replacing import pairs_of, replaced_by, superseded, superseding
 from goalmem_cli.reasoners.goal_mem.weighing import speakers
 from goalmem_cli.records import Question
 from goalmem_cli.trace import Contradicted, Denied, Fact, Grounded, Refined, Rejected, Step, Verdict
@@ -257,7 +257,8 @@ class ProofState:
     # How claims are judged
 
     def _ruled(self, claims: Sequence[Claim], bench: Bench) -> Ruling:
-        return marked(rule(claims, bench), self._suggested)
+        ruling = rule(claims, bench)
+        return replace(ruling, grounded=tuple(_marked(item, self._suggested) for item in ruling.grounded))
 
     def _judge_all(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on claims for the plan's own subgoals.
@@ -287,7 +288,7 @@ class ProofState:
         return frozenset(places) if any(places <= {n for n, v in said if v == other} for other in others) else None
 
     def _gave_way(self, item: Grounded, name: str, ruling: Ruling) -> Rejected:
-        self._given_up |= {(name, normalise(value)) for value in item.bindings[name]}
+        self._given_up |= pairs_of({name: item.bindings[name]})
         value = ", ".join(ruling.substitution.bindings[name])
         return Rejected(
             item.subgoal, item.facts, f"given up: {name} = {value} settles what it left open", item.bindings
@@ -296,16 +297,17 @@ class ProofState:
     def _replaced(self, claim: Claim, facts: Mapping[str, Fact]) -> tuple[Ruling, list[Rejected]]:
         """Rule on a claim that wants to replace a settled value."""
         known: list[Grounded | Contradicted] = [*self._grounded, *self._contradicted.values()]
-        found: Replacement = replacement(claim, known, self.starred, facts, self._given_up)
-        if found.problem:
-            return Ruling(rejected=(claim.refused(found.problem),), substitution=self.substitution), []
-        ruling = self._ruled([claim], self._bench(facts, without=found.lost))
+        lost = replaced_by(claim, known, self.starred, facts, self._given_up)
+        if isinstance(lost, str):
+            return Ruling(rejected=(claim.refused(lost),), substitution=self.substitution), []
+        ruling = self._ruled([claim], self._bench(facts, without=lost))
         if not ruling.grounded and not ruling.contradicted:
             return ruling, []
-        ruling = replace(ruling, grounded=tuple(found.noted(item) for item in ruling.grounded))
-        self._given_up |= found.values
-        self._keep(ruling, without=found.lost)
-        return ruling, found.refused()
+        ruling = replace(ruling, grounded=tuple(superseding(item, lost) for item in ruling.grounded))
+        before = {pair for item in lost if isinstance(item, Grounded) for pair in pairs_of(item.bindings)}
+        self._given_up |= {pair for pair in before if pair[0] in claim.bindings} - pairs_of(claim.bindings)
+        self._keep(ruling, without=lost)
+        return ruling, [superseded(item, claim) for item in lost]
 
     def _rule_on_antecedents(self, claims: Sequence[Claim], facts: Mapping[str, Fact]) -> list[Ruling]:
         """Rule on claims for antecedents, each by itself: their bindings are checked only against known values."""
@@ -321,14 +323,14 @@ class ProofState:
         """Keep what a ruling accepted, and remove what it replaces (`without`)."""
         lost = list(without)
         self._grounded = [item for item in self._grounded if item not in lost] + list(ruling.grounded)
-        self._contradicted = {n: item for n, item in self._contradicted.items() if item not in lost}
-        if ruling.grounded:
-            settled = {item.subgoal for item in ruling.grounded}
-            self._contradicted = {n: item for n, item in self._contradicted.items() if n not in settled}
+        proved = {item.subgoal for item in ruling.grounded}
+        denied = self._contradicted.items()
+        self._contradicted = {n: item for n, item in denied if item not in lost and n not in proved}
         for item in ruling.contradicted:
             self._contradicted.setdefault(item.subgoal, item)
         self.substitution = ruling.substitution
-        self.denials.forget(item.subgoal for item in ruling.grounded)
+        for number in proved:
+            self.denials.pop(number, None)
 
     def _promote(self) -> None:
         """Make an antecedent's bindings certain once the subgoal that it serves is grounded."""
@@ -451,7 +453,7 @@ def _speaks_against(claim: Claim, state: ProofState) -> bool:
 def _may_be_likely(atom: Atom, reply: Proposed, state: ProofState) -> bool:
     """Say whether a mere suggestion counts for a subgoal. For a favourite, nothing may be left to retrieve."""
     words = " ".join(part if isinstance(part, str) else part.type for part in atom.parts)
-    is_last = reply.status is not Status.LOOK and asks_for_ranking(words)
+    is_last = reply.status is not ReplyStatus.LOOK and asks_for_ranking(words)
     return not state.is_strict and (state.plan.is_conclusion or is_last)
 
 
@@ -463,16 +465,11 @@ def _says_again(claim: Claim, state: ProofState) -> bool:
     items = state.settling(number)
     if state.plan.is_computed:  # one value may stand for two things, told by other facts or beside another date
         return any(set(claim.facts) <= set(i.facts) and i.bindings == bindings for i in items)
-    known = {(n, normalise(v)) for item in items for n, values in item.bindings.items() for v in values}
-    return bool(items) and all((n, normalise(v)) in known for n, values in bindings.items() for v in values)
-
-
-def marked(ruling: Ruling, suggested: Mapping[Cited, str]) -> Ruling:
-    """Return the ruling with suggested groundings marked as likely, each with its reason."""
-    return replace(ruling, grounded=tuple(_marked(item, suggested) for item in ruling.grounded))
+    return bool(items) and pairs_of(bindings) <= {pair for item in items for pair in pairs_of(item.bindings)}
 
 
 def _marked(item: Grounded, suggested: Mapping[Cited, str]) -> Grounded:
+    """Return a grounding that the facts only suggest marked as likely, with the reason; any other as it is."""
     why = suggested.get((item.subgoal, item.facts))
     if why is None:
         return item
@@ -489,48 +486,40 @@ def as_likely(answer: str, groundings: Iterable[Grounded]) -> str:
     return f"{LIKELY}{answer}" if is_suggested and not answer.startswith(LIKELY) else answer
 
 
-class Denials:
+class Denials(dict[int, Denied]):
     """The latest denial of each subgoal, by number: facts contradict it, or say it of another, or only as a plan.
 
     One such verdict is only the model's opinion. It becomes final when a further look finds nothing new, or the next
     reply repeats it. It is final at once if another person says it and the named person's own statement is in view.
     """
 
-    def __init__(self) -> None:
-        self._by_subgoal: dict[int, Denied] = {}
-
     def is_final(self, number: int) -> bool:
         """Say whether the denial of a subgoal is final."""
-        return number in self._by_subgoal and self._by_subgoal[number].is_final
+        return number in self and self[number].is_final
 
     def why(self, number: int) -> str:
         """Return in words what denies a subgoal, or an empty text."""
-        return self._by_subgoal[number].why if number in self._by_subgoal else ""
+        return self[number].why if number in self else ""
 
     def take(self, claims: Sequence[Claim], atoms: Mapping[int, Atom], facts: Mapping[str, Fact]) -> tuple[Denied, ...]:
         """Record a reply's denials of open subgoals (`atoms` by number), and return them.
 
         A denial is final if an earlier reply had one for this subgoal, or if the facts in view make it clear.
         """
-        earlier = set(self._by_subgoal)
+        earlier = set(self)
         told = [claim for claim in claims if claim.subgoal in atoms]
         for claim in told:
             number = claim.subgoal
             why = _reason(claim, atoms[number], facts)
             is_final = number in earlier or _is_clear(claim, atoms[number], facts)
-            self._by_subgoal[number] = Denied(number, claim.facts, claim.verdict, why, is_final)
-        return tuple(self._by_subgoal[number] for number in dict.fromkeys(claim.subgoal for claim in told))
+            self[number] = Denied(number, claim.facts, claim.verdict, why, is_final)
+        return tuple(self[number] for number in dict.fromkeys(claim.subgoal for claim in told))
 
     def confirm(self, numbers: Iterable[int]) -> tuple[Denied, ...]:
         """Make the denials of these subgoals final, because a look found nothing new. Return those that changed."""
-        confirmed = [n for n in numbers if n in self._by_subgoal and not self._by_subgoal[n].is_final]
-        self._by_subgoal |= {n: replace(self._by_subgoal[n], is_final=True) for n in confirmed}
-        return tuple(self._by_subgoal[n] for n in confirmed)
-
-    def forget(self, numbers: Iterable[int]) -> None:
-        """Drop the denials of subgoals that are proved now."""
-        for number in numbers:
-            self._by_subgoal.pop(number, None)
+        confirmed = {n: replace(self[n], is_final=True) for n in numbers if n in self and not self[n].is_final}
+        self.update(confirmed)
+        return tuple(confirmed.values())
 
 
 def _is_clear(claim: Claim, atom: Atom, facts: Mapping[str, Fact]) -> bool:

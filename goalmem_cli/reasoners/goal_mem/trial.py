@@ -15,7 +15,7 @@ from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.models.state_cache import model_cache
 from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import PromptBook
-from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, Terms
+from goalmem_cli.reasoners.goal_mem.loop import AttemptRun, AttemptTerms
 from goalmem_cli.reasoners.goal_mem.pool import Pool
 from goalmem_cli.reasoners.goal_mem.provers.together import Together
 from goalmem_cli.reasoners.goal_mem.records import Limits, Task
@@ -81,7 +81,7 @@ def _is_proved(trial: Trial, model: LanguageModel, prompts: PromptBook) -> bool:
     question, prover = Question(trial.question, SAID), Together(model, prompts, LIMITS)
     pool = Pool(_Told(trial), question, LIMITS, "full", prover.spending)
     task = Task(1, prover, pool, LIMITS.max_depth, queries=(trial.question,))
-    ended = AttemptRun(Terms(question, LIMITS, Unwatched(), is_strict=False), task).run()
+    ended = AttemptRun(AttemptTerms(question, LIMITS, Unwatched(), is_strict=False), task).run()
     if not ended.is_proved or ended.state is None or ended.last is None or ended.last.is_disorderly:
         return False
     bound, names = ended.state.substitution.bindings, ended.state.plan.answer_variables

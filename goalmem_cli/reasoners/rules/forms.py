@@ -135,7 +135,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionForm:
     """A question taken apart: words and open places in standard order, its tense, and whether it asks of now.
 
     `text` is the question as it was asked, with the kinds of its places: ``Where does {name} live?``
@@ -153,7 +153,7 @@ class Asked:
         return " ".join((*(each.word for each in self.tokens), f"[{self.tense}{', now' if self.is_current else ''}]"))
 
 
-def taken_apart(question: str, asked: datetime | None, things: Sequence[str] = ()) -> Asked | None:
+def taken_apart(question: str, asked: datetime | None, things: Sequence[str] = ()) -> QuestionForm | None:
     """Return the question taken apart, None if it has too many places; `things` are further texts to open."""
     text = " ".join(question.replace("’", "'").split()).rstrip("?!. ")
     if _MARK in text.casefold():
@@ -173,10 +173,10 @@ def taken_apart(question: str, asked: datetime | None, things: Sequence[str] = (
         return None  # a rewrite has lost a place
     tokens = tuple(replace(each, place=order.index(each.place)) if each.place >= 0 else each for each in tokens)
     is_current = asks_for_current_state(question)
-    return Asked(tokens, tuple(places[each] for each in order), _tense(told), is_current, f"{shown}{text[at:]}?")
+    return QuestionForm(tokens, tuple(places[each] for each in order), _tense(told), is_current, f"{shown}{text[at:]}?")
 
 
-def values_for(form: str, asked: Asked) -> tuple[Place, ...] | None:
+def values_for(form: str, asked: QuestionForm) -> tuple[Place, ...] | None:
     """Return what stands in the form's open places in this question, in order, or None if it has another form.
 
     A place for a thing takes one to three words that are no names and carry meaning.
@@ -189,7 +189,7 @@ def values_for(form: str, asked: Asked) -> tuple[Place, ...] | None:
     return _aligned(wanted, list(asked.tokens), asked)
 
 
-def _aligned(wanted: list[str], tokens: list[Token], asked: Asked) -> tuple[Place, ...] | None:
+def _aligned(wanted: list[str], tokens: list[Token], asked: QuestionForm) -> tuple[Place, ...] | None:
     if not wanted or not tokens:
         return () if not wanted and not tokens else None
     if wanted[0] != f"{{{THING}}}":

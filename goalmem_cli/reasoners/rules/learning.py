@@ -14,7 +14,7 @@ from goalmem_cli.ports import Reasoner
 from goalmem_cli.reasoners.goal_mem.kept_proofs import decisive
 from goalmem_cli.reasoners.goal_mem.plans import taken_up
 from goalmem_cli.reasoners.goal_mem.records import Begun
-from goalmem_cli.reasoners.rules.forms import KNOWN_STEMS, LONGEST_THING, Asked, taken_apart, values_for
+from goalmem_cli.reasoners.rules.forms import KNOWN_STEMS, LONGEST_THING, QuestionForm, taken_apart, values_for
 from goalmem_cli.records import Question
 from goalmem_cli.store.rules import KeptRule, RuleFile
 from goalmem_cli.trace import Attempt, Ending, Status, Trace, TriedRule
@@ -49,7 +49,7 @@ def learned(trace: Trace, question: Question) -> KeptRule | None:
     return rule if again is not None and begun_with(rule, question, again) is not None else None
 
 
-def begun_with(rule: KeptRule, question: Question, asked: Asked) -> Begun | None:
+def begun_with(rule: KeptRule, question: Question, asked: QuestionForm) -> Begun | None:
     """Return the rule's plan for this question taken apart, as an earlier proof of which nothing stands yet, or None.
 
     There is none where the question has another form, and where this version cannot read the plan.
@@ -84,7 +84,7 @@ def _things(attempt: Attempt, question: str) -> list[str]:
     return sorted(short, key=lambda value: (-len(value), value))
 
 
-def _opened(texts: tuple[str, ...], asked: Asked, question: Question) -> tuple[str, ...] | None:
+def _opened(texts: tuple[str, ...], asked: QuestionForm, question: Question) -> tuple[str, ...] | None:
     """Return the plan's texts with numbers for the question's places, or None if one of these is not in the plan."""
     values = dict(enumerate((place.text for place in asked.places), 1))
     if question.asker is not None and speaks_of_asker(question.text):
@@ -97,7 +97,7 @@ def _opened(texts: tuple[str, ...], asked: Asked, question: Question) -> tuple[s
     return tuple(opened.split("\n"))
 
 
-def _is_own(texts: tuple[str, ...], asked: Asked) -> bool:
+def _is_own(texts: tuple[str, ...], asked: QuestionForm) -> bool:
     """Say whether goal and subgoals have no words but the question's, those of types, and the package's own."""
     said = content_stems(" ".join(token.written for token in asked.tokens if token.place < 0)) | KNOWN_STEMS
     types, told = set[str](), set[str]()

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol, TypeVar
 
 from goalmem_cli.backbones.remem.event_times import period_of, written
-from goalmem_cli.backbones.remem.tools import Aggregation, Call, Found, Tool
+from goalmem_cli.backbones.remem.tools import Aggregation, Found, Tool, ToolCall
 from goalmem_cli.backbones.scope import scope_of
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.logic.dates import periods_in
@@ -36,7 +36,7 @@ class Move:
     """One thought, and a call or the reading that ends the question."""
 
     thought: str
-    call: Call | None = None
+    call: ToolCall | None = None
     finish: Reading | None = None
 
 
@@ -58,7 +58,7 @@ def move_of(
     return Move(thought, _call(Tool(tool), fields, gists, asked))
 
 
-def written_call(call: Call, numbers: Mapping[str, str]) -> str:
+def written_call(call: ToolCall, numbers: Mapping[str, str]) -> str:
     """Return the call as prompts and traces show it; `numbers` maps the units of gists to their numbers."""
     start, end = call.times.start, call.times.end
     parameters = {
@@ -79,19 +79,19 @@ def written_call(call: Call, numbers: Mapping[str, str]) -> str:
     return f"{call.tool}({', '.join(f'{name}: {value}' for name, value in parameters.items() if value)})"
 
 
-def _call(tool: Tool, fields: Fields, gists: Mapping[str, str], asked: datetime) -> Call:
+def _call(tool: Tool, fields: Fields, gists: Mapping[str, str], asked: datetime) -> ToolCall:
     times, offset = _times(fields, asked), _whole(fields, "offset", 0) or 0
     if tool in (Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE):
-        return Call(tool, query=one_of(fields, "query"), times=times, offset=offset)
+        return ToolCall(tool, query=one_of(fields, "query"), times=times, offset=offset)
     if tool is Tool.FIND_GIST_CONTEXTS:
         number = one_of(fields, "gist")
         if number not in gists:
             raise ReplyUnusable(f"{number[:20]!r} is none of the gists")
-        return Call(tool, gist=gists[number], times=times, offset=offset)
+        return ToolCall(tool, gist=gists[number], times=times, offset=offset)
     subject, predicate, thing = (_text(fields, name) or None for name in ("subject", "predicate", "object"))
     if not (subject or predicate or thing):
         raise ReplyUnusable(f"{tool} needs a subject, a predicate or an object")
-    return Call(
+    return ToolCall(
         tool, subject=subject, predicate=predicate, object=thing, times=times, limit=_whole(fields, "limit", 1),
         ordering=_choice(fields, "ordering", Ordering), offset=offset,
         aggregation=_choice(fields, "aggregation", Aggregation),
@@ -165,13 +165,13 @@ RECOLLECTION, REASONING = 3, 5
 """How many tools may be called where something is to be recalled, and where events are to be related or counted."""
 
 
-class Memory(Protocol):
+class RememMemory(Protocol):
     """The memory that the tools explore, which is the backbone `remem`; `tools` are those available."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...
 
-    def explore(self, scope: Query, call: Call) -> Found:
+    def explore(self, scope: Query, call: ToolCall) -> Found:
         """Return what the tool gives that is called.
 
         Raises:
@@ -204,7 +204,7 @@ class Remem:
 
     name, step = NAME, READ
 
-    def __init__(self, tools: Tools, memory: Memory, steps: int = REASONING) -> None:
+    def __init__(self, tools: Tools, memory: RememMemory, steps: int = REASONING) -> None:
         self._tools = tools
         self._memory = memory
         self._steps = steps
@@ -238,7 +238,7 @@ class Remem:
         last = _next_move(inquiry, history, gists, 1)
         return inquiry.conclude(last.finish if last is not None else None, Stop.LIMIT)
 
-    def _observe(self, inquiry: Inquiry, thought: str, call: Call, gists: dict[str, str], more: int) -> Observed:
+    def _observe(self, inquiry: Inquiry, thought: str, call: ToolCall, gists: dict[str, str], more: int) -> Observed:
         scope = scope_of(inquiry.question)
         found = self._memory.explore(scope, call)
         named = _named(call, gists)
@@ -266,14 +266,14 @@ class RememTiser(Remem):
 class RememSingle:
     """Shows the model the gists and facts that are nearest to the question (REMem-S). One call."""
 
-    def __init__(self, tools: Tools, memory: Memory) -> None:
+    def __init__(self, tools: Tools, memory: RememMemory) -> None:
         self._tools = tools
         self._memory = memory
 
     def answer(self, question: Question) -> Trace:
         """Return the trace of the question."""
         inquiry = Inquiry(SINGLE, question, self._tools)
-        call = Call(Tool.SEMANTIC_RETRIEVE, question.text)
+        call = ToolCall(Tool.SEMANTIC_RETRIEVE, question.text)
         found = self._memory.explore(scope_of(question), call)
         inquiry.take(round_robin([found.gists, found.facts]), (written_call(call, {}),))
         return inquiry.read(Stop.ONE_ROUND)
@@ -306,7 +306,7 @@ def _offered(has_gists: bool, has_facts: bool, known: Collection[Tool]) -> tuple
     return (*usable, *((FINISH,) if has_facts else ()))
 
 
-def _named(call: Call, gists: Mapping[str, str]) -> str:
+def _named(call: ToolCall, gists: Mapping[str, str]) -> str:
     return written_call(call, {unit: number for number, unit in gists.items()})
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.logic.computing.amounts import (
     Amount,
-    Unit,
+    AmountUnit,
     UnsettledError,
     add,
     apart,
@@ -138,7 +138,7 @@ def test_ranges_hold_all_that_can_be(left: Amount, right: Amount, one: Fraction,
 @given(st.lists(whole, min_size=1, max_size=8))
 def test_sums_of_exact_amounts_are_exact(numbers: list[int]) -> None:
     """Money adds up to the cent, as plain numbers do."""
-    cents = [Amount.of(Fraction(number, 100), Unit("EUR", "€", is_sign=True)) for number in numbers]
+    cents = [Amount.of(Fraction(number, 100), AmountUnit("EUR", "€", is_sign=True)) for number in numbers]
     total = cents[0]
     for amount in cents[1:]:
         total = add(total, amount)

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 from goalmem_cli.errors import UsageError
 from goalmem_cli.fitted import UNFITTED, Fitted
+from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.ports import LanguageModel
 from goalmem_cli.prompts import Profile, PromptBook
 from goalmem_cli.reasoners.goal_mem.provers import paper, stepwise, together
-from goalmem_cli.reasoners.goal_mem.provers.paper import STEP, Background
+from goalmem_cli.reasoners.goal_mem.provers.paper import STEP
 from goalmem_cli.reasoners.goal_mem.records import GoalMemSettings, Limits, Planning, Prover
 from goalmem_cli.records import Question
 
@@ -16,8 +17,10 @@ PLANNINGS: tuple[Planning, ...] = (together.NAME, stepwise.NAME, paper.NAME)
 _DEFAULTS = GoalMemSettings()
 AUTO = "auto"
 """Not a prover: goalmem tests which prover suits the model before it chooses the prompts."""
-OLD_NAMES: dict[str, Planning] = {"seen": together.NAME, "blind": paper.NAME}
-"""Former names that the command line still accepts. For small models `blind` means `stepwise`."""
+OLD_NAMES: dict[str, dict[Profile, Planning]] = {
+    "seen": {"full": together.NAME}, "blind": {"full": paper.NAME, "compact": stepwise.NAME},
+}  # fmt: skip
+"""Former names that the command line still accepts, and what they are called now, by the prompts' profile."""
 
 
 def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
@@ -27,30 +30,28 @@ def chosen_planning(wanted: str | None, profile: Profile) -> Planning:
         UsageError: there is no such prover, or the profile has no prompts for it.
     """
     usual: Planning = stepwise.NAME if profile == "compact" else together.NAME
-    if wanted in (None, AUTO, usual):
+    named = wanted if wanted is None else OLD_NAMES.get(wanted, {}).get(profile, wanted)
+    if named in (None, AUTO, usual):
         return usual
-    if profile == "compact" and wanted == "blind":
-        return stepwise.NAME
-    named = OLD_NAMES.get(wanted, wanted)
     planning = next((each for each in PLANNINGS if each == named), None)
-    if planning is None:
+    if planning is None and wanted not in OLD_NAMES:
         raise UsageError(f"there is no planning {wanted!r}", f"choose one of {', '.join(PLANNINGS)}")
     if profile == "compact":
         raise UsageError(
             f"the compact prompts, which small models have, know no planning {wanted}",
             f"leave --planning out, write --planning {usual}, or take a model of 3B parameters or more with --model",
         )
-    if planning == stepwise.NAME:
-        raise UsageError(
-            "the full prompts, which large models have, know no planning stepwise",
-            f"leave --planning out, or write --planning {together.NAME} or {paper.NAME}",
-        )
-    return planning
+    if planning in (together.NAME, paper.NAME):
+        return planning
+    raise UsageError(
+        "the full prompts, which large models have, know no planning stepwise",
+        f"leave --planning out, or write --planning {together.NAME} or {paper.NAME}",
+    )
 
 
 def prover_of(
     planning: Planning, model: LanguageModel, prompts: PromptBook, limits: Limits, fitted: Fitted,
-    background: Background | None = None,
+    open_store: Callable[[], StructuredMemory] | None = None,
 ) -> Prover:  # fmt: skip
     """Return the prover of that name.
 
@@ -59,7 +60,7 @@ def prover_of(
             generates, no checks of the engine's own, no bound of subgoals.
     """
     is_literal = limits.generates or not limits.own_checks or not limits.max_subgoals
-    if planning != paper.NAME and (background is not None or is_literal):
+    if planning != paper.NAME and (open_store is not None or is_literal):
         raise UsageError(
             "goal-mem: the settings own_checks (off), max_subgoals (0), background and generates are for --planning "
             f"{paper.NAME}",
@@ -68,7 +69,7 @@ def prover_of(
     if planning == together.NAME:
         return together.Together(model, prompts, limits)
     if planning == paper.NAME:
-        return paper.Paper(model, prompts, limits, background)
+        return paper.Paper(model, prompts, limits, open_store)
     return stepwise.Stepwise(model, prompts, fitted)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from goalmem_cli.backbones.mem0 import SUM_UP, SUMMARY
 from goalmem_cli.backbones.mem0.pair_reading import Summing
@@ -36,6 +36,7 @@ from goalmem_cli.reasoners.goal_mem.plans import (
 )
 from goalmem_cli.reasoners.goal_mem.records import NAME as GOAL_MEM
 from goalmem_cli.reasoners.goal_mem.records import (
+    AfterReply,
     Begun,
     Claim,
     Ended,
@@ -61,7 +62,6 @@ GENERATE: Final = "generate"
 STEPS = ("decompose", "unify", "refine")
 WORDING = ("answer", "verdict")
 """The steps that word an answer; with `generates`, `generate` does."""
-T = TypeVar("T")
 _CUES = {"temporal": "when", "causal": "why", "spatial": "where"}
 """The word by which a query tells a backbone its relation (Appendix I.3); none for semantic."""
 
@@ -73,17 +73,22 @@ class Paper:
     needs its retry (Appendix B).
     """
 
-    most_antecedents = None
     spending = Spending()
 
     def __init__(
-        self, model: LanguageModel, prompts: PromptBook, limits: Limits, background: Background | None = None
+        self,
+        model: LanguageModel,
+        prompts: PromptBook,
+        limits: Limits,
+        open_store: Callable[[], StructuredMemory] | None = None,
     ) -> None:
-        """Take the model with its prompts, the limits, and what summarises the speakers for the plans, if anything."""
+        """Take the model with its prompts, the limits, and the memory that keeps summaries of the speakers, if any."""
         self._model = model
         self._prompts = prompts
         self._limits = limits
-        self._background = background
+        self._background = None if open_store is None else Background(open_store, model, prompts)
+        # Line 30 of Algorithm 1 ends an attempt only when all is grounded, and then at once.
+        self.after_reply = AfterReply(refine=self.refine, is_deniable=False, gathers=False, has_verdict=False)
 
     def search(self, search: SearchRun) -> Ended | None:
         """Try one plan after another, each different from those that failed, until the question's budget is spent."""
@@ -178,7 +183,8 @@ class Paper:
             # A schema needs a value to enumerate even where nothing is left to bind; the engine ignores it.
             "variables": sorted({*variables, *state.substitution.bindings}) or ["none"],
         }
-        return self._ask("unify", inputs, lambda reply: _read_claims(reply, labels, state.plan), choices)
+        read = partial(_read_claims, labels=labels, plan=state.plan)
+        return ask_json(self._model, self._prompts["unify"], inputs, read, choices)
 
     def refine(self, standing: Round, unresolved: Mapping[int, str]) -> Reply[tuple[Wish, ...]]:
         """Ask in one call for antecedents of the unresolved subgoals, at most `max_subgoals` (GOAL-MEM 4.3).
@@ -197,19 +203,10 @@ class Paper:
         """Ask for the wording of the answer, or the verdict of a closed question (GOAL-MEM 4.4)."""
         step = GENERATE if self._limits.generates else "verdict" if proof.is_closed else "answer"
         told = {"found": ", ".join(proof.found)} if step == "answer" else {"settled": list(proof.settled)}
-        return self._ask(step, say_proof(proof) | told, lambda reply: str(reply["answer"]))
+        return ask_json(self._model, self._prompts[step], say_proof(proof) | told, lambda reply: str(reply["answer"]))
 
     def check(self, proof: Proof, answer: str) -> None:
         """Return None: Algorithm 1 has no last check."""
-
-    def _ask(
-        self,
-        step: str,
-        inputs: Mapping[str, object],
-        read: Callable[[Any], T],
-        choices: Mapping[str, Sequence[str]] | None = None,
-    ) -> Reply[T]:
-        return ask_json(self._model, self._prompts[step], inputs, read, choices)
 
 
 def _of_most(prompt: Prompt, name: str, most: int) -> Prompt:

@@ -28,7 +28,7 @@ from goalmem_cli.ports import Completion, LanguageModel, Request
 from goalmem_cli.prompts import Prompt, PromptBook
 from goalmem_cli.reasoners.facts import token_cost
 from goalmem_cli.reasoners.goal_mem.plans import parse_plan, say_question
-from goalmem_cli.reasoners.goal_mem.records import Claim, Ended, Plan, Proposed, Round
+from goalmem_cli.reasoners.goal_mem.records import AfterReply, Claim, Ended, Plan, Proposed, Round
 from goalmem_cli.reasoners.goal_mem.state import ProofState
 from goalmem_cli.reasoners.goal_mem.weighing import doubt, is_addressed, says_nothing_new, speakers, told_by_another
 from goalmem_cli.reasoners.goal_mem.wording import verdict_in
@@ -211,7 +211,7 @@ NOTHING_MORE = "the facts do not settle it, and there is no further fact to read
 class GoalReading:
     """Proposes an answer read from several facts together, for a plan whose only subgoal is its goal."""
 
-    most_antecedents = None
+    after_reply = AfterReply()
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class GoalReading:
 class Floor:
     """Proposes an answer read from the facts in view, as `direct` reads: the floor under replies without a proof."""
 
-    most_antecedents = None
+    after_reply = AfterReply()
 
     def __init__(self, model: LanguageModel, prompt: Prompt) -> None:
         self._model = model
@@ -385,7 +385,7 @@ class StepReading:
     together have at most `room` tokens; within that the first further fact may be a long one.
     """
 
-    most_antecedents = None
+    after_reply = AfterReply()
 
     def __init__(self, model: LanguageModel, prompts: PromptBook, fitted: Fitted, shown: Shown, room: int) -> None:
         self._model = model

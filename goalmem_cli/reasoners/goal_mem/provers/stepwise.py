@@ -67,20 +67,17 @@ class Stepwise:
         self._prompts = prompts
         self._fitted = fitted
 
-    def search(self, search: SearchRun) -> Ended | None:
-        """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
-
-        If the value read was replaced later, the question is first read again without the turns that gave it. The last
-        readings use the facts that the steps found, or more of the question's own.
-        """
-        return self._search(search)
-
     def resume(self, search: SearchRun, plan: Plan, begun: Begun) -> Ended | None:
         """Read the question; if that is unsure, read the open steps of an earlier proof's plan. See `search`."""
         is_outdone = not plan.is_computed and computed_plan(search.question) is not None  # by a rule of this version
-        return self._search(search, plan, begun) if len(plan.subgoals) > 1 and not is_outdone else self._search(search)
+        return self.search(search, plan, begun) if len(plan.subgoals) > 1 and not is_outdone else self.search(search)
 
-    def _search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
+    def search(self, search: SearchRun, plan: Plan | None = None, begun: Begun | None = None) -> Ended | None:
+        """Read the question. If that is unsure, plan, read the plan's steps, and read the question again.
+
+        If the value read was replaced later, the question is first read again without the turns that gave it. The last
+        readings use the facts that the steps found, or more of the question's own. A given `plan` is not asked for.
+        """
         asked = plan_asked(search.question)
         first = search.attempt(self._reading(search, asked))
         replaced = _replaced_in(first)

@@ -40,6 +40,7 @@ from goalmem_cli.reasoners.goal_mem.provers.mending import (
 from goalmem_cli.reasoners.goal_mem.provers.readings import Floor, plan_asked
 from goalmem_cli.reasoners.goal_mem.records import (
     VERDICTS,
+    AfterReply,
     Begun,
     Claim,
     Ended,
@@ -48,9 +49,9 @@ from goalmem_cli.reasoners.goal_mem.records import (
     Plan,
     Proof,
     Proposed,
+    ReplyStatus,
     Round,
     Spending,
-    Status,
     Task,
     Wish,
 )
@@ -79,7 +80,7 @@ class Together:
     read, and a check of the answer.
     """
 
-    most_antecedents = 8  # with four subgoals, the labels go from S1 to S12
+    after_reply = AfterReply(most_antecedents=8)  # with four subgoals, the labels go from S1 to S12
     # later=1: of 127 training questions whose evidence is not among the first facts 98 are proved so, 81 with 1/2
     spending = Spending(first=2 / 3, later=1, beside=1 / 4, least_look=30, neighbours=True, least=0.1, hopeful=0.022)
 
@@ -154,7 +155,7 @@ class Together:
             reply, repairs = mended_json(texts[0], schema, {"goal": standing.question.text})
             proposed = read_proof(reply, standing, self._max_subgoals)
             proposed = replace(proposed, repairs=(*repairs, *proposed.repairs))
-            return replace(proposed, status=Status.STOP) if proposed.is_disorderly else proposed
+            return replace(proposed, status=ReplyStatus.STOP) if proposed.is_disorderly else proposed
 
         return ask(self._model, build, read, takes_parts=True)
 
@@ -266,13 +267,13 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
         plan = replace(plan, is_current=reply["current"], is_conclusion=reply["conclusion"])
         atoms, places = list(plan.subgoals), _places(mended.subgoals)
     if plan is None:
-        return Proposed(None, status=Status.STOP)
+        return Proposed(None, status=ReplyStatus.STOP)
     lost = mended.left_out if mended is not None else {}
     told = [entry for entry in reply["groundings"] if entry["subgoal"] not in lost]
     claims = tuple(_claim(entry, places, atoms, mended) for entry in told)
     following = _next(reply["next"], plan, standing.question, max_subgoals, repairs)
     wishes = [_wish(entry, places[entry["subgoal"]], mended) for entry in reply["open"] if entry["subgoal"] in places]
-    is_declined = reply["status"] == Status.STOP and is_refusal(reply["wording"])
+    is_declined = reply["status"] == ReplyStatus.STOP and is_refusal(reply["wording"])
     is_disorderly = bool(mended is not None and mended.repairs)
     is_disorderly = is_disorderly or (not is_declined and _is_unreadable(claims, plan, standing, len(atoms)))
     return Proposed(
@@ -283,7 +284,7 @@ def read_proof(reply: Any, standing: Round, max_subgoals: int) -> Proposed:
         tuple(wishes),
         {},
         following,
-        Status(reply["status"]),
+        ReplyStatus(reply["status"]),
         " ".join(reply["wording"].split()),
         tuple(repairs),
         is_disorderly,
