@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,39 @@ def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
     times = attributes.get(TIMES)
     found = [_annotation(entry) for entry in times] if isinstance(times, list) else []
     return tuple(annotation for annotation in found if annotation is not None)
+
+
+def with_moved_day(
+    attributes: Mapping[str, object], text: str, day: int, said: datetime, was: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Return the attributes of "the fair is now on the 19th", the 19th in the month of the day `was` that it replaces.
+
+    What is put off is later than that day, what is brought forward earlier, and neither is past. The attributes stay as
+    they are if no such day is known, or if the text says which month it is.
+    """
+    days = {found.first for found in annotations_of(was) if found.first is not None and found.first == found.last}
+    named = re.search(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", text, re.IGNORECASE)
+    if len(days) != 1 or named is None or _WHICH_MONTH.search(text):
+        return attributes
+    (old,) = days
+    this = old.replace(day=1)
+    firsts = ((this - timedelta(1)).replace(day=1), this, (this + timedelta(31)).replace(day=1))
+    new = [each for first in firsts if (each := first + timedelta(day - 1)).month == first.month]
+    if _PUT_OFF.search(text):
+        new = [each for each in new if each > old]
+    elif _FORWARD.search(text):
+        new = [each for each in reversed(new) if each < old]
+    else:
+        new = [each for each in new if each.month == old.month]
+    told = attributes.get(TIMES)
+    others = [entry for entry in told if str(day) not in str(entry[:1])] if isinstance(told, list) else []
+    found = [[named[0], _written(each), _written(each)] for each in new if each >= said.date()]
+    return {**attributes, TIMES: [*others, *found[:1]]} if found else attributes
+
+
+_WHICH_MONTH = re.compile(r"\b(?:this|next|the same) month\b", re.IGNORECASE)
+_PUT_OFF = re.compile(r"\b(?:put off|postponed|delayed|pushed back|slipped)\b", re.IGNORECASE)
+_FORWARD = re.compile(r"\bbrought forward\b", re.IGNORECASE)
 
 
 def _annotation(entry: object) -> Annotation | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from goalmem_cli.backbones.now.asked import Asked
-from goalmem_cli.backbones.now.persons import handed
+from goalmem_cli.backbones.now.persons import NAME, handed
 from goalmem_cli.logic.normal import content_stems, stem, words
 
 _AT = (
@@ -28,8 +28,8 @@ _SOFTLY = (
 )
 _STANDS = re.compile(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
 _PUT = re.compile(
-    r"\b(?:I|we)(?:['’]ve| have)? (?:(?:just|now|always|usually) )*"
-    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave) "
+    rf"(?:\b(?:I|we|they|(?-i:{NAME}))(?:['’]ve| ha(?:ve|s))? (?:(?:just|now|always|usually) )*"
+    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave)|^(?:have |just )*(?:moved|hid|hung|stored|parked)) "
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )
