@@ -40,8 +40,8 @@ def with_moved_day(
 ) -> Mapping[str, object]:
     """Return the attributes of "the fair is now on the 19th", the 19th in the month of the day `was` that it replaces.
 
-    What is put off is later than that day, what is brought forward earlier, and neither is past. The attributes stay as
-    they are if no such day is known, or if the text says which month it is.
+    It is in the next month if that day is past. What is put off is later than the day that it replaces, what is brought
+    forward earlier. The attributes stay as they are if no such day is known, or if the text says which month it is.
     """
     days = {found.first for found in annotations_of(was) if found.first is not None and found.first == found.last}
     named = re.search(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", text, re.IGNORECASE)
@@ -56,7 +56,7 @@ def with_moved_day(
     elif _FORWARD.search(text):
         new = [each for each in reversed(new) if each < old]
     else:
-        new = [each for each in new if each.month == old.month]
+        new = [each for each in new if each >= this]
     told = attributes.get(TIMES)
     others = [entry for entry in told if str(day) not in str(entry[:1])] if isinstance(told, list) else []
     found = [[named[0], _written(each), _written(each)] for each in new if each >= said.date()]
