@@ -40,7 +40,7 @@ def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
     """
     low, high = amount(match["count"] or "")
     unit = unit_of(match["unit"])
-    if unit in HOURS or (match["count"] == "a" and _PRICE.search(scene.folded, 0, match.start())):
+    if unit in HOURS or (match["count"] in ("a", "an") and _PRICE.search(scene.folded, 0, match.start())):
         return []
     starts = [_start_behind(scene.day, count, unit, is_rough=low != high) for count in (high, low)]
     return [Period(starts[0].first, starts[1].last)]

@@ -10,6 +10,7 @@ from goalmem_cli.backbones.now.asked import asked_in
 from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.backbones.now.states import states_in
 from goalmem_cli.backbones.whole_scope import WholeScope
+from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.records import SPEAKER_ID, Query, Turn
 from goalmem_cli.store import Store
 from goalmem_cli.testing import HashEmbedder
@@ -184,6 +185,14 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("How much is Ana's rent?", "Ana: My rent is 640.", "Ana: I got the bill for my rent at the end of the month. It's 700."),
         ("When is choir?", "Ana: Choir is on Tuesdays.", "Ana: I go to choir with my sister. It's on Thursday."),
         ("Where is the spare key?", "Ana: The spare key is in the hall.", "Ana: I looked for the spare key with my sister. It's in the drawer."),
+        ("How much are the dues now?", "Ana: The dues are 40 euros a quarter.", "Ana: From now on the dues are 45."),
+        ("How much is an aerotow?", "Ana: A winch launch is 9 euros, an aerotow 48.", "Ana: Fuel is dear, the aerotow is 55 now."),
+        ("How much is the kitty?", "Ana: The kitty is 30 each a month, pay by the first.", "Ana: The kitty is 35 from now on, oil is dear."),
+        ("How much is the broadband?", "Ana: The broadband costs 36.", "Ben: The broadband is 41 now."),
+        ("How much is the locker?", "Ana: The locker is 15.", "Ana: The locker goes up to 20 as well, sorry."),
+        ("How much is the cabin a night?", "Ana: The cabin is 90 a night.", "Ana: They put the cabin up: 98 a night now."),
+        ("Where are the spare fuses?", "Ana: I put the spare fuses in the drawer.", "Ana: Moved the spare fuses to the hall cupboard, the drawer got wet."),
+        ("Where are the spare fuses?", "Ana: I put the spare fuses in the drawer.", "Ana: Tom has moved the spare fuses to the hall cupboard."),
     ],
 )  # fmt: skip
 def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str, later: str) -> None:
@@ -338,11 +347,43 @@ def text_of(line: str) -> str:
         ("Who has the key?", "Ana: Ines has the key.", "Ana: I remember that Dov took the key last summer."),
         ("Who has the key?", "Ana: Ines has the key.", "Ana: Dov got the key and lock cleaned."),
         ("Who has the key?", "Ana: Ines has the key.", "Ana: Dov took the key, then Ines took it back."),
+        ("How much is the kitty?", "Ana: The kitty is 30.", "Ana: The broadband costs 36, I pay it from the kitty."),
+        ("How much are the dues?", "Ana: The dues are 40.", "Ana: The rent is due, it is 640 now."),
+        ("How much is the cabin?", "Ana: The cabin is 90 a night.", "Ana: The cabin is 500 a week now."),
+        ("How much is the rent?", "Ana: The rent is 640.", "Ben: The rent is 700 now."),
+        ("How much is the gym?", "Ana: The gym is 30.", "Ben: Our gym is 40 now."),
+        ("How much are the tickets?", "Ana: The tickets are 12.", "Ana: The tickets are in drawer 4 now."),
+        ("How much is the boat?", "Ana: The boat is 22 a day.", "Ana: The boat is full, we are 12 now."),
+        ("How much is the boat?", "Ana: The boat is 22 a day.", "Ana: The boat leaves at 9 now."),
+        ("How much is clay?", "Ana: Clay is 14 a bag.", "Ana: We have 30 bags of clay now."),
+        ("Where is the ladder?", "Ana: The ladder is in the garage.", "Ben: Put the ladder in the cellar, please."),
+        ("Where is the ladder?", "Ana: The ladder is in the garage.", "Ben: Never moved the ladder to the cellar."),
+        ("Where is the ladder?", "Ana: The ladder is in the garage.", "Ben: Last year Tom put the ladder in the cellar."),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
     """A program is no home, another key no shed key, a state no place, an exception no rule."""
     assert found(stored(tmp_path, earlier, later), question)[1] == {}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "day"),
+    [
+        ("The fair is on the 12th of December.", "The fair is now on the 19th.", "2026-12-19"),
+        ("The fair is on the 28th of May.", "The fair is put off to the 4th.", "2026-06-04"),
+        ("The fair is on the 4th of June.", "The fair was brought forward to the 30th.", "2026-05-30"),
+        ("The fair is on the 12th of July.", "The fair is on the 19th of this month now.", "2026-02-19"),
+        ("The fair is on Saturdays.", "The fair is on the 19th now.", None),
+    ],
+)
+def test_a_moved_day_is_in_the_month_of_the_day_that_it_replaces(
+    tmp_path: Path, earlier: str, later: str, day: str | None
+) -> None:
+    """Later than that day if it is put off, earlier if brought forward; the month of speaking only if it is named."""
+    store = stored(tmp_path, f"Ana: {earlier}", f"Ana: {later}")
+    hits = Holding(FlatBackbone(store), store).retrieve(Query("When is the fair?"), 20)
+    (times,) = [annotations_of(hit.unit.attributes) for hit in hits if hit.unit.text == later]
+    assert [str(found.first) for found in times] == ([] if day is None else [day])
 
 
 def test_what_begins_later_holds_from_then_on(tmp_path: Path) -> None:

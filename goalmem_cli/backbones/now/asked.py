@@ -286,7 +286,7 @@ def _thing(text: str, type_: str, *, is_bare: bool = False) -> Asked | None:
     """
     text = re.sub(rf"(?:^| )(?:{_NOW}|called|named|paying|on|at|held)$", "", re.sub(rf" {_NOW}$", "", text.strip()))
     if type_ == "amount":
-        text = _FOR_EACH.sub("", text)
+        text = re.sub(r"^an? ", "", _FOR_EACH.sub("", text)) if is_bare else _FOR_EACH.sub("", text)
         is_bare = is_bare and _NO_NAME.isdisjoint(words(text)) and not text.endswith("ing")
     text, named = re.subn(r"^(?:the )?name of (?=.+ )", "", text)
     type_ = "name" if named and not type_ else type_

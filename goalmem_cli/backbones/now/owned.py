@@ -291,7 +291,7 @@ def _sums_in(part: str, asked: Asked) -> Iterator[str]:
     if not heads and _OF_ANOTHER.match(part):
         return
     for at, word in enumerate(told):
-        is_after = at == 0 or told[at - 1] in _BEFORE_SUMS or (at - 1 in heads and told[at - 2 : at - 1] == ["the"])
+        is_after = at == 0 or told[at - 1] in _BEFORE_SUMS or (at > 1 and at - 1 in heads and told[at - 2] in _ARTICLES)
         is_sum = is_after or " ".join(told[at + 1 : at + 3]).startswith(_BEHIND_SUMS)
         if is_sum and re.fullmatch(r"\d+(?:\.\d+)?k?", word):
             yield f"{numbers(word)[0]:.10g}"
@@ -305,6 +305,7 @@ _BEFORE_SUMS = frozenset(
     "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes plus euros only "
     "about around roughly still just currently actually".split()
 )
+_ARTICLES = ("the", "a", "an")
 _BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
 _OF_ANOTHER = re.compile(
     r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}(?:is|are|am|costs?) "

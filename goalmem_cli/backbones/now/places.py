@@ -33,6 +33,7 @@ _PUT = re.compile(
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )
+_LAST = re.compile(r"\blast (?:year|spring|summer|autumn|winter)\b", re.IGNORECASE)
 _MOVED_TO = re.compile(
     r"(?P<b>[^,;:]*?) (?:(?:has|have|is|are|was|were|got)(?: been)? )?(?:now )?moved (?:over |back )?to "
     r"(?P<where>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)",
@@ -85,6 +86,8 @@ def _read(sentence: str) -> Iterator[tuple[str, str]]:
     for pattern in (_PUT, _MOVED_TO, _STANDS):
         for found in pattern.finditer(sentence):
             named = found.groupdict()
+            if pattern is _PUT and _LAST.search(sentence):
+                continue
             thing = named["b"].strip()
             if NAMED_BEFORE.match(thing):
                 thing = sentence[: found.start()].strip(" ,;:")

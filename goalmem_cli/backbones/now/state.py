@@ -95,8 +95,7 @@ NOW = re.compile(
 )
 LATE = re.compile(
     r"\b(?:used to|when I was|as (?:a|an) (?:child|kid|boy|girl|teen\w*|student|baby)|years ago|back then|before that|"
-    r"at the time|originally|at first|earlier|previously|once|for (?:uni|college|school)|in (?:19|20)\d\d|"
-    r"(?<!since )(?<!as )last (?:year|spring|summer|autumn|winter))\b"
+    r"at the time|originally|at first|earlier|previously|once|for (?:uni|college|school)|in (?:19|20)\d\d)\b"
     r"|\bbefore[.!]?$",
     re.IGNORECASE,
 )
