@@ -91,7 +91,8 @@ _REPORTED = re.compile(
     r"\b(?:said|says|wrote|writes|asked|asks|told \w+|texted|replied|answered|like)\s*[:,]", re.IGNORECASE
 )
 _TO_ALL = re.compile(
-    r"\b(?:every(?:one|body|body's)|each|all(?! right)|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us|whoever)\b",
+    r"\b(?:every(?:one|body|body's)|each|all(?! right)|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us"
+    r"|whoever)\b",
     re.IGNORECASE,
 )
 """Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
@@ -307,9 +308,9 @@ def _owner(found: re.Match[str], fact: Remembered, question: str, people: Collec
         return "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
     if _TO_ALL.search(question) or _GENERAL.search(question) or (not fact.to and _TO_ALL.search(fact.text)):
         return ""
-    if found.re is _ALONE or found["thing"].casefold() not in _KIN:  # "your brother, Max" may be one person
-        if called := _called(fact, people):
-            return called
+    is_person = found.re is _OWNED and found["thing"].casefold() in _KIN  # "your brother, Max" may be one
+    if not is_person and (called := _called(fact, people)):
+        return called
     start = max((end.end() for end in SENTENCE_END.finditer(fact.text, 0, found.start())), default=0)
     end = SENTENCE_END.search(fact.text, found.end())
     is_asked = _OPENING_VERB.fullmatch(fact.text, start, found.start()) or is_request(

@@ -48,7 +48,9 @@ _SOMEBODY = re.compile(rf"\b(?:my|our) (?:\w+ )?{PERSON}\b(?!['’])|\bwith (?:h
 """A person who has the thing or does it, and whose it need not be."""
 _BESIDE = re.compile(r"\b(?:also|another|too|as well)\b", re.IGNORECASE)
 """What holds beside another value; but "the shed key moved too" only says that other things did as well."""
-_CHANGED_TOO = re.compile(r"\b(?:moved|changed|(?:goes|gone|went) (?:up|down)(?: to \S+)?) (?:too|as well)\b", re.IGNORECASE)
+_CHANGED_TOO = re.compile(
+    r"\b(?:moved|changed|(?:goes|gone|went) (?:up|down)(?: to \S+)?) (?:too|as well)\b", re.IGNORECASE
+)
 _ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
 
 
@@ -302,13 +304,14 @@ _ONE_S_OWN = frozenset(map(stem, "rent salary wage pay mortgage income pension b
 _PARTS = re.compile(r"[,;:](?!\d)| (?:and|but) ")
 _SIGN = re.compile(r"[€£$]")
 _BEFORE_SUMS = frozenset(
-    "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes plus euros only "
-    "about around roughly still just currently actually".split()
+    "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes plus "
+    "euros only about around roughly still just currently actually".split()
 )
 _ARTICLES = ("the", "a", "an")
 _BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
 _OF_ANOTHER = re.compile(
-    r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}(?:is|are|am|costs?) "
+    r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}"
+    r"(?:is|are|am|costs?) "
     r"|\w+['’](?:m|re) | *(?:the|an?) \w+ [€£$]?\d",
     re.IGNORECASE,
 )
@@ -318,7 +321,8 @@ _OF_ANOTHER = re.compile(
 _NO_AMOUNT = re.compile(
     rf"\b(?:19|20)\d\d\b|\b{ORDINAL}\b|\b\d\d?:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
     r"\d[\d.,]*"
-    r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|minutes?|rooms?|people)\b|\w+ (?:away|off|long)\b)",
+    r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|minutes?|rooms?|people)\b"
+    r"|\w+ (?:away|off|long)\b)",
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""

@@ -29,7 +29,8 @@ _SOFTLY = (
 _STANDS = re.compile(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
 _PUT = re.compile(
     rf"(?:\b(?:I|we|they|(?-i:{NAME}))(?:['’]ve| ha(?:ve|s))? (?:(?:just|now|always|usually) )*"
-    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave)|^(?:have |just )*(?:moved|hid|hung|stored|parked)) "
+    r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave)"
+    r"|^(?:have |just )*(?:moved|hid|hung|stored|parked)) "
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )

@@ -30,7 +30,9 @@ _MAKES = re.compile(
     r"(?:^|\b(?:that|this|which) )(?:all )?(?:makes?|made)(?: it| up to)? $|\b(?:total|sum) $"
     r"|(?:^|\b(?:that|this|which|it|all) )(?:comes?|came|adds? up|added up|amounts?) to $"
 )
-_FOR_ALL = re.compile(r"^(?: (?:euros|dollars|pounds))? (?:for (?:the lot|everything(?! else)|them all|it all)|all in)\b")
+_FOR_ALL = re.compile(
+    r"^(?: (?:euros|dollars|pounds))? (?:for (?:the lot|everything(?! else)|them all|it all)|all in)\b"
+)
 _EACH = re.compile(
     r"^(?: \w+)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour|day|night"
     r"|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match|at|in|on)\b)"
