@@ -304,10 +304,10 @@ _ONE_S_OWN = frozenset(map(stem, "rent salary wage pay mortgage income pension b
 _PARTS = re.compile(r"[,;:](?!\d)| (?:and|but) ")
 _SIGN = re.compile(r"[€£$]")
 _BEFORE_SUMS = frozenset(
-    "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes plus "
-    "euros only about around roughly still just currently actually".split()
+    "is are be it they that cost costs now to pay pays paying earn earns get gets charge charges spend make makes want "
+    "wants asks plus euros only about around roughly still just currently actually".split()
 )
-_ARTICLES = ("the", "a", "an")
+_ARTICLES = ("the", "a", "an", "my", "our")
 _BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
 _OF_ANOTHER = re.compile(
     r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}"
