@@ -48,19 +48,15 @@ def with_moved_day(
     if len(days) != 1 or named is None or _WHICH_MONTH.search(text):
         return attributes
     (old,) = days
-    this = old.replace(day=1)
-    firsts = ((this - timedelta(1)).replace(day=1), this, (this + timedelta(31)).replace(day=1))
-    new = [each for first in firsts if (each := first + timedelta(day - 1)).month == first.month]
-    if _PUT_OFF.search(text):
-        new = [each for each in new if each > old]
-    elif _FORWARD.search(text):
-        new = [each for each in reversed(new) if each < old]
+    near = [each for shift in range(-31, 62) if (each := old + timedelta(shift)).day == day and each >= said.date()]
+    if _FORWARD.search(text):
+        near = [each for each in reversed(near) if each < old]
     else:
-        new = [each for each in new if each >= this]
+        first = old if _PUT_OFF.search(text) else old.replace(day=1)
+        near = [each for each in near if each >= first]
     told = attributes.get(TIMES)
     others = [entry for entry in told if str(day) not in str(entry[:1])] if isinstance(told, list) else []
-    found = [[named[0], _written(each), _written(each)] for each in new if each >= said.date()]
-    return {**attributes, TIMES: [*others, *found[:1]]} if found else attributes
+    return {**attributes, TIMES: [*others, [named[0], *map(_written, 2 * near[:1])]]} if near else attributes
 
 
 _WHICH_MONTH = re.compile(r"\b(?:this|next|the same) month\b", re.IGNORECASE)

@@ -32,6 +32,11 @@ def stored(folder: Path, *said: str, name: str = "talk") -> Store:
     return store
 
 
+def text_of(line: str) -> str:
+    """Return what is said in a line."""
+    return line.split(": ", 1)[1]
+
+
 def found(store: Store, question: str, **filters: object) -> tuple[list[str], dict[str, str]]:
     """Return the texts of the hits without the chatter, and by text what replaces it."""
     query = Query(question, **filters)  # type: ignore[arg-type]
@@ -188,6 +193,7 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("How much are the dues now?", "Ana: The dues are 40 euros a quarter.", "Ana: From now on the dues are 45."),
         ("How much is an aerotow?", "Ana: A winch launch is 9 euros, an aerotow 48.", "Ana: Fuel is dear, the aerotow is 55 now."),
         ("How much is the kitty?", "Ana: The kitty is 30 each a month, pay by the first.", "Ana: The kitty is 35 from now on, oil is dear."),
+        ("How much is petrol?", "Ana: Petrol is 1.70.", "Ana: Petrol is 1.85 now, madness."),
         ("How much is the broadband?", "Ana: The broadband costs 36.", "Ben: The broadband is 41 now."),
         ("How much is the locker?", "Ana: The locker is 15.", "Ana: The locker goes up to 20 as well, sorry."),
         ("How much is the cabin a night?", "Ana: The cabin is 90 a night.", "Ana: They put the cabin up: 98 a night now."),
@@ -261,21 +267,6 @@ def test_a_thing_is_with_one_person_and_a_task_too(tmp_path: Path, question: str
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Henrik's rent is 700."),
         ("What colour is the boat?", "Ana: The boat is blue.", "Ana: I painted the boat. I gave it a red stripe."),
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Ben pays 700 rent now."),
-    ],
-)  # fmt: skip
-def test_other_hands_and_other_tasks_replace_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """What did not happen, another thing, a use of an hour, the same person again."""
-    assert found(stored(tmp_path, earlier, later), question)[1] == {}
-
-
-def text_of(line: str) -> str:
-    """Return what is said in a line."""
-    return line.split(": ", 1)[1]
-
-
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Slack."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Postgres last week."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to ClickHouse."),
@@ -355,6 +346,8 @@ def text_of(line: str) -> str:
         ("How much are the tickets?", "Ana: The tickets are 12.", "Ana: The tickets are in drawer 4 now."),
         ("How much is the boat?", "Ana: The boat is 22 a day.", "Ana: The boat is full, we are 12 now."),
         ("How much is the boat?", "Ana: The boat is 22 a day.", "Ana: The boat leaves at 9 now."),
+        ("How much is the course?", "Ana: The course is 200.", "Ana: The course is 1 of 3 now."),
+        ("How much is the house?", "Ana: The house is 300000.", "Ana: The house is 21 Elm Street now."),
         ("How much is clay?", "Ana: Clay is 14 a bag.", "Ana: We have 30 bags of clay now."),
         ("Where is the ladder?", "Ana: The ladder is in the garage.", "Ben: Put the ladder in the cellar, please."),
         ("Where is the ladder?", "Ana: The ladder is in the garage.", "Ben: Never moved the ladder to the cellar."),
@@ -362,7 +355,7 @@ def text_of(line: str) -> str:
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """A program is no home, another key no shed key, a state no place, an exception no rule."""
+    """A program is no home, another key no shed key, what did not happen no change, an exception no rule."""
     assert found(stored(tmp_path, earlier, later), question)[1] == {}
 
 

@@ -76,8 +76,7 @@ _PAYS = re.compile(
 )
 _COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
 _EARNS = re.compile(
-    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$",
-    re.IGNORECASE,
+    rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$", re.IGNORECASE
 )
 _PLACES = (
     re.compile(rf"^where(?: is|['’]s| are) (?P<thing>.+?)(?: (?:kept|stored|parked|hidden|hanging|{_NOW}))*$", re.I),

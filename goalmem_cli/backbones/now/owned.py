@@ -294,7 +294,8 @@ def _sums_in(part: str, asked: Asked) -> Iterator[str]:
         return
     for at, word in enumerate(told):
         is_after = at == 0 or told[at - 1] in _BEFORE_SUMS or (at > 1 and at - 1 in heads and told[at - 2] in _ARTICLES)
-        is_sum = is_after or " ".join(told[at + 1 : at + 3]).startswith(_BEHIND_SUMS)
+        behind = " ".join(told[at + 1 : at + 3])
+        is_sum = behind.startswith(_BEHIND_SUMS) or (is_after and not _COUNTED.match(behind))
         if is_sum and re.fullmatch(r"\d+(?:\.\d+)?k?", word):
             yield f"{numbers(word)[0]:.10g}"
 
@@ -309,6 +310,11 @@ _BEFORE_SUMS = frozenset(
 )
 _ARTICLES = ("the", "a", "an", "my", "our")
 _BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
+_COUNTED = re.compile(
+    rf"(?!(?:{'|'.join(sorted(FUNCTION_WORDS - {'of'}))}|now|today|currently|instead|plus|including|altogether|total|"
+    r"cash|since|until|because|sorry|square|cubic|c?m|k[mg]|[mk]?\w*met(?:re|er)s?|litres?|\w+ly)\b)\w"
+)
+"""What follows a number of things, not of money: "1 of 3", "21 Elm Street"."""
 _OF_ANOTHER = re.compile(
     r" *(?!(?:it|they|that|this)\b|(?:\w+ )*(?:price|fee|cost|charge|rate|total|sum|one)\b)(?:\w+ ){0,3}"
     r"(?:is|are|am|costs?) "
@@ -319,7 +325,7 @@ _OF_ANOTHER = re.compile(
 
 
 _NO_AMOUNT = re.compile(
-    rf"\b(?:19|20)\d\d\b|\b{ORDINAL}\b|\b\d\d?:\d\d\b|\b(?:up|down|by|extra|another|of|\w+day|the) "
+    rf"\b(?:19|20)\d\d\b|\b{ORDINAL}\b|\b\d\d?:\d\d\b|\b(?:up|down|by|extra|another|(?:\d+ )?of|\w+day|the) "
     r"\d[\d.,]*"
     r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|minutes?|rooms?|people)\b"
     r"|\w+ (?:away|off|long)\b)",
