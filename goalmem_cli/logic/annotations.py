@@ -44,7 +44,8 @@ def with_moved_day(
     forward earlier. The attributes stay as they are if no such day is known, or if the text says which month it is.
     """
     days = {found.first for found in annotations_of(was) if found.first is not None and found.first == found.last}
-    named = re.search(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", text, re.IGNORECASE)
+    bare = re.compile(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", re.IGNORECASE)
+    named = bare.search(text)
     if len(days) != 1 or named is None or _WHICH_MONTH.search(text):
         return attributes
     (old,) = days
@@ -55,7 +56,7 @@ def with_moved_day(
         first = old if _PUT_OFF.search(text) else old.replace(day=1)
         near = [each for each in near if each >= first]
     told = attributes.get(TIMES)
-    others = [entry for entry in told if str(day) not in str(entry[:1])] if isinstance(told, list) else []
+    others = [entry for entry in told if not bare.search(str(entry))] if isinstance(told, list) else []
     return {**attributes, TIMES: [*others, [named[0], *map(_written, 2 * near[:1])]]} if near else attributes
 
 
