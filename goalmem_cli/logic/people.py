@@ -61,11 +61,11 @@ _KIN = frozenset(
 )
 _WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
 
-_ALONE = re.compile(r"(?<!\bthe )(?<!\ba )\b(?:mine|yours)\b", re.IGNORECASE)
+_ALONE = re.compile(r"(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=['’]s )|(?<=['’]re ))(?:mine|yours)\b", re.IGNORECASE)
 """What is somebody's, without its name: "the red coat is mine"."""
 _VOCATIVE = re.compile(
     r"(?:^|[.!?]\s+|\b(?:Hi|Hey|Yes|No|And|So|Oh),? )([A-Z]\w+),\s(?!(?:and|or)\b|(?!I\b)[A-Z])"
-    r"|\b(?!(?-i:[A-Z]))[\w’']+,\s([A-Z]\w+)(?=[.!?,]|$)(?!,\s(?:and\b|or\b|[A-Z]))"
+    r"|\b(?![A-Z])[\w’']+,\s([A-Z]\w+)(?=[.!?,]|$)(?!,\s(?:and\b|or\b|[A-Z]))"
 )
 """Where a text may address somebody by name, and does not list names."""
 _OWNED = re.compile(r"(?<![\w'’-])(?P<whose>my|our|your)(?= (?P<thing>[^\W\d_][\w'’-]*))", re.IGNORECASE)
@@ -234,9 +234,11 @@ def with_owners(
     if no cited fact has it, if several give it different owners, in titles, quotes and sayings, in statements with
     other pronouns ("I lost my keys"), and in other languages than English.
     """
-    if _ALONE.fullmatch(answer):
-        owners = {_owner(each, fact, question, people) for fact in facts for each in _ALONE.finditer(fact.text)}
-        owner = owners.pop() if len(owners) == 1 else ""
+    if answer.casefold() in ("mine", "yours"):
+        told_alone = [(fact, each) for fact in facts for each in _ALONE.finditer(fact.text)]
+        is_reported = any(_REPORTED.search(fact.text, 0, each.start()) for fact, each in told_alone)
+        owners = {_owner(each, fact, question, people) for fact, each in told_alone}
+        owner = owners.pop() if len(owners) == 1 and not is_reported else ""
         is_named = owner and not (role_of(owner) or _are_one(asker, owner) or words_of(question))
         return f"{owner}'s" if is_named else answer
     told = _as_told(answer, facts, question)

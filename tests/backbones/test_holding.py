@@ -104,39 +104,6 @@ def test_whatever_has_one_value_at_a_time(tmp_path: Path, question: str, earlier
 @pytest.mark.parametrize(
     ("question", "earlier", "later"),
     [
-        ("Where does Ana live?", "I live in Graz.", "My parents moved to Linz."),
-        ("Where does Ana live?", "I live in Graz.", "Next year we move to Linz."),
-        ("Where does Ana live?", "I live in Graz.", "We would love to live in Linz."),
-        ("Where does Ana live?", "I live in Graz.", "I lived in Linz as a child."),
-        ("Where does Ana live?", "I live in Graz.", "Tom says he lives in Linz now."),
-        ("Where does Ana live?", "I live in Graz.", "We live in Lend, Graz."),
-        ("Where does Ana live?", "I live in Graz.", "Should I live in Linz?"),
-        ("Where does Ana work?", "I work at the mill.", "I also work at the kiosk."),
-        ("Where does Ana work?", "I work at the mill.", "I work at night."),
-        ("Where does Ana work?", "I work at the mill.", "I work with Ben now."),
-        ("Where does Ana work?", "I work at the mill.", "From May I work at the garage."),
-        ("Where does Ana work?", "I work at the mill.", "I joined Ben for lunch."),
-        ("Where does Ana work?", "I work at the mill.", "In the novel I work at the Kremlin now."),
-        ("Where does Ana live?", "I live in Graz.", "Her note: 'We live in Linz now, send it there.'"),
-        ("What does Ana play?", "I play the oboe.", "I play the cello."),
-        ("How much rent does Ana pay?", "My rent is 640.", "I pay 30 for the gym now."),
-        ("How much rent does Ana pay?", "My rent is 640.", "The rent is due on Friday 4."),
-        ("How much rent does Ana pay?", "My rent is 640.", "The rent went up by 20."),
-        ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My old dentist is Dr Okafor."),
-        ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My dentist is in Okafor Street."),
-        ("Who is Ana's dentist?", "My dentist is Dr Walsh.", "My son's dentist is Dr Okafor."),
-        ("Who is Ana's landlord?", "My landlord is Mr Pike.", "My landlord is Irish."),
-        ("What is the wifi password?", "The wifi password is otter22.", "The wifi password at work is zebra9."),
-    ],
-)
-def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """Somebody else, a plan, a wish, the past, a report, one within the other, a question, another thing."""
-    assert found(stored(tmp_path, f"Ana: {earlier}", f"Ana: {later}"), question)[1] == {}
-
-
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
         ("What is the alarm code?", "Ana: What's the alarm code again?\nBen: 7719.", "Ben: I changed the alarm code, it is 4402 now."),
         ("What is the Netflix password?", "Ana: Netflix password?\nBen: bluefish22", "Ana: I reset the Netflix password to orangefox31."),
         ("What is the combination of the bike lock?", "Ana: What's the combination of the bike lock?\nBen: It's 528.", "Ben: The bike lock's combination is 903 now."),
@@ -199,17 +166,6 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("How much is the cabin a night?", "Ana: The cabin is 90 a night.", "Ana: They put the cabin up: 98 a night now."),
         ("Where are the spare fuses?", "Ana: I put the spare fuses in the drawer.", "Ana: Moved the spare fuses to the hall cupboard, the drawer got wet."),
         ("Where are the spare fuses?", "Ana: I put the spare fuses in the drawer.", "Ana: Tom has moved the spare fuses to the hall cupboard."),
-    ],
-)  # fmt: skip
-def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """Codes, places, numbers, appointments, people whom one goes to; told in reply to a question, or by another one."""
-    marks = found(stored(tmp_path, earlier, later), question)[1]
-    assert marks == {text_of(earlier.splitlines()[-1]): text_of(later)}
-
-
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
         ("Who has the key?", "Ines: I took the key.", "Ines: I gave the key to Dov."),
         ("Who has the key now?", "Ana: Ines takes the key.", "Ana: Ines gave the key to Dov."),
         ("Who has the tent?", "Ben: I've got the tent.", "Ana: Ben handed me the tent."),
@@ -229,9 +185,10 @@ def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str
         ("Which room is the meeting in?", "Ana: The meeting is in room 204.", "Ana: The meeting is in room 310 now."),
     ],
 )  # fmt: skip
-def test_a_thing_is_with_one_person_and_a_task_too(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """Taken, lent, handed on, given back, by whoever says so; done by somebody else now."""
-    assert found(stored(tmp_path, earlier, later), question)[1] == {text_of(earlier): text_of(later)}
+def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str, later: str) -> None:
+    """Codes, places, prices, appointments, people whom one goes to, who has a thing or does a task; told by anybody."""
+    marks = found(stored(tmp_path, earlier, later), question)[1]
+    assert marks == {text_of(earlier.splitlines()[-1]): text_of(later)}
 
 
 @pytest.mark.parametrize(
@@ -267,6 +224,29 @@ def test_a_thing_is_with_one_person_and_a_task_too(tmp_path: Path, question: str
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Henrik's rent is 700."),
         ("What colour is the boat?", "Ana: The boat is blue.", "Ana: I painted the boat. I gave it a red stripe."),
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Ben pays 700 rent now."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: My parents moved to Linz."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: Next year we move to Linz."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: We would love to live in Linz."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: I lived in Linz as a child."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: Tom says he lives in Linz now."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: We live in Lend, Graz."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: Should I live in Linz?"),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: I also work at the kiosk."),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: I work at night."),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: I work with Ben now."),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: From May I work at the garage."),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: I joined Ben for lunch."),
+        ("Where does Ana work?", "Ana: I work at the mill.", "Ana: In the novel I work at the Kremlin now."),
+        ("Where does Ana live?", "Ana: I live in Graz.", "Ana: Her note: 'We live in Linz now, send it there.'"),
+        ("What does Ana play?", "Ana: I play the oboe.", "Ana: I play the cello."),
+        ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: I pay 30 for the gym now."),
+        ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: The rent is due on Friday 4."),
+        ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: The rent went up by 20."),
+        ("Who is Ana's dentist?", "Ana: My dentist is Dr Walsh.", "Ana: My old dentist is Dr Okafor."),
+        ("Who is Ana's dentist?", "Ana: My dentist is Dr Walsh.", "Ana: My dentist is in Okafor Street."),
+        ("Who is Ana's dentist?", "Ana: My dentist is Dr Walsh.", "Ana: My son's dentist is Dr Okafor."),
+        ("Who is Ana's landlord?", "Ana: My landlord is Mr Pike.", "Ana: My landlord is Irish."),
+        ("What is the wifi password?", "Ana: The wifi password is otter22.", "Ana: The wifi password at work is zebra9."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Slack."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Postgres last week."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to ClickHouse."),
