@@ -312,7 +312,7 @@ _ARTICLES = ("the", "a", "an", "my", "our")
 _BEHIND_SUMS = ("euro", "pound", "dollar", "buck", "franc", "kr ", "a ", "an ", "per ", "each")
 _COUNTED = re.compile(
     rf"(?!(?:{'|'.join(sorted(FUNCTION_WORDS - {'of'}))}|now|today|currently|instead|plus|including|altogether|total|"
-    r"cash|since|until|because|sorry|square|cubic|c?m|k[mg]|[mk]?\w*met(?:re|er)s?|litres?|\w+ly)\b)\w"
+    r"cash|return|single|since|until|because|sorry|square|cubic|c?m|k[mg]|[mk]?\w*met(?:re|er)s?|litres?|\w+ly)\b)\w"
 )
 """What follows a number of things, not of money: "1 of 3", "21 Elm Street"."""
 _OF_ANOTHER = re.compile(
