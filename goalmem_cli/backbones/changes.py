@@ -38,8 +38,7 @@ _MONTH = re.compile(
 )
 _HOUR = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _CLOCK = re.compile(
-    rf"\b(half past {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b",
-    re.IGNORECASE,
+    rf"\b(half past {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b", re.IGNORECASE
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
 _FEW = 4

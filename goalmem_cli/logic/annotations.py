@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,6 +33,36 @@ def annotations_of(attributes: Mapping[str, object]) -> tuple[Annotation, ...]:
     times = attributes.get(TIMES)
     found = [_annotation(entry) for entry in times] if isinstance(times, list) else []
     return tuple(annotation for annotation in found if annotation is not None)
+
+
+def with_moved_day(
+    attributes: Mapping[str, object], text: str, day: int, said: datetime, was: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Return the attributes of "the fair is now on the 19th", the 19th in the month of the day `was` that it replaces.
+
+    It is in the next month if that day is past. What is put off is later than the day that it replaces, what is brought
+    forward earlier. The attributes stay as they are if no such day is known, or if the text says which month it is.
+    """
+    days = {found.first for found in annotations_of(was) if found.first is not None and found.first == found.last}
+    bare = re.compile(rf"\b(?:on )?the {day}(?:st|nd|rd|th)\b", re.IGNORECASE)
+    named = bare.search(text)
+    if len(days) != 1 or named is None or _WHICH_MONTH.search(text):
+        return attributes
+    (old,) = days
+    near = [each for shift in range(-31, 62) if (each := old + timedelta(shift)).day == day and each >= said.date()]
+    if _FORWARD.search(text):
+        near = [each for each in reversed(near) if each < old]
+    else:
+        first = old if _PUT_OFF.search(text) else old.replace(day=1)
+        near = [each for each in near if each >= first]
+    told = attributes.get(TIMES)
+    others = [entry for entry in told if not bare.search(str(entry))] if isinstance(told, list) else []
+    return {**attributes, TIMES: [*others, [named[0], *map(_written, 2 * near[:1])]]} if near else attributes
+
+
+_WHICH_MONTH = re.compile(r"\b(?:this|next|the same) month\b", re.IGNORECASE)
+_PUT_OFF = re.compile(r"\b(?:put off|postponed|delayed|pushed back|slipped)\b", re.IGNORECASE)
+_FORWARD = re.compile(r"\bbrought forward\b", re.IGNORECASE)
 
 
 def _annotation(entry: object) -> Annotation | None:

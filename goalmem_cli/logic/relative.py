@@ -116,10 +116,7 @@ _GROUPS: dict[str, Iterable[str]] = {
 
 
 def _rule(
-    keys: str,
-    pattern: str,
-    reader: Callable[[re.Match[str], Scene], Iterable[Period]],
-    bound: Bound = Bound.ON,
+    keys: str, pattern: str, reader: Callable[[re.Match[str], Scene], Iterable[Period]], bound: Bound = Bound.ON
 ) -> Rule:
     """Return a rule; `keys` are groups of words, separated by "&", or names of groups."""
     groups = (frozenset(word for key in group.split() for word in _GROUPS.get(key, [key])) for group in keys.split("&"))
@@ -145,11 +142,7 @@ _RULES = (
     _rule("yesterday yday night evening", r"yesterday|yday|last (?:night|evening)", read.fixed(-1)),
     _rule("night & before", r"(?:the )?night before last", read.fixed(-2)),
     _rule("tomorrow tmrw tmr tomorow", r"tomorrow|tmrw|tmr|tomorow", read.fixed(1)),
-    _rule(
-        "ago back before & AGO",
-        rf"{_AGO} (?:ago(?: (?P<exact>today|yesterday))?|back|before now)",
-        read.ago,
-    ),
+    _rule("ago back before & AGO", rf"{_AGO} (?:ago(?: (?P<exact>today|yesterday))?|back|before now)", read.ago),
     _rule("before & AGO", rf"{_AGO} before(?P<exact>){END}", read.ago),
     _rule("ago & DAYS", rf"(?P<count>{COUNT}) weeks? ago (?:on )?(?P<day>{FULL_DAY})", read.ago_on),
     _rule(

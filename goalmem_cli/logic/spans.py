@@ -17,6 +17,8 @@ _NEAR = 48  # characters: how far a superlative reaches
 BEST = (
     r"(?:first|last|only|best|worst|most \w+|(?!(?:re|we|gue|te|intere|fore|que|reque|sugge|arre|harve)st\b)\w{2,}est)"
 )
+_PRICE = re.compile(r"(?:\d[€$£]?|\b(?:euros?|pounds?|dollars?|bucks|each)) +\Z")
+"""What stands before "a night now" in "98 a night now"."""
 _BEST = re.compile(rf"\b{BEST}\b[^.!?;,:]*\Z")
 
 
@@ -38,7 +40,7 @@ def span_behind(match: re.Match[str], scene: Scene) -> list[Period]:
     """
     low, high = amount(match["count"] or "")
     unit = unit_of(match["unit"])
-    if unit in HOURS:
+    if unit in HOURS or (match["count"] in ("a", "an") and _PRICE.search(scene.folded, 0, match.start())):
         return []
     starts = [_start_behind(scene.day, count, unit, is_rough=low != high) for count in (high, low)]
     return [Period(starts[0].first, starts[1].last)]

@@ -117,7 +117,7 @@ def test_the_context_of_a_gist_is_what_says_the_same_and_what_is_linked(reader: 
     }  # fmt: skip
     assert "(Priya, coached, E95) [from 2018 to February 2021]" in [hit.unit.text for hit in found.facts]
     assert told(find_gist_contexts(reader, EVERYWHERE, gist.id, during(end="2022"))) == [
-        "(Priya, coached, E95) [from 2018 to February 2021]",
+        "(Priya, coached, E95) [from 2018 to February 2021]"
     ]
     assert len(find_gist_contexts(reader, EVERYWHERE, gist.id, top=1).facts) == 1
     assert find_gist_contexts(reader, EVERYWHERE, "no such gist") == Found()

@@ -116,6 +116,8 @@ MEANT = [
 ]
 
 NOT_MEANT = [
+    "They put the cabin up: 98 a night now.",
+    "It is 22 euros a day now.",
     "I have been there for two weeks",
     "my 5 year old",
     "The film is two hours long.",

@@ -104,6 +104,7 @@ def test_a_small_model_reads_again_without_what_is_replaced(tmp_path: Path, cite
         ("What time does the library open?", "Ana: The library opens at 9.", "Ana: The library opens at 10 now.", "9", "10"),
         ("On which day is choir?", "Ana: Choir is on Tuesday.", "Ana: Choir is on Thursday now.", "Tuesday", "Thursday"),
         ("Who has the spare key?", "Ines: I have the spare key.", "Ines: I gave the spare key to Dov.", "Ines", "Dov"),
+        ("How much are the dues?", "Ana: The dues are 40.", "Ana: From now on the dues are 45.", "40", "45"),
     ],
 )  # fmt: skip
 def test_times_and_holders_are_replaced_too(

@@ -7,16 +7,7 @@ from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.reflect import Reflect, ReflectSettings, calls
 from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
-from tests.reasoners.forward import (
-    COMPACT,
-    QUESTION,
-    RUBBISH,
-    adversarial,
-    ask,
-    both_profiles,
-    says,
-    stays_within,
-)
+from tests.reasoners.forward import COMPACT, QUESTION, RUBBISH, adversarial, ask, both_profiles, says, stays_within
 from tests.reasoners.scripting import chat
 
 ENOUGH = says(why="all is told", sufficient=True, query="")
@@ -124,12 +115,7 @@ def test_an_unusable_reflection_is_asked_for_once_more(book: PromptBook) -> None
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "why: x\nsufficient: perhaps",
-        "why: x\nquery: y",
-        "why: x\nsufficient: no\nquery: dog\nquery: vet",
-    ],
+    "reply", ["why: x\nsufficient: perhaps", "why: x\nquery: y", "why: x\nsufficient: no\nquery: dog\nquery: vet"]
 )
 def test_lines_that_do_not_decide_are_unusable(reply: str) -> None:
     """Of lines, a verdict other than yes and no, none, and two queries are refused."""

@@ -7,16 +7,7 @@ from goalmem_cli.reasoners.inquiry import Budget, Tools
 from goalmem_cli.reasoners.reformulate import Reformulate, ReformulateSettings, calls
 from goalmem_cli.testing import Reply
 from goalmem_cli.trace import Status, Stop
-from tests.reasoners.forward import (
-    QUESTION,
-    RUBBISH,
-    SHELF,
-    adversarial,
-    ask,
-    both_profiles,
-    says,
-    stays_within,
-)
+from tests.reasoners.forward import QUESTION, RUBBISH, SHELF, adversarial, ask, both_profiles, says, stays_within
 
 
 def two(tools: Tools) -> Reformulate:

@@ -674,10 +674,7 @@ def test_a_step_that_lacks_two_values_is_read_for_both() -> None:
     """Only where no step lacks a single one; its certainty is that of the less sure of them."""
     plan = "(Priya) knows (x:person)\n1. (x:person) moved to (y:town)\n2. (x:person) has pupils in (y:town)"
     steps = by_words(
-        {
-            "Which person": read("Anjali", "Leeds", likelihood=0.9),
-            "which town": read("Leeds", "Leeds", likelihood=0.6),
-        }
+        {"Which person": read("Anjali", "Leeds", likelihood=0.9), "which town": read("Leeds", "Leeds", likelihood=0.6)}
     )
     trace, seen = run(REFUSED, "Which person does Priya know?", SISTER, plan, steps)
     asked = [asked_in(request) for request in seen if request.step == "read"]

@@ -16,6 +16,7 @@ from goalmem_cli.backbones.now.owned import names_thing
 from goalmem_cli.backbones.now.state import ME, State
 from goalmem_cli.backbones.now.states import Telling, clock_of, may_state, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
+from goalmem_cli.logic.annotations import with_moved_day
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
@@ -67,7 +68,8 @@ class Holding:
             told = _told(reader, hits, query, asked)
             by = replaced_by(told, asked)
             hits = _marked(hits, {each.unit.id: each.state for each in told}, by, asked)
-            return _moved(hits, by, reader)[:k] if self._moves else hits
+            hits = _moved(hits, by, reader)[:k] if self._moves else hits
+            return [_in_its_month(hit, told, by) for hit in hits] if asked.type == "time" else hits
 
 
 def found_by(backbone: Backbone) -> Backbone:
@@ -166,6 +168,18 @@ def _marked(hits: Sequence[Hit], stated: Mapping[str, State], by: Mapping[str, U
         is_same = (moved_on, holds) == (hit.moved_on, hit.holds)
         marked.append(hit if is_same else replace(hit, moved_on=moved_on, holds=holds))
     return marked
+
+
+def _in_its_month(hit: Hit, told: Sequence[Telling], by: Mapping[str, Unit | None]) -> Hit:
+    """Return the hit with a note on its day: "now on the 19th" is in the month of the day that it replaces, if any."""
+    own = [part for each in told if each.unit.id == hit.unit.id for part in each.state.value]
+    days = [int(part.removeprefix("date ")) for part in own if part.startswith("date ")]
+    replaced = [each.unit for each in told if (later := by.get(each.unit.id)) and later.id == hit.unit.id]
+    if len(days) != 1 or not replaced or hit.unit.said is None or any(part.startswith("month ") for part in own):
+        return hit
+    was = max(replaced, key=lambda unit: clock_of(unit.said)).attributes
+    times = with_moved_day(hit.unit.attributes, hit.unit.text, days[0], hit.unit.said, was)
+    return hit if times is hit.unit.attributes else replace(hit, unit=replace(hit.unit, attributes=times))
 
 
 def _moved(hits: list[Hit], by: Mapping[str, Unit | None], reader: OpenMemory) -> list[Hit]:

@@ -39,12 +39,7 @@ def chunks_of(turns: Sequence[Turn], profile: Profile) -> Iterator[Stretch]:
 
 
 def read_extracted(
-    text: str,
-    shape: JsonShape | GrammarShape,
-    chunk: Stretch,
-    forms: Sequence[Form] = FORMS,
-    *,
-    is_sifted: bool = True,
+    text: str, shape: JsonShape | GrammarShape, chunk: Stretch, forms: Sequence[Form] = FORMS, *, is_sifted: bool = True
 ) -> Extracted:
     """Parse the reply about a chunk, which has entries of these forms; with `is_sifted` those without content go.
 

@@ -256,10 +256,7 @@ class WalkingBackbone(StructuredBackbone[StructuredMemory]):
         return done
 
     def _go_through(
-        self,
-        walks: Sequence[V],
-        ask: Callable[[list[Any]], Sequence[Reply[Any]]],
-        report: Callable[[PartDone], None],
+        self, walks: Sequence[V], ask: Callable[[list[Any]], Sequence[Reply[Any]]], report: Callable[[PartDone], None]
     ) -> list[PartDone]:
         """Walk to the end: ask the next step of each walk, store its units, and let the walk take them."""
         done: list[PartDone] = []

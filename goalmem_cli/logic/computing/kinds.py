@@ -42,8 +42,7 @@ _TAKES = {
     **dict.fromkeys((Function.SUM, Function.AVERAGE, Function.DIFFERENCE, Function.MORE, Function.LESS), _AMOUNTS),
     **dict.fromkeys((Function.PRODUCT, Function.EACH), _AMOUNTS),
     **dict.fromkeys(
-        (Function.BETWEEN, Function.EARLIER, Function.LATER, Function.BEFORE, Function.AFTER, Function.WEEKDAY),
-        _TIMES,
+        (Function.BETWEEN, Function.EARLIER, Function.LATER, Function.BEFORE, Function.AFTER, Function.WEEKDAY), _TIMES
     ),
     Function.AGE: _TIMES,
     Function.DURATION: _TIMES | {ValueKind.LENGTH},

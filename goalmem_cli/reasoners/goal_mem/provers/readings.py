@@ -45,11 +45,7 @@ UNSTATED = "the facts do not state what was read"
 
 
 def reading_request(
-    prompt: Prompt,
-    question: Question,
-    shown: Sequence[Fact],
-    choices: Mapping[str, Sequence[str]],
-    trouble: str = "",
+    prompt: Prompt, question: Question, shown: Sequence[Fact], choices: Mapping[str, Sequence[str]], trouble: str = ""
 ) -> Request:
     """Return the request to read an answer from the facts `shown`, in that order.
 
