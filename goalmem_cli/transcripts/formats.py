@@ -146,15 +146,6 @@ def endings_with(format: str | None) -> frozenset[str]:  # noqa: A002
     return SUFFIXES if plugged is None else SUFFIXES.union(plugged.suffixes)
 
 
-def detect(path_name: str, data: bytes) -> str:
-    """Return the name of the data's format, judged by the file's ending and by the data.
-
-    Raises:
-        InputError: the data are not text, are broken JSON, or are in none of the formats.
-    """
-    return format_of(Source.from_bytes(data, path_name))
-
-
 def format_of(source: Source) -> str:
     """Return the name of the source's format, judged by its ending and its beginning.
 
@@ -177,15 +168,6 @@ def conversations_in(source: Source, format: str | None = None) -> Iterator[Conv
     if reader is not None and source.folder is None:
         _ = source.head  # blank or unreadable files are the same error in every format
     return (reader or _recognise(source)).read(source)
-
-
-def read_bytes(data: bytes, name: str, format: str | None = None) -> list[Conversation]:  # noqa: A002
-    """Return the conversations in the data; `name` is the file's name, or ``-`` for standard input.
-
-    Raises:
-        InputError, UsageError: as `conversations_in`.
-    """
-    return whole_conversations(conversations_in(Source.from_bytes(data, name), format))
 
 
 def read_file(path: Path, format: str | None = None) -> list[Conversation]:  # noqa: A002

@@ -7,7 +7,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import changed
 
 

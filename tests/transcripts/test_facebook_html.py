@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
+from goalmem_cli.transcripts import read_file, transcript_files
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 HEAD = '<html><head><title>Instagram</title><style>._a6-g{color:red}</style></head><body class="_5vb_"><h1>Otto &amp; Co</h1><main role="main">'

@@ -8,12 +8,11 @@ import pytest
 import goalmem_cli
 from goalmem_cli.errors import InputError, UnknownFormat, UsageError
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
-from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
+from goalmem_cli.transcripts import FORMATS, READERS, read_file
 from tests.transcripts.layouts import EXPORTS
+from tests.transcripts.reading import detect, jsonl, read_bytes
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
-from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
-from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
 from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
@@ -24,7 +23,6 @@ from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
 from tests.transcripts.test_goose import HEAD as GOOSE
 from tests.transcripts.test_goose import SAID
-from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
 from tests.transcripts.test_irc import LOGS as IRC
@@ -33,13 +31,10 @@ from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
 from tests.transcripts.test_matrix import ROOM
 from tests.transcripts.test_mattermost import EXPORT as MATTERMOST
-from tests.transcripts.test_mattermost import lines as mattermost
 from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
-from tests.transcripts.test_signal_jsonl import lines as signal_export
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_sillytavern import CHAT as SILLYTAVERN
-from tests.transcripts.test_sillytavern import lines as sillytavern
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
@@ -61,10 +56,10 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "openai": ("a.json", CHAT),
     "openai-jsonl": ("a.jsonl", LINES),
     "markdown": ("a.md", BOLD),
-    "came": ("a.jsonl", came(*TRIP)),
+    "came": ("a.jsonl", jsonl(*TRIP)),
     "telegram": ("a.json", json.dumps(TELEGRAM).encode()),
     "slack": ("a.json", json.dumps(SLACK).encode()),
-    "agent-log": ("a.jsonl", agent_log(AGENT_LOG)),
+    "agent-log": ("a.jsonl", jsonl(*AGENT_LOG)),
     "whatsapp": ("a.txt", WHATSAPP.encode()),
     "signal": ("a.txt", SIGNAL.encode()),
     "imessage": ("a.txt", IMESSAGE.encode()),
@@ -80,17 +75,17 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "facebook-html": ("a.html", PAGE.encode()),
     "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
     "matrix": ("export.json", json.dumps(ROOM).encode()),
-    "mattermost": ("import.jsonl", mattermost(MATTERMOST)),
+    "mattermost": ("import.jsonl", jsonl(*MATTERMOST)),
     "x-archive": ("direct-messages.js", assigned(X_CHATS)),
     "irc": ("#boats.log", IRC["irssi"].encode()),
     "viber": ("a.csv", VIBER.encode()),
     "qq": ("a.txt", QQ.encode()),
     "wechat": ("a.txt", MEMOTRACE.encode()),
-    "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
+    "signal-jsonl": ("a.jsonl", jsonl(*SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
     "cline": ("a.json", data_of(TASK)),
-    "goose": ("a.jsonl", goose(GOOSE, *SAID)),
-    "sillytavern": ("a.jsonl", sillytavern(SILLYTAVERN)),
+    "goose": ("a.jsonl", jsonl(GOOSE, *SAID)),
+    "sillytavern": ("a.jsonl", jsonl(*SILLYTAVERN)),
     "vscode-copilot": ("a.json", json.dumps(SESSION).encode()),
     **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,

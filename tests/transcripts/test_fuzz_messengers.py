@@ -41,7 +41,8 @@ from tests.transcripts import (
 from tests.transcripts import (
     test_x_archive as x_archive,
 )
-from tests.transcripts.test_agent_log import CLAUDE, CODEX, lines
+from tests.transcripts.reading import jsonl
+from tests.transcripts.test_agent_log import CLAUDE, CODEX
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 from tests.transcripts.test_signal_text import LETTERS, MARKDOWN, SHORT
 from tests.transcripts.test_slack import CHANNELS, MONDAY, TUESDAY, USERS
@@ -95,7 +96,7 @@ def test_mutated_logs(
     path = data.draw(st.sampled_from(places(log)[1:]))
     mutated = changed(log, path, lambda _: value)
     assert isinstance(mutated, list)
-    check(lines(mutated), "log.jsonl", format_name)
+    check(jsonl(*mutated), "log.jsonl", format_name)
 
 
 OTHERS = [
@@ -115,7 +116,7 @@ def test_mutated_exports(format_name: str, name: str, export: Any, data: st.Data
     is_of_lines = name.endswith(".jsonl")
     path = data.draw(st.sampled_from(places(export)[1 if is_of_lines else 0 :]))
     mutated: Any = changed(export, path, lambda _: value)
-    written = lines(mutated) if is_of_lines else json.dumps(mutated).encode()
+    written = jsonl(*mutated) if is_of_lines else json.dumps(mutated).encode()
     before = b"window.YTD.direct_messages.part0 = " if name.endswith(".js") else b""
     check(before + written, name, data.draw(st.sampled_from([None, format_name])))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, jsonl, read_bytes
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2026, 2, 2, 7, 24, 2, 806000, tzinfo=UTC)
@@ -74,11 +74,6 @@ SAID = [
     ("assistant", "assistant", "Let me look.", "m2"),
     ("read_file", "tool", "Baixa", "t1"),
 ]
-
-
-def jsonl(*records: object) -> bytes:
-    """Return the records as JSONL."""
-    return "\n".join(json.dumps(record) for record in records).encode()
 
 
 def lines() -> bytes:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import NoMessages, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
+from tests.transcripts.reading import detect, read_bytes, said_in
 from tests.transcripts.test_fuzz import check
 
 LOGS = {
@@ -70,7 +71,7 @@ def test_a_log_as_golden(name: str) -> None:
     first, second = (5, 9) if name in WITH_SECONDS else (0, 0)
     times = [datetime(2026, 2, 1, 10, 0, first), datetime(2026, 2, 1, 10, 0, second), datetime(2026, 2, 2, 9)]
     assert (chat.name, chat.format) == ("#boats", "irc")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == SAID
+    assert said_in(chat) == SAID
     assert [turn.said for turn in chat.turns] == times
     assert [turn.session for turn in chat.turns] == [0, 0, 1]
     assert len({turn.own_id for turn in chat.turns}) == 3

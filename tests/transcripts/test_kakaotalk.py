@@ -1,12 +1,13 @@
 """The reader of KakaoTalk's chats."""
 
 from datetime import datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_one
 
 ANDROID = """\
 여행 3 님과 카카오톡 대화
@@ -43,12 +44,7 @@ March 5, 2023, 9:15 PM, Ana : Where do we stay?
 March 5, 2023 at 9:16 p.m., Ben : Baixa
 March 5, 2023 at 9:17 PM, Ben : Photo
 """
-
-
-def read(text: str) -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), "KakaoTalkChats.txt", "kakaotalk")
-    return conversation
+read = partial(read_one, name="KakaoTalkChats.txt", format="kakaotalk")
 
 
 def test_reads_a_telephone_s_export_as_golden() -> None:

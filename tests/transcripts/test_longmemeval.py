@@ -2,18 +2,16 @@
 
 import json
 from datetime import datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import LONGMEMEVAL
+from tests.transcripts.reading import read_bytes
 
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of a LongMemEval document."""
-    return read_bytes(json.dumps(document).encode(), "oracle.json", "longmemeval")
+read = partial(read_bytes, name="oracle.json", format="longmemeval")
 
 
 def question(**keys: object) -> dict[str, object]:

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes, said_in
 from tests.transcripts.refusing import check_refused
 
 START = 1769940005250
@@ -82,7 +82,7 @@ def test_a_message_of_nobody_is_of_somebody_unknown() -> None:
     said = {**event(1, ""), "content": text("Noon?"), "sender": None}
     room = {**ROOM, "messages": [said]}
     (conversation,) = read_bytes(json.dumps(room).encode(), "export.json", "matrix")
-    assert [(turn.speaker, turn.text) for turn in conversation.turns] == [("unknown", "Noon?")]
+    assert said_in(conversation) == [("unknown", "Noon?")]
 
 
 def test_it_is_detected() -> None:

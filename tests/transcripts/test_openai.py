@@ -2,18 +2,16 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
+from tests.transcripts.reading import read_bytes
 from tests.transcripts.refusing import check_refused
 
-
-def read(document: object, name: str = "chat.json") -> list[Conversation]:
-    """Return the conversations of an OpenAI-style JSON document."""
-    return read_bytes(json.dumps(document).encode(), name, "openai")
+read = partial(read_bytes, name="chat.json", format="openai")
 
 
 def read_lines(*lines: object, name: str = "chat.jsonl") -> list[Conversation]:

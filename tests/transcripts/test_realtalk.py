@@ -2,21 +2,19 @@
 
 import json
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from tests.transcripts.layouts import REALTALK
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.refusing import check_refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "realtalk"
-
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of a REALTALK document."""
-    return read_bytes(json.dumps(document).encode(), "Chat_1.json", "realtalk")
+read = partial(read_bytes, name="Chat_1.json", format="realtalk")
 
 
 def turn(**keys: object) -> dict[str, object]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.refusing import check_refused
 from tests.transcripts.test_fuzz import check
 

@@ -6,8 +6,9 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from tests.transcripts.reading import detect, read_bytes, said_in
 
 FULL = """\
 message_id,channel_id,created_at,sender,role,content
@@ -126,7 +127,7 @@ def test_the_owner_of_the_file_has_no_name_in_it() -> None:
     ]
     (chat,) = read_bytes("\n".join([head, *rows]).encode(), "Messages - Bo.csv")
 
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
+    assert said_in(chat) == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
 
 
 @pytest.mark.parametrize(

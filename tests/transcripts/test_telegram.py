@@ -3,13 +3,15 @@
 import copy
 import json
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.refusing import check_refused
 
 CHAT: dict[str, Any] = {
@@ -54,11 +56,7 @@ ACCOUNT: dict[str, Any] = {
         "list": [{"name": None, "type": "private_group", "id": 5, "messages": CHAT["messages"]}],
     },
 }
-
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of an export."""
-    return read_bytes(json.dumps(document).encode(), "result.json", "telegram")
+read = partial(read_bytes, name="result.json", format="telegram")
 
 
 def test_reads_a_chat_as_golden() -> None:

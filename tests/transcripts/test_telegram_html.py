@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
+from goalmem_cli.transcripts import read_file, transcript_files
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 HEAD = """<!DOCTYPE html>

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import NoMessages, UnclearDates, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 CHAT = (

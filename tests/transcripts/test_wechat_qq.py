@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import NoMessages, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 RULE = "=" * 64

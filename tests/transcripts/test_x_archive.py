@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.refusing import check_refused
 
 
