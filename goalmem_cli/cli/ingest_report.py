@@ -90,7 +90,7 @@ def _kinds(secrets: Mapping[str, int]) -> str:
 
 def note_of_forgotten(count: int, *, is_restored: bool) -> str:
     """Describe what was done with `count` turns that are marked as forgotten."""
-    what, it = _turns_once(count)
+    what, it = ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
     return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
 
 
@@ -108,10 +108,6 @@ def in_words(turns: int, always: int) -> str:
 
     whom = counted(always, "conversation or speaker", "conversations or speakers")
     return counted(turns, "turn") + (f", and all that comes of {whom}" if always else "")
-
-
-def _turns_once(count: int) -> tuple[str, str]:
-    return ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
 
 
 def held_in(report: FileReport) -> str:

@@ -135,7 +135,8 @@ def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
     roster = roster_of(memory)
     persons = list(dict.fromkeys(_one(roster, each) for each in names))
     if len(persons) < 2:
-        raise UsageError(f"{WHO}: {_all_of(names)} are one person already", "`goalmem people` lists who speaks")
+        several = " and ".join(map(repr, names))
+        raise UsageError(f"{WHO}: {several} are one person already", "`goalmem people` lists who speaks")
     called = persons[-1].name
     return Settled(called, tuple(one.shown for one in persons), _call(memory, persons, called))
 
@@ -319,10 +320,6 @@ def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
     by_id = {voice.id: voice for one in persons for voice in one.voices if voice.id}
     named = [voice for one in persons for voice in one.voices if not voice.id]
     return list(dict.fromkeys((*told, *by_id.values(), *named)))
-
-
-def _all_of(names: Sequence[str]) -> str:
-    return " and ".join(repr(each) for each in names)
 
 
 # Searching

@@ -140,7 +140,8 @@ class Engine:
             StoreError: the database cannot be used.
         """
         is_dense = not isinstance(asked, str)
-        told = {"metric_type": "IP", "params": self._breadth(depth)} if is_dense else {"metric_type": "BM25"}
+        breadth = {} if self._address.path is not None else {"ef": max(256, 2 * depth)}
+        told = {"metric_type": "IP", "params": breadth} if is_dense else {"metric_type": "BM25"}
         found = self._of(
             Collection.UNITS, "search", data=[asked], anns_field=field if is_dense else sparse(field),
             filter=condition, limit=depth, output_fields=[ID, *fields], search_params=told,
@@ -368,9 +369,6 @@ class Engine:
             raise StoreDamaged(
                 f"{self._address}: {collection} is for vectors of {min(sizes)} numbers, not {dimension}", HINT_SCHEMA
             )
-
-    def _breadth(self, depth: int) -> Mapping[str, int]:
-        return {} if self._address.path is not None else {"ef": max(256, 2 * depth)}
 
 
 def _plain(row: Row) -> Row:

@@ -21,7 +21,7 @@ from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_records import Derivation
 from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Request
-from goalmem_cli.records import Part, Turn, Unit, Usage, content_hash
+from goalmem_cli.records import Part, Turn, Usage, content_hash
 
 MEMBERS = "members"
 _ROUNDS = 30
@@ -127,15 +127,11 @@ def sum_up(kit: Kit, groups: Sequence[Group]) -> list[Derivation]:
 
 def _derivation(group: Group, title: Reply[str], summary: str, usage: Usage, problem: str) -> Derivation:
     name = title.value or ", ".join(line.partition(":")[0] for line in group.lines)
-    unit = community_unit(group, f"{name}: {summary}")
+    unit = derived_unit(
+        NAME, COMMUNITY, f"{name}: {summary}", group.turns, identity=(group.part.name,),
+        attributes={MEMBERS: list(group.members)},
+    )  # fmt: skip
     return Derivation(group.part, (unit,), problem=problem or None, usage=usage)
-
-
-def community_unit(group: Group, text: str) -> Unit:
-    """Return the community as a unit, derived from all turns of its members."""
-    return derived_unit(
-        NAME, COMMUNITY, text, group.turns, identity=(group.part.name,), attributes={MEMBERS: list(group.members)}
-    )
 
 
 def _asked(kit: Kit, step: str, inputs: Sequence[Mapping[str, object]], field: str) -> list[Reply[str]]:

@@ -16,6 +16,7 @@ from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.leaves import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, whole_part
 from goalmem_cli.backbones.structured.units import passing
+from goalmem_cli.backbones.structured.walking import drop_all_but
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.model_replies import ask_each
@@ -102,7 +103,8 @@ class MemTree(StructuredBackbone[StructuredMemory]):
             self._link(leaves, self._edges(leaves))  # so that searches find messages while the model works
         growths = self._growths(pending, self._stored(pending, ledger), _failed(ledger))
         done = [each for steps in self._rounds(growths) for each in self._grow(steps, report)]
-        self._drop_all_but(talks, {name: growth.names for name, growth in zip(pending, growths, strict=True)})
+        names = {name: growth.names for name, growth in zip(pending, growths, strict=True)}
+        drop_all_but(self._store, NAME, names)
         grown = [edge for growth in growths for edge in growth.all_edges()]
         self._link(leaves, [*self._edges(leaves, without=pending), *grown])
         self._store.derive(NAME, [Derivation(talk.whole) for talk in pending.values()])
@@ -189,16 +191,6 @@ class MemTree(StructuredBackbone[StructuredMemory]):
             "problem": problem,
         }
         return self._kit().prompts[AGGREGATE].request(inputs)
-
-    def _drop_all_but(self, talks: Mapping[str, _Talk], names: Mapping[str, Collection[str]]) -> None:
-        """Drop the parts that the grown trees no longer use, and all parts of conversations that are gone."""
-        self._store.drop_parts(
-            [
-                line
-                for line in self._store.derived(NAME)
-                if line.conversation not in talks or line.name not in names.get(line.conversation, (line.name,))
-            ]
-        )
 
     def _edges(self, leaves: Sequence[Unit], without: Collection[str] = ()) -> list[Edge]:
         """Return the stored edges whose ends both exist, except those of the conversations `without`."""

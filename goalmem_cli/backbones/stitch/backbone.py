@@ -136,15 +136,12 @@ class Stitch(StructuredBackbone[StructuredMemory]):
     def _chosen(self, query: Query, intents: Mapping[str, Intent]) -> Labels:
         """Return the labels chosen for the query among those of the intents; the last choice is kept."""
         counted = inventory_counts(intents.values())
-        known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
+        known = {
+            facet: tuple(sorted(counted[facet])) for facet in Facet if self._settings.uses(facet) and counted[facet]
+        }
         chosen = self._choose(query, known) if known else {}
         self._last = (query.text, query.conversations, intents, chosen)
         return chosen
-
-    @property
-    def _facets(self) -> list[Facet]:
-        """The kinds of label that retrieval uses."""
-        return [facet for facet in Facet if self._settings.uses(facet)]
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
         """Return the intents of the conversations' snippets, cached until the store changes."""

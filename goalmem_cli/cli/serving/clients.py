@@ -54,10 +54,6 @@ class Client:
             return [self.program, *self.adds, json.dumps({"name": name, **self.entry(command)}, ensure_ascii=False)]
         return [self.program, *self.adds, name, "--", *command]
 
-    def removing(self, name: str) -> list[str]:
-        """Return the words of the client's own command that remove the server."""
-        return [self.program, *self.removes, name]
-
     def check(self, name: str) -> None:
         """Check that the client accepts the name.
 
