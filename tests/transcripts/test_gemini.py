@@ -215,7 +215,7 @@ def test_any_lines(records: list[bytes], value: object) -> None:
 def test_what_a_later_record_replaces_is_counted() -> None:
     """A log is rewritten when its history is made shorter: what is in it no more is left out, and said."""
     summary = {"id": "c", "timestamp": TIME, "type": "user", "content": "So far: Baixa."}
-    (conversation,) = read_bytes(lines() + b"\n" + jsonl({"$set": {"messages": [summary]}}), "a.jsonl")
+    (conversation,) = read_bytes(lines() + jsonl({"$set": {"messages": [summary]}}), "a.jsonl")
     assert said(conversation) == [("user", "user", "So far: Baixa.", "c")]
     (left_out,) = (note for note in conversation.notes if note.startswith("messages replaced"))
     assert int(left_out.rpartition(" ")[2]) > 1
