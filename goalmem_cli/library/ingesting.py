@@ -190,11 +190,7 @@ class Reading:
         self._held = 0
 
     def hand_on(self, take: Take) -> None:
-        """Pass the conversations of the files to `take`, one at a time.
-
-        Raises:
-            UsageError: the format is unknown.
-        """
+        """Pass the conversations of the files to `take`, one at a time; raises UsageError if the format is unknown."""
         with self._hears.shown():
             self._pour(self._files, take)
         settled = self._settled()

@@ -66,11 +66,7 @@ class Engine:
 
     @property
     def exists(self) -> bool:
-        """Whether the memory's collections are there.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Whether the memory's collections are there; raises StoreError if the database cannot be used."""
         path = self._address.path
         if path is not None and not embedded.is_open(path) and not embedded.is_there(path):
             return False
@@ -119,11 +115,7 @@ class Engine:
             yield from self.rows(collection, f"{field} in [{', '.join(each[start : start + _KEYS_AT_ONCE])}]", fields)
 
     def count(self, collection: Collection, condition: str) -> int:
-        """Return how many rows match the condition.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Return how many rows match the condition; raises StoreError if the database cannot be used."""
         found = self._of(collection, "query", filter=condition, output_fields=["count(*)"])
         (row,) = self._whole(found, ["count(*)"])
         return int(row["count(*)"])
@@ -165,20 +157,12 @@ class Engine:
                 raise StoreError(f"{self._address}: {taken} of {len(batch)} rows were taken", HINT_SERVER)
 
     def drop_rows(self, collection: Collection, ids: Sequence[str]) -> None:
-        """Delete the rows with these ids.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Delete the rows with these ids; raises StoreError if the database cannot be used."""
         for start in range(0, len(ids), _KEYS_AT_ONCE):
             self._of(collection, "delete", ids=list(ids[start : start + _KEYS_AT_ONCE]))
 
     def flush(self, *collections: Collection) -> None:
-        """Wait until writes and deletions are durable.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Wait until writes and deletions are durable; raises StoreError if the database cannot be used."""
         for collection in collections:
             self._ask("flush", self._named(collection))
 
@@ -309,11 +293,7 @@ class Engine:
         raise AssertionError("the last try returns or raises")
 
     def _whole(self, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Row]:
-        """Return the rows as dicts.
-
-        Raises:
-            StoreError: a row lacks a requested field.
-        """
+        """Return the rows as dicts; raises StoreError if a row lacks a requested field."""
         for row in rows:
             if missing := [field for field in fields if field not in row]:
                 raise StoreError(f"{self._address} answered in part: a row without {missing[0]}", HINT_SERVER)

@@ -64,11 +64,7 @@ class GoalFolder:
         return file.is_file() and self._read(file) == goal
 
     def save(self, goal: Goal) -> None:
-        """Write the goal.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
+        """Write the goal; raises StoreError if the folder cannot be written."""
         make_private(self.path)
         content = json.dumps(goal.document(), ensure_ascii=False).encode("utf-8", "replace")
         replace_file(self._file(goal.name), content, self._written)

@@ -85,11 +85,7 @@ class TraceFolder:
         return id_
 
     def ids(self) -> list[str]:
-        """Return the ids of all saved traces, oldest first.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
+        """Return the ids of all saved traces, oldest first; raises StoreError if the folder cannot be read."""
         with reporting(self.path):
             names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
         return sorted(name for name in names if _ID.fullmatch(name))
@@ -142,11 +138,7 @@ class TraceFolder:
         return [id_ for id_, trace in self._whole(keys) if trace is None or _is_about(trace, keys)]
 
     def remove(self, id_: str) -> None:
-        """Delete a trace.
-
-        Raises:
-            StoreError: the system refuses.
-        """
+        """Delete a trace; raises StoreError if the system refuses."""
         with reporting(self.path):
             self._file(id_).unlink(missing_ok=True)
         self._written(f"trace {id_}, removed")

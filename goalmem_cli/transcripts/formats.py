@@ -269,11 +269,7 @@ def _glimpse_of(source: Source) -> Glimpse:
 
 
 def _check_json(source: Source) -> None:
-    """Read the document to its end.
-
-    Raises:
-        UnknownFormat: it is not JSON.
-    """
+    """Read the document to its end; raises UnknownFormat if it is not JSON."""
     try:
         for _ in records(source):
             pass

@@ -107,11 +107,7 @@ class Summing:
         return kit.prompts[SUM_UP].request(inputs)
 
     def read(self, kit: Kit, text: str) -> Unit:
-        """Return the new summary.
-
-        Raises:
-            ReplyUnusable: the reply has another form, or is blank.
-        """
+        """Return the new summary; raises ReplyUnusable if the reply has another form, or is blank."""
         told = " ".join(read_fields(text, self.request(kit, "")).get("summary", ())).strip()
         if not told:
             raise ReplyUnusable("the summary is blank")

@@ -43,11 +43,7 @@ class Asked(Protocol[R]):
 
 
 def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
-    """Ask all in one call, and return the replies in order.
-
-    Raises:
-        ModelError: the model could not be used at all.
-    """
+    """Ask all in one call, and return the replies in order; raises ModelError if the model could not be used at all."""
     builds = [partial(each.request, kit) for each in asked]
     return ask_each(kit.model, builds, [partial(each.read, kit) for each in asked])
 

@@ -55,11 +55,7 @@ class Client:
         return [self.program, *self.adds, name, "--", *command]
 
     def check(self, name: str) -> None:
-        """Check that the client accepts the name.
-
-        Raises:
-            UsageError: it does not accept it.
-        """
+        """Check that the client accepts the name; raises UsageError if it does not accept it."""
         if not name or (self.is_bare and not _BARE_NAME.fullmatch(name)):
             raise UsageError(f"{self.title} takes no server of the name {name!r}", "use letters, digits, - and _")
 

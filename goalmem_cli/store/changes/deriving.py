@@ -190,21 +190,13 @@ def _check(backbone: str, derivations: Sequence[Derivation]) -> None:
 
 
 def _check_sources(connection: Connection, turns: Sequence[str]) -> None:
-    """Check that the source turns still exist.
-
-    Raises:
-        StoreError: one of them is gone.
-    """
+    """Check that the source turns still exist; raises StoreError if one of them is gone."""
     if not tables.places_of_turns(connection, turns).keys() >= set(turns):
         raise StoreError("what a part came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
 
 
 def _check_followed(connection: Connection, lines: Sequence[Derived]) -> None:
-    """Check that the parts from which these follow still exist.
-
-    Raises:
-        StoreError: one of them is gone.
-    """
+    """Check that the parts from which these follow still exist; raises StoreError if one of them is gone."""
     wanted = {ledger.part_id(line.backbone, line.conversation, line.follows) for line in lines if line.follows}
     if len(ledger.load_ledger(connection, ids=sorted(wanted))) < len(wanted):
         raise StoreError("what a part follows from was forgotten or replaced meanwhile, so it was not kept", _HINT)

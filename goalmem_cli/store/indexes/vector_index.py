@@ -341,11 +341,7 @@ class VectorIndex:
 
 
 def _as_ids(units: Sequence[str]) -> NDArray[np.bytes_]:
-    """Return the ids as fixed-width bytes.
-
-    Raises:
-        StoreError: one is not a content hash.
-    """
+    """Return the ids as fixed-width bytes; raises StoreError if one is not a content hash."""
     if max(map(len, units), default=0) > _ID_BYTES or not "".join(units).isascii():
         odd = next(unit for unit in units if len(unit) > _ID_BYTES or not unit.isascii())
         raise StoreError(f"unit id {odd!r} is longer than {_ID_BYTES} bytes", "make unit ids with content_hash")

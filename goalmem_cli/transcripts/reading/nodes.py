@@ -52,11 +52,7 @@ class Node:
         return isinstance(self.value, dict) and not keys.isdisjoint(self.value)
 
     def keys(self) -> list[str]:
-        """Return the object's keys.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the object's keys; raises InputError if the value is not an object."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return list(self.value)
@@ -72,11 +68,7 @@ class Node:
         return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
 
     def required(self, key: str) -> Node:
-        """Return the key's value.
-
-        Raises:
-            InputError: the value is not an object, or the key is missing.
-        """
+        """Return the key's value; raises InputError if the value is not an object, or the key is missing."""
         child = self.child(key)
         if not self.has(key):
             raise child.error("is missing")
@@ -101,21 +93,13 @@ class Node:
         return replace(self, value=self.value | dict(members))
 
     def elements(self) -> list[Node]:
-        """Return the array's values.
-
-        Raises:
-            InputError: the value is not an array.
-        """
+        """Return the array's values; raises InputError if the value is not an array."""
         if not isinstance(self.value, list):
             raise self.mismatch("an array")
         return [Node(item, self.file, f"{self.path}[{index}]", self.line) for index, item in enumerate(self.value)]
 
     def text(self) -> str:
-        """Return the string without surrounding white space.
-
-        Raises:
-            InputError: the value is not a string.
-        """
+        """Return the string without surrounding white space; raises InputError if the value is not a string."""
         if not isinstance(self.value, str):
             raise self.mismatch("text")
         return self.value.strip()
@@ -150,11 +134,7 @@ class Node:
         return self.optional_text() or None
 
     def number_text(self) -> str:
-        """Return a number as JSON writes it.
-
-        Raises:
-            InputError: the value is not a number.
-        """
+        """Return a number as JSON writes it; raises InputError if the value is not a number."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.mismatch("a number")
         return str(self.value)
@@ -177,11 +157,7 @@ class Node:
         return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
 
     def moment(self) -> datetime | None:
-        """Return the time of the value, None if there is no value.
-
-        Raises:
-            InputError: the value is no time.
-        """
+        """Return the time of the value, None if there is no value; raises InputError if the value is no time."""
         stamp = self.stamp()
         if stamp is not None and stamp.unread:
             raise self.error(f"{stamp.unread!r} is no time")

@@ -59,11 +59,7 @@ def _unheard(_bytes: int) -> None:
 
 
 def refuse(error: InputError) -> None:
-    """Stop at the first record that cannot be read: the default of `skip`.
-
-    Raises:
-        InputError: the error.
-    """
+    """Raise the error: the default of `skip`, which stops at the first record that cannot be read."""
     raise error
 
 
