@@ -27,8 +27,7 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
-from goalmem_cli.transcripts.readers.imessage import ImessageReader
-from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
+from goalmem_cli.transcripts.readers.imessage import ImessageHtmlReader, ImessageReader
 from goalmem_cli.transcripts.readers.irc import IrcReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.layouts import LAYOUTS as JSON_LAYOUTS
@@ -41,8 +40,7 @@ from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.matrix import MatrixReader
 from goalmem_cli.transcripts.readers.multihop import BENCHMARKS, MultihopReader
 from goalmem_cli.transcripts.readers.names import NamesReader
-from goalmem_cli.transcripts.readers.openai import OpenaiReader
-from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
+from goalmem_cli.transcripts.readers.openai import OpenaiJsonlReader, OpenaiReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
@@ -50,12 +48,11 @@ from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
+from goalmem_cli.transcripts.readers.statements import TotReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
-from goalmem_cli.transcripts.readers.telegram import TelegramReader
-from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
-from goalmem_cli.transcripts.readers.tot import TotReader
+from goalmem_cli.transcripts.readers.telegram import TelegramHtmlReader, TelegramReader
 from goalmem_cli.transcripts.readers.viber import ViberReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.wechat_qq import QqReader, WechatReader

@@ -1,7 +1,8 @@
-"""Open the database for short pieces of work, and wait for locks; only this, `opening` and `faults` call DuckDB."""
+"""Open the database for short pieces of work, and wait for locks; only this and `opening` call DuckDB."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,13 +15,44 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import encodable
-from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
 from goalmem_cli.store.database.opening import attached, literal, opened_often, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
+
+_HOLDER = re.compile(r"PID (\d+)")
+_LOCKED = (
+    "Could not set lock",
+    "being used by another process",
+    "different configuration",
+    "already open",
+    "Unique file handle conflict",
+)
+_DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL file")
+
+
+def translated(error: duckdb.Error, path: Path) -> StoreError:
+    """Return goalmem's error for DuckDB's error, with a hint."""
+    text = " ".join(str(error).split())
+    if any(mark in text for mark in _LOCKED):
+        holder = _HOLDER.search(text)
+        who = f"process {holder[1]}" if holder else "this process or another"
+        hint = f"wait until process {holder[1]} is done, or stop it" if holder else "try again when it is done"
+        return StoreLocked(f"{path} is in use by {who}", hint)
+    if "version number" in text or "newer version" in text:
+        return StoreNewer(
+            f"{path} was written by a newer DuckDB than this one", "update goalmem: pip install -U goalmem"
+        )
+    is_fatal = isinstance(error, (duckdb.InternalError, duckdb.FatalException, duckdb.DataError))
+    if is_fatal or any(mark in text for mark in _DAMAGED):
+        hint = "restore the folder from a copy, or ingest into a new one"
+        if "WAL file" in text:
+            hint = f"remove {path.name}.wal, which holds only the last change, and ingest that again"
+        return StoreDamaged(f"{path} cannot be read: {text}", hint)
+    return StoreError(f"{path}: {text}", "check the folder's permissions and the free space, or use --store")
+
 
 Row = tuple[Any, ...]
 _T = TypeVar("_T")
