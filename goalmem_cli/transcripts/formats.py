@@ -27,7 +27,8 @@ from goalmem_cli.transcripts.readers.gemini import GeminiReader
 from goalmem_cli.transcripts.readers.gemini_cli import GeminiCliReader
 from goalmem_cli.transcripts.readers.goalmem_export import GoalmemExportReader
 from goalmem_cli.transcripts.readers.google_chat import GoogleChatReader
-from goalmem_cli.transcripts.readers.imessage import ImessageHtmlReader, ImessageReader
+from goalmem_cli.transcripts.readers.imessage import ImessageReader
+from goalmem_cli.transcripts.readers.imessage_html import ImessageHtmlReader
 from goalmem_cli.transcripts.readers.irc import IrcReader
 from goalmem_cli.transcripts.readers.kakaotalk import KakaotalkReader
 from goalmem_cli.transcripts.readers.layouts import LAYOUTS as JSON_LAYOUTS
@@ -52,7 +53,8 @@ from goalmem_cli.transcripts.readers.statements import TotReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
-from goalmem_cli.transcripts.readers.telegram import TelegramHtmlReader, TelegramReader
+from goalmem_cli.transcripts.readers.telegram import TelegramReader
+from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
 from goalmem_cli.transcripts.readers.viber import ViberReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.wechat_qq import QqReader, WechatReader

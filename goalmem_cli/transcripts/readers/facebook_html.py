@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.readers.facebook import tells_of_a_reaction, tells_of_something_sent
+from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.day_orders import Order
 from goalmem_cli.transcripts.reading.drafts import Draft, Message

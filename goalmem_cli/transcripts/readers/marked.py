@@ -137,11 +137,7 @@ class _Lines:
             self._is_in_fence = False
         opening = None if self._is_in_fence else self._layout.opening.fullmatch(line.rstrip())
         if self._layout.line_mark is None:
-            if opening is None:
-                return None
-            given = opening.groupdict()
-            role = next(role for role in (_USER, _ASSISTANT, _ASIDE) if given.get(role))
-            return self._begin(role, self._said(opening), "")
+            return None if opening is None else self._begin(_role_of(opening), self._said(opening), "")
         role = _USER if opening is not None else _ASSISTANT
         return None if role == self._role or not line.strip() else self._begin(role, self._begun, line)
 
@@ -152,6 +148,10 @@ class _Lines:
     def _said(self, opening: re.Match[str]) -> Stamp | None:
         said = opening["said"] if "said" in opening.re.groupindex else None
         return self._begun if said is None else stamp_or_unread(said)
+
+
+def _role_of(opening: re.Match[str]) -> str:
+    return next(role for role in (_USER, _ASSISTANT, _ASIDE) if opening.groupdict().get(role))
 
 
 def _messages(source: Source, draft: Draft, layout: Layout) -> Iterator[Message]:
