@@ -184,6 +184,8 @@ def test_what_may_both_be_so_is_left_alone(tmp_path: Path, question: str, earlie
         ("How much is Ana's rent?", "Ana: My rent is 640.", "Ana: I got the bill for my rent at the end of the month. It's 700."),
         ("When is choir?", "Ana: Choir is on Tuesdays.", "Ana: I go to choir with my sister. It's on Thursday."),
         ("Where is the spare key?", "Ana: The spare key is in the hall.", "Ana: I looked for the spare key with my sister. It's in the drawer."),
+        ("What is the alarm code?", "Ana: My alarm code is 7719.", "Ana: The alarm code is 4402 now."),
+        ("What is the alarm code?", "Ana: The alarm code is 7719.", "Ana: My alarm code is 4402 now."),
     ],
 )  # fmt: skip
 def test_a_household_has_one_of_each(tmp_path: Path, question: str, earlier: str, later: str) -> None:
@@ -219,6 +221,11 @@ def test_a_thing_is_with_one_person_and_a_task_too(tmp_path: Path, question: str
     assert found(stored(tmp_path, earlier, later), question)[1] == {text_of(earlier): text_of(later)}
 
 
+def text_of(line: str) -> str:
+    """Return what is said in a line."""
+    return line.split(": ", 1)[1]
+
+
 @pytest.mark.parametrize(
     ("question", "earlier", "later"),
     [
@@ -252,21 +259,6 @@ def test_a_thing_is_with_one_person_and_a_task_too(tmp_path: Path, question: str
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Henrik's rent is 700."),
         ("What colour is the boat?", "Ana: The boat is blue.", "Ana: I painted the boat. I gave it a red stripe."),
         ("How much rent does Ana pay?", "Ana: My rent is 640.", "Ana: Ben pays 700 rent now."),
-    ],
-)  # fmt: skip
-def test_other_hands_and_other_tasks_replace_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """What did not happen, another thing, a use of an hour, the same person again."""
-    assert found(stored(tmp_path, earlier, later), question)[1] == {}
-
-
-def text_of(line: str) -> str:
-    """Return what is said in a line."""
-    return line.split(": ", 1)[1]
-
-
-@pytest.mark.parametrize(
-    ("question", "earlier", "later"),
-    [
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Slack."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to Postgres last week."),
         ("Where does Ana live?", "Ana: I live in Hull.", "Ana: We moved to ClickHouse."),
@@ -341,7 +333,7 @@ def text_of(line: str) -> str:
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: str, earlier: str, later: str) -> None:
-    """A program is no home, another key no shed key, a state no place, an exception no rule."""
+    """Another thing or hand, the same person again, a use of an hour; a program is no home, an exception no rule."""
     assert found(stored(tmp_path, earlier, later), question)[1] == {}
 
 
@@ -351,18 +343,6 @@ def test_what_begins_later_holds_from_then_on(tmp_path: Path) -> None:
     store = stored(tmp_path, *said)
     for month, marks in ((3, {}), (4, {text_of(said[0]): text_of(said[1])})):
         assert found(store, "How much is the rent?", asked=datetime(2026, month, 15))[1] == marks
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("Ana: My alarm code is 7719.", "Ana: The alarm code is 4402 now."),
-        ("Ana: The alarm code is 7719.", "Ana: My alarm code is 4402 now."),
-    ],
-)
-def test_one_s_own_thing_is_the_thing(tmp_path: Path, earlier: str, later: str) -> None:
-    marks = found(stored(tmp_path, earlier, later), "What is the alarm code?")[1]
-    assert marks == {text_of(earlier): text_of(later)}
 
 
 def test_a_reply_outside_the_scope_is_not_shown(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from goalmem_cli.backbones.structured.indexing import about_tokens, batches, pla
 from goalmem_cli.backbones.structured.kept import Kept
 from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, whole_part
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_text, whole_part
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.backbones.structured.walking import drop_all_but
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
@@ -159,7 +159,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
     def _grow(self, steps: Sequence[GrowingStep], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask about the steps, store the summaries, and report them."""
         builds = [partial(self._request, step) for step in steps]
-        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_text, build) for build in builds])
         units = [
             step.unit(step.stand_in if reply.value is None else reply.value)
             for step, reply in zip(steps, replies, strict=True)
