@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.amem.notes import Details, Reading, version
-from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.stretches import stretches_of
+from goalmem_cli.backbones.structured.stretches import stretches_of, turn_leaves
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns

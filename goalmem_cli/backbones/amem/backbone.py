@@ -24,9 +24,8 @@ from goalmem_cli.backbones.structured.decisions import (
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
+from goalmem_cli.backbones.structured.stretches import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable

@@ -41,8 +41,7 @@ from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings, Way
 from goalmem_cli.backbones.structured.beside import fitting, own_hits
 from goalmem_cli.backbones.structured.communities import Community, check_installed, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
 from goalmem_cli.backbones.structured.units import listed, number, passing
 from goalmem_cli.memory_ports import StructuredMemory

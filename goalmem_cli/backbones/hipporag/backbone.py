@@ -24,8 +24,7 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import Kit, LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, Kit, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory

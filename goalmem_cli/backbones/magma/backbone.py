@@ -14,9 +14,8 @@ from goalmem_cli.backbones.magma.walking import answer_order, beam_search, inten
 from goalmem_cli.backbones.magma.weaving import Weaving
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
+from goalmem_cli.backbones.structured.stretches import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds

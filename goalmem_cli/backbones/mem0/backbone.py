@@ -24,8 +24,7 @@ from goalmem_cli.backbones.structured.decisions import (
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import (
     Known,

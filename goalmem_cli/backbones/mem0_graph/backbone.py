@@ -16,8 +16,7 @@ from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.beside import nearest
 from goalmem_cli.backbones.structured.decisions import DECISION, decide_some, superseding
 from goalmem_cli.backbones.structured.indexing import about_tokens
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing

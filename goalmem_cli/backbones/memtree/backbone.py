@@ -11,9 +11,8 @@ from goalmem_cli.backbones.memtree.growing import GrowingStep, Growth, Known, re
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
-from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.stretches import turn_leaves
 from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_text, whole_part
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.backbones.structured.walking import drop_all_but

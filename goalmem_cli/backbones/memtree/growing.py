@@ -12,7 +12,7 @@ import numpy as np
 
 from goalmem_cli.backbones.memtree import CHILD, LEAF, NAME, SUMMARY, SUPERSEDES
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
-from goalmem_cli.backbones.structured.leaves import node_line
+from goalmem_cli.backbones.structured.stretches import node_line
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import Vector

@@ -28,8 +28,7 @@ from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import StitchSteps
 from goalmem_cli.backbones.stitch.tracking import Reader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
