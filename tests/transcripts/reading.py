@@ -1,10 +1,26 @@
-"""How tests read the files that they make up, and what those files say."""
+"""How tests read the files that they make up, what those files say, and how a reader refuses them."""
 
 import json
+from collections.abc import Callable
+from typing import TypeVar
 
+import pytest
+
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import Source, conversations_in, format_of
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
+
+Document = TypeVar("Document")
+
+
+def check_refused(read: Callable[[Document], object], document: Document, place: str, reason: str) -> None:
+    """Check that it is an error at the place, which begins with the reason."""
+    with pytest.raises(InputError) as caught:
+        read(document)
+
+    assert caught.value.place == place
+    assert caught.value.reason.startswith(reason)
 
 
 def jsonl(*values: object) -> bytes:

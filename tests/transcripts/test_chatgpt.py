@@ -9,8 +9,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from tests.transcripts.layouts import CHATGPT
-from tests.transcripts.reading import read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
 read = partial(read_bytes, name="conversations.json", format="chatgpt")
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import detect, jsonl, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 HEAD: dict[str, object] = {
     "working_dir": "/boats",

@@ -8,8 +8,7 @@ import pytest
 
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file
-from tests.transcripts.reading import read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 read = partial(read_bytes, name="chats.json", format="locomo")

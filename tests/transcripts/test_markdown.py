@@ -9,8 +9,7 @@ from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
-from tests.transcripts.reading import detect, read_one, said_in
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_one, said_in
 
 read = partial(read_one, name="walk.md", format="markdown")
 

@@ -4,8 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import detect, read_bytes, said_in
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes, said_in
 
 START = 1769940005250
 ROOM_ID = "!pier:boats.example"

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import detect, jsonl, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 START = 1769940005000
 WHERE = {"team": "pier", "channel": "boats"}

@@ -8,8 +8,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
 read = partial(read_bytes, name="chat.json", format="openai")
 

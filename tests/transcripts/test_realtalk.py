@@ -10,8 +10,7 @@ import pytest
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file
 from tests.transcripts.layouts import REALTALK
-from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "realtalk"
 read = partial(read_bytes, name="Chat_1.json", format="realtalk")

@@ -10,8 +10,7 @@ from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
 from tests.transcripts.layouts import SHAREGPT
-from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
 read = partial(read_bytes, name="chats.json", format="sharegpt")
 

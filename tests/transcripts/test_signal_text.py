@@ -7,8 +7,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import detect, read_one, said_in
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_one, said_in
 
 MARKDOWN = "\n".join(
     [

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from goalmem_cli.records import Conversation, Turn, content_hash
-from tests.transcripts.reading import detect, jsonl, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 HEAD: dict[str, object] = {
     "user_name": "Otto", "character_name": "Mira", "create_date": "2026-2-1@10h00m00s",

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
 from goalmem_cli.transcripts import Source, conversations_in
-from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<!--File Created By SMS Backup & Restore v10.21-->\n"

@@ -11,8 +11,7 @@ import pytest
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
-from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
 CHAT: dict[str, Any] = {
     "name": "Ana",

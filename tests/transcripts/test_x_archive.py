@@ -9,8 +9,7 @@ import pytest
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
-from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
 
 def sent(number: int, sender: str, text: str, **beside: object) -> dict[str, object]:
