@@ -9,7 +9,7 @@ from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
-from tests.transcripts.reading import detect, jsonl, read_bytes, read_one
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes, read_one
 
 
 def event(kind: str, content: object, uuid: str = "", **keys: object) -> dict[str, object]:
@@ -179,11 +179,7 @@ def test_detection(name: str, events: list[dict[str, object]]) -> None:
 )
 def test_errors_name_the_line(broken: dict[str, object], place: str, reason: str) -> None:
     """What does not have the layout is an error with its line and the path in it."""
-    with pytest.raises(InputError) as caught:
-        read([CLAUDE[3], broken])
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, [CLAUDE[3], broken], place, reason)
 
 
 @pytest.mark.parametrize(
