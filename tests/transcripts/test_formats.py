@@ -196,6 +196,28 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
         ("a.jsonl", b"plain"),
         ("-", b"plain text"),
         ("a.md", b"plain text"),
+        # programs have times in their logs too, and nobody in them speaks
+        ("a.log", b"10:00 started\n10:01 stopped\n"),
+        ("a.log", b"[10:00:05] <b>bold</b>\n"),
+        ("a.log", b"2026-02-01 10:00:05 INFO server <main> started\n2026-02-01 10:00:06 INFO <main> stopped\n"),
+        ("a.log", b"<mira> hello\n<otto> hello\n"),
+        # levels do not speak, a log has no empty lines, a speaker comes back
+        ("a.txt", b"2026-02-01 10:00:05 INFO\nstarted\n\n2026-02-01 10:00:09 INFO\nstopped\n"),
+        ("a.txt", b"2026-02-01 10:00:05 started\n2026-02-01 10:00:09 started\n"),
+        ("a.txt", b"2026-02-01 10:00:05 Release 1.2\n- fog\n\n2026-02-02 10:00:05 Release 1.1\n- tide\n"),
+        ("a.txt", b"Boats\n\n2026-02-01 10:00:05 Mira\nLate\n\n2026-02-02 10:00:05 Mira\nLate\n"),
+        # readings and bank statements have days and times too
+        ("a.csv", b"Date,Time,Amount\n01/02/2026,10:00:05,4.50\n"),
+        ("a.csv", b"01/02/2026,10:00:05,4.50,7\n02/02/2026,10:00:05,4.50,7\n"),
+        # where other parts come before, `User` and `Model` are parts too
+        (
+            "README.md",
+            b"# App\n\n## Installing\n\nRun it.\n\n## Tables\n\nTwo.\n\n### User\n\nA name.\n\n### Model\n\nA number.\n",
+        ),
+        (
+            "README.md",
+            b"# App\n\n## Installing\n\nRun it.\n\n## Terms\n\n**Prompt:** what is sent.\n\n**Response:** what comes.\n",
+        ),
     ],
 )
 def test_unknown_formats(name: str, data: bytes) -> None:

@@ -131,21 +131,6 @@ def test_it_is_detected(name: str) -> None:
     assert {detect(file, LOGS[name].encode()) for file in ("a.log", "a.txt", "a.weechatlog", "-")} == {"irc"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "10:00 started\n10:01 stopped\n",
-        "[10:00:05] <b>bold</b>\n",
-        "2026-02-01 10:00:05 INFO server <main> started\n2026-02-01 10:00:06 INFO <main> stopped\n",
-        "<mira> hello\n<otto> hello\n",
-    ],
-)
-def test_other_logs_are_none(text: str) -> None:
-    """Programs' logs have times as well, and nobody in them speaks."""
-    with pytest.raises(UnknownFormat):
-        detect("a.log", text.encode())
-
-
 def test_a_log_in_which_nobody_speaks_is_an_error() -> None:
     """In one line, with what was looked for."""
     with pytest.raises(NoMessages, match="no messages found, read as irc"):

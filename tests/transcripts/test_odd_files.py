@@ -7,23 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.errors import InputError
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.reading.compressed import decompressed
-from tests.transcripts.reading import detect, read_bytes, read_one, said_in
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# App\n\n## Installing\n\nRun it.\n\n## Tables\n\nTwo.\n\n### User\n\nA name.\n\n### Model\n\nA number.\n",
-        "# App\n\n## Installing\n\nRun it.\n\n## Terms\n\n**Prompt:** what is sent.\n\n**Response:** what comes.\n",
-    ],
-)
-def test_sides_deep_in_a_document_are_none(text: str) -> None:
-    """Where other parts come before, `User` and `Model` are parts too."""
-    with pytest.raises(UnknownFormat):
-        detect("README.md", text.encode())
+from tests.transcripts.reading import read_bytes, read_one, said_in
 
 
 def test_support_speaks() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnclearDates, UnknownFormat
+from goalmem_cli.errors import NoMessages, UnclearDates
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
-from tests.transcripts.reading import detect, read_bytes
+from tests.transcripts.reading import read_bytes
 from tests.transcripts.test_fuzz import check
 
 CHAT = (
@@ -55,16 +55,6 @@ def test_a_row_with_an_impossible_day_is_counted_as_nearly_a_message() -> None:
     (chat,) = conversations_in(source)
     assert len(chat.turns) == 3
     assert len(source.missed) == 1
-
-
-@pytest.mark.parametrize(
-    "table",
-    ["Date,Time,Amount\n01/02/2026,10:00:05,4.50\n", "01/02/2026,10:00:05,4.50,7\n02/02/2026,10:00:05,4.50,7\n"],
-)
-def test_other_tables_are_none(table: str) -> None:
-    """Readings and bank statements have days and times too."""
-    with pytest.raises(UnknownFormat):
-        detect("a.csv", table.encode())
 
 
 def test_a_table_without_messages_is_an_error() -> None:

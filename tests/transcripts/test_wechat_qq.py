@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnknownFormat
+from goalmem_cli.errors import NoMessages
 from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
@@ -100,21 +100,6 @@ def test_a_date_before_a_time_is_no_name() -> None:
     """As in iMessage's text, where it stands alone on a line too."""
     text = "Feb 01, 2026 10:00:05 AM\nMira\nLate?\n\nFeb 01, 2026 10:00:09 AM\nOtto\nYes\n\n"
     assert detect("a.txt", text.encode()) == "imessage"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2026-02-01 10:00:05 INFO\nstarted\n\n2026-02-01 10:00:09 INFO\nstopped\n",
-        "2026-02-01 10:00:05 started\n2026-02-01 10:00:09 started\n",
-        "2026-02-01 10:00:05 Release 1.2\n- fog\n\n2026-02-02 10:00:05 Release 1.1\n- tide\n",
-        "Boats\n\n2026-02-01 10:00:05 Mira\nLate\n\n2026-02-02 10:00:05 Mira\nLate\n",
-    ],
-)
-def test_logs_and_notes_are_none(text: str) -> None:
-    """Levels do not speak, a log has no empty lines, and a speaker comes back."""
-    with pytest.raises(UnknownFormat):
-        detect("a.txt", text.encode())
 
 
 def test_a_chat_in_which_nobody_speaks_is_an_error() -> None:
