@@ -1,11 +1,10 @@
 """The reader of coding agents' session logs."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
@@ -180,17 +179,3 @@ def test_detection(name: str, events: list[dict[str, object]]) -> None:
 def test_errors_name_the_line(broken: dict[str, object], place: str, reason: str) -> None:
     """What does not have the layout is an error with its line and the path in it."""
     check_refused(read, [CLAUDE[3], broken], place, reason)
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [{"type": "message", "session_id": "s1", "role": "user", "text": "Late?"}],
-        [{"type": "user.message", "session_id": "s1", "prompt": "Late?"}],
-        [{"type": "system", "session_id": "s1", "model": "m", "cwd": "/boats"}],
-    ],
-)
-def test_events_of_other_agents_with_a_session_are_none_of_these(events: list[dict[str, object]]) -> None:
-    """They are in no format, rather than in this one without messages."""
-    with pytest.raises(UnknownFormat):
-        detect("a.jsonl", "\n".join(map(json.dumps, events)).encode())

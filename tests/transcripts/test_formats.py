@@ -209,6 +209,18 @@ def test_detection(name: str, data: bytes, expected: str) -> None:
         # readings and bank statements have days and times too
         ("a.csv", b"Date,Time,Amount\n01/02/2026,10:00:05,4.50\n"),
         ("a.csv", b"01/02/2026,10:00:05,4.50,7\n02/02/2026,10:00:05,4.50,7\n"),
+        # a table without texts, or without speakers, is no conversation
+        ("a.csv", b"a,b,c\n1,2,3\n"),
+        ("a.csv", b"price,date\n3,2023-01-01\n"),
+        ("a.csv", b"text\nx\n"),
+        # nor is any other page, or other XML, such as a backup of calls
+        ("a.html", b"<html><body><p>x</p></body></html>"),
+        ("a.xml", b"<html><body>x</body></html>"),
+        ("a.xml", b'<?xml version="1.0"?><calls count="1"><call number="1" /></calls>'),
+        # events of other agents have a session too
+        ("a.jsonl", b'{"type": "message", "session_id": "s1", "role": "user", "text": "Late?"}'),
+        ("a.jsonl", b'{"type": "user.message", "session_id": "s1", "prompt": "Late?"}'),
+        ("a.jsonl", b'{"type": "system", "session_id": "s1", "model": "m", "cwd": "/boats"}'),
         # where other parts come before, `User` and `Model` are parts too
         (
             "README.md",

@@ -111,13 +111,6 @@ def test_rows_with_more_cells_than_the_header() -> None:
     assert conversation.notes == ("rows with more cells than the header, the text's joined: 1",)
 
 
-@pytest.mark.parametrize("text", ["a,b,c\n1,2,3\n", "price,date\n3,2023-01-01\n", "text\nx\n"])
-def test_other_tables_are_none(text: str) -> None:
-    """A table without texts, or without speakers, is not taken for a conversation."""
-    with pytest.raises(InputError, match="in none of the accepted formats"):
-        detect("a.csv", text.encode())
-
-
 def test_the_owner_of_the_file_has_no_name_in_it() -> None:
     """iMazing leaves the sender of what was sent empty, and says `Outgoing`."""
     head = "Chat Session,Message Date,Service,Type,Sender ID,Sender Name,Text"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file, transcript_files
-from tests.transcripts.reading import detect, read_bytes
+from tests.transcripts.reading import read_bytes
 from tests.transcripts.test_fuzz import check
 
 HEAD = """<!DOCTYPE html>
@@ -175,13 +175,6 @@ def test_a_time_that_is_none_names_the_message() -> None:
     with pytest.raises(InputError) as caught:
         read_bytes(page.encode(), "messages.html")
     assert caught.value.place == "message '4'"
-
-
-def test_it_is_detected() -> None:
-    """A page is recognised by its frame; any other page is none."""
-    assert detect("a.html", TELEGRAM_HTML.encode()) == detect("-", TELEGRAM_HTML.encode()) == "telegram-html"
-    with pytest.raises(InputError, match="in none of the accepted formats"):
-        detect("a.html", b"<html><body><p>x</p></body></html>")
 
 
 PIECES = [
