@@ -8,7 +8,7 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import read_file
-from tests.transcripts.reading import detect, jsonl, read_one
+from tests.transcripts.reading import jsonl, read_one
 
 TRIP: list[dict[str, object]] = [
     {
@@ -39,12 +39,6 @@ def test_reads_a_trajectory_as_golden(tmp_path: Path) -> None:
     )
 
     assert read_file(path) == [Conversation("traj-0", "came", turns)]
-
-
-def test_it_is_told_from_other_lines_of_messages() -> None:
-    """Turns have partitions or times of partitions; lines with role and content alone are a chat with a model."""
-    assert detect("a.jsonl", jsonl(*TRIP)) == "came"
-    assert detect("a.jsonl", jsonl({"role": "user", "content": "x"})) == "openai-jsonl"
 
 
 def test_other_names_of_the_keys() -> None:

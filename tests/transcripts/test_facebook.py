@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, read_file, transcript_files
-from tests.transcripts.reading import detect, read_bytes, said_in
+from tests.transcripts.reading import read_bytes, said_in
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
@@ -202,13 +202,6 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
     file.write_text(json.dumps(FACEBOOK)[:-700])
     with pytest.raises(InputError, match="not JSON"):
         read_file(file)
-
-
-@pytest.mark.parametrize("document", [FACEBOOK, ENCRYPTED])
-def test_it_is_detected(document: object) -> None:
-    """Neither layout is taken for another that lists messages."""
-    data = json.dumps(document).encode()
-    assert detect("a.json", data) == detect("-", data) == "facebook"
 
 
 @pytest.mark.parametrize(

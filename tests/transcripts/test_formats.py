@@ -18,7 +18,7 @@ from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
 from tests.transcripts.test_discord_package import CHANNEL
-from tests.transcripts.test_facebook import FACEBOOK
+from tests.transcripts.test_facebook import ENCRYPTED, FACEBOOK
 from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
 from tests.transcripts.test_goose import HEAD as GOOSE
@@ -27,6 +27,7 @@ from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
 from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
+from tests.transcripts.test_kakaotalk import ENGLISH, WINDOWS
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
 from tests.transcripts.test_matrix import ROOM
@@ -38,6 +39,7 @@ from tests.transcripts.test_sillytavern import CHAT as SILLYTAVERN
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
+from tests.transcripts.test_telegram import ACCOUNT
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_viber import CHAT as VIBER
@@ -172,9 +174,25 @@ def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
         ("-", BOLD, "markdown"),
         ("notes.txt", BOLD, "markdown"),
         ("a.json", b"\xef\xbb\xbf" + CHAT, "openai"),
+        *((name, ENCRYPTED, "facebook") for name in ("a.json", "-")),
+        *((name, json.dumps(ROOM, indent=2), "matrix") for name in ("export.json", "-")),
+        *((name, text, "kakaotalk") for name in ("chat.txt", "-") for text in (KAKAOTALK, WINDOWS, ENGLISH)),
+        # a colon with blanks in a text of WhatsApp's old layout makes no chat of KakaoTalk's
+        ("chat.txt", b"14.11.23 21:25:15: Ana: oui : non\n", "whatsapp"),
+        ("chat.txt", b"2023/11/14, 21:25 - Ana: oui : non\n", "whatsapp"),
+        # ISO dates on a clock of 24 hours are Signal's unless WhatsApp's invisible marks are there
+        ("a.txt", b"[2023-12-31, 21:15:07] Ana: x\n", "signal"),
+        ("a.txt", b"[2023-12-31, 9:15:07 PM] Ana: x\n", "whatsapp"),
+        ("a.txt", b"Feb 01, 2026 10:00:05 AM\nMira\nLate?\n\nFeb 01, 2026 10:00:09 AM\nOtto\nYes\n\n", "imessage"),
+        *(("result.json", chat, "telegram") for chat in (TELEGRAM, ACCOUNT, {"type": "personal_chat", "messages": []})),
+        ("result.json", {"messages": [{"role": "user", "content": "x"}]}, "openai"),
+        ("result.json", {"type": "chat", "messages": [{"role": "user", "content": "x"}]}, "openai"),
+        ("a.jsonl", {"role": "user", "content": "x"}, "openai-jsonl"),
+        # turns that have `text` are LoCoMo's, whatever else they have
+        ("a.json", {"session_1": [{"speaker": "A", "text": "x", "clean_text": "x"}]}, "locomo"),
     ],
 )
-def test_detection(name: str, data: bytes, expected: str) -> None:
+def test_detection(name: str, data: object, expected: str) -> None:
     """The ending and the data together tell the format, even when details of it are wrong."""
     assert detect(name, data) == expected
 

@@ -108,22 +108,10 @@ def test_times_of_ios(stamp: str) -> None:
     assert conversation.notes == ("notices left out: 1",)
 
 
-@pytest.mark.parametrize("text", [ANDROID, WINDOWS, ENGLISH])
-def test_each_layout_is_detected(text: str) -> None:
-    """All three are KakaoTalk's among the formats of text."""
-    assert detect("chat.txt", text.encode()) == detect("-", text.encode()) == "kakaotalk"
-
-
 def test_other_lines_are_no_chat() -> None:
     """A text without a message in it is an error."""
     with pytest.raises(InputError, match="no messages found"):
         read("Saturday, March 5, 2023\nnothing\n")
-
-
-def test_whatsapp_s_lines_stay_whatsapp_s() -> None:
-    """A colon with blanks in a text of WhatsApp's old layout makes no chat of KakaoTalk's."""
-    assert detect("chat.txt", b"14.11.23 21:25:15: Ana: oui : non\n") == "whatsapp"
-    assert detect("chat.txt", b"2023/11/14, 21:25 - Ana: oui : non\n") == "whatsapp"
 
 
 def test_lines_of_nobody_are_counted() -> None:

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import check_refused, detect, read_bytes, said_in
+from tests.transcripts.reading import check_refused, read_bytes, said_in
 
 START = 1769940005250
 ROOM_ID = "!pier:boats.example"
@@ -82,12 +82,6 @@ def test_a_message_of_nobody_is_of_somebody_unknown() -> None:
     room = {**ROOM, "messages": [said]}
     (conversation,) = read_bytes(json.dumps(room).encode(), "export.json", "matrix")
     assert said_in(conversation) == [("unknown", "Noon?")]
-
-
-def test_it_is_detected() -> None:
-    """From a file and from standard input; without its room it is another's, or nobody's."""
-    data = json.dumps(ROOM, indent=2).encode()
-    assert detect("export.json", data) == detect("-", data) == "matrix"
 
 
 def test_an_event_that_is_none_names_its_place() -> None:

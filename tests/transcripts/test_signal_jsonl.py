@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
+from tests.transcripts.reading import check_refused, jsonl, read_bytes
 
 
 def item(number: int, author: int, **said: object) -> dict[str, object]:
@@ -74,11 +74,6 @@ def test_an_export_as_golden() -> None:
         ("Pier crew", "+441632960002", "Ask @Mira or @unknown.")
     ]
     assert group.notes == ("conversations without messages left out: 1",)
-
-
-def test_it_is_detected() -> None:
-    """From a file and from standard input; another file of lines is none."""
-    assert detect("main.jsonl", jsonl(*EXPORT)) == detect("-", jsonl(*EXPORT)) == "signal-jsonl"
 
 
 def test_a_number_or_an_account_of_another_kind_costs_no_name() -> None:

@@ -11,7 +11,7 @@ import pytest
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
-from tests.transcripts.reading import check_refused, detect, read_bytes
+from tests.transcripts.reading import check_refused, read_bytes
 
 CHAT: dict[str, Any] = {
     "name": "Ana",
@@ -103,21 +103,6 @@ def test_a_long_chat_streams() -> None:
     assert [turn.ordinal for one in stretches for turn in one.turns] == list(range(2 * STRETCH_TURNS + 1))
     assert {one.own_id for one in stretches} == {"user123"}
     assert [one.continues for one in stretches] == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        (CHAT, "telegram"),
-        (ACCOUNT, "telegram"),
-        ({"type": "personal_chat", "messages": []}, "telegram"),
-        ({"messages": [{"role": "user", "content": "x"}]}, "openai"),
-        ({"type": "chat", "messages": [{"role": "user", "content": "x"}]}, "openai"),
-    ],
-)
-def test_detection(document: object, expected: str) -> None:
-    """A chat or an account is told from other objects with messages."""
-    assert detect("result.json", json.dumps(document).encode()) == expected
 
 
 def with_message(**keys: object) -> dict[str, Any]:

@@ -96,12 +96,6 @@ def test_an_export_of_qq_without_its_head_is_known_by_the_numbers() -> None:
     assert [turn.speaker for turn in read_bytes(text.encode(), "a.txt")[0].turns] == ["米拉", "Otto"]
 
 
-def test_a_date_before_a_time_is_no_name() -> None:
-    """As in iMessage's text, where it stands alone on a line too."""
-    text = "Feb 01, 2026 10:00:05 AM\nMira\nLate?\n\nFeb 01, 2026 10:00:09 AM\nOtto\nYes\n\n"
-    assert detect("a.txt", text.encode()) == "imessage"
-
-
 def test_a_chat_in_which_nobody_speaks_is_an_error() -> None:
     """In one line."""
     with pytest.raises(NoMessages, match="no messages found, read as qq"):

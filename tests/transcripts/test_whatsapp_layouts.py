@@ -207,12 +207,6 @@ def test_what_is_said_of_the_dates_holds_unless_they_leave_no_doubt() -> None:
     assert times("2023/5/3 21:15 - ", order=Order.DAY_FIRST) == ["2023-05-03 21:15:00"]
 
 
-def test_signal_s_lines_stay_signal_s() -> None:
-    """ISO dates in brackets on a clock of 24 hours are Signal's unless WhatsApp's invisible marks are there."""
-    assert detect("a.txt", b"[2023-12-31, 21:15:07] Ana: x\n") == "signal"
-    assert detect("a.txt", b"[2023-12-31, 9:15:07 PM] Ana: x\n") == "whatsapp"
-
-
 def test_notes_and_recipes_are_no_chats(tmp_path: Path) -> None:
     """A text with times and colons in it is not taken for a chat."""
     for text in ("12 eggs: beaten\n10:30: oven on\n", "1/2 - cup: sugar\n", "2023-12-31 21:15:07: started: x\n"):
