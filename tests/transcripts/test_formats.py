@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import goalmem_cli
-from goalmem_cli.errors import InputError, UnknownFormat, UsageError
+from goalmem_cli.errors import InputError, NoMessages, UnknownFormat, UsageError
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
 from goalmem_cli.transcripts import FORMATS, READERS, read_file
 from tests.transcripts.layouts import EXPORTS
@@ -259,6 +259,21 @@ def test_unknown_formats(name: str, data: bytes) -> None:
     reason = caught.value.reason
     assert any(format_name in reason for format_name in FORMATS) or "none of the" in reason
     assert "goalmem ingest --formats" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("format_name", "name", "content"),
+    [
+        ("irc", "a.log", "--- Log opened Sun Feb 01 10:00:00 2026\n10:00 -!- mira has joined\n"),
+        ("qq", "a.txt", QQ.partition("2026")[0]),
+        ("viber", "a.csv", "13/02/2026,10:00:05,Mira,+441230,\n"),
+        ("kakaotalk", "KakaoTalkChats.txt", "Saturday, March 5, 2023\nnothing\n"),
+    ],
+)
+def test_a_file_in_which_nobody_speaks_is_an_error(format_name: str, name: str, content: str) -> None:
+    """In one line, with what was looked for."""
+    with pytest.raises(NoMessages, match=f"no messages found, read as {format_name}"):
+        read_bytes(content, name, format_name)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnknownFormat
+from goalmem_cli.errors import UnknownFormat
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
 from tests.transcripts.reading import detect, read_bytes, said_in
@@ -129,12 +129,6 @@ def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
 def test_it_is_detected(name: str) -> None:
     """By any ending, from standard input too."""
     assert {detect(file, LOGS[name].encode()) for file in ("a.log", "a.txt", "a.weechatlog", "-")} == {"irc"}
-
-
-def test_a_log_in_which_nobody_speaks_is_an_error() -> None:
-    """In one line, with what was looked for."""
-    with pytest.raises(NoMessages, match="no messages found, read as irc"):
-        read_bytes(b"--- Log opened Sun Feb 01 10:00:00 2026\n10:00 -!- mira has joined\n", "a.log", "irc")
 
 
 PIECES = st.sampled_from(

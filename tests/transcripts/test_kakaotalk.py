@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from tests.transcripts.reading import detect, read_one
 
@@ -106,12 +105,6 @@ def test_times_of_ios(stamp: str) -> None:
     conversation = read(f"{stamp}, 아나 : x\n{stamp.replace('15', '16')}: 씨님이 들어왔습니다.\n")
     assert [(turn.text, turn.said) for turn in conversation.turns] == [("x", datetime(2023, 3, 5, 21, 15))]
     assert conversation.notes == ("notices left out: 1",)
-
-
-def test_other_lines_are_no_chat() -> None:
-    """A text without a message in it is an error."""
-    with pytest.raises(InputError, match="no messages found"):
-        read("Saturday, March 5, 2023\nnothing\n")
 
 
 def test_lines_of_nobody_are_counted() -> None:
