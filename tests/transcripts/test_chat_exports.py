@@ -4,13 +4,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from tests.transcripts.reading import jsonl, read_bytes
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2023, 3, 5, 21, 15, 7, tzinfo=UTC)
 GOOGLE: dict[str, object] = {
@@ -214,20 +211,3 @@ def test_errors_name_the_place(document: object, place: str, reason: str) -> Non
     with pytest.raises(InputError) as caught:
         read_bytes(document, "a.json")
     assert (caught.value.place, caught.value.reason) == (place, reason)
-
-
-@given(st.data(), st.sampled_from([GOOGLE, TEAMS, OPENCODE]), VALUES)
-def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(document)))
-    given_name = data.draw(st.sampled_from([None, "google-chat", "teams", "opencode"]))
-    check(json.dumps(changed(document, path, lambda _: value)).encode(), "messages.json", given_name)
-
-
-@given(st.data(), VALUES)
-def test_mutated_logs(data: st.DataObject, value: object) -> None:
-    """A valid log with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(CURSOR_LOG)[1:]))
-    mutated = changed(CURSOR_LOG, path, lambda _: value)
-    assert isinstance(mutated, list)
-    check(jsonl(*mutated), "log.jsonl", "cursor")

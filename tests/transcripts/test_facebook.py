@@ -7,14 +7,11 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
 from goalmem_cli.transcripts import Source, conversations_in, read_file, transcript_files
 from tests.transcripts.reading import read_bytes, said_in
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
 MILLISECONDS = int(NOON.timestamp() * 1000)
@@ -216,10 +213,3 @@ def test_errors_name_the_place(document: object, place: str, reason: str) -> Non
     with pytest.raises(InputError) as caught:
         read(document)
     assert (caught.value.place, caught.value.reason) == (place, reason)
-
-
-@given(st.data(), st.sampled_from([FACEBOOK, ENCRYPTED]), VALUES)
-def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(document)))
-    check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", "facebook")

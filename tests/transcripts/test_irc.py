@@ -4,14 +4,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import UnknownFormat
 from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
 from tests.transcripts.reading import detect, read_bytes, said_in
-from tests.transcripts.test_fuzz import check
 
 LOGS = {
     "WeeChat": (
@@ -129,15 +126,3 @@ def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
 def test_it_is_detected(name: str) -> None:
     """By any ending, from standard input too."""
     assert {detect(file, LOGS[name].encode()) for file in ("a.log", "a.txt", "a.weechatlog", "-")} == {"irc"}
-
-
-PIECES = st.sampled_from(
-    [line + "\n" for log in LOGS.values() for line in log.splitlines()]
-    + ["[99:99] <a> b\n", "--- Day changed Mon Feb 99 2026\n"]
-)
-
-
-@given(st.lists(PIECES | st.text(max_size=12), max_size=12).map("".join), st.sampled_from([None, "irc"]))
-def test_mixed_logs(text: str, given_format: str | None) -> None:
-    """Lines of all programs in any order, and anything between them."""
-    check(text.encode("utf-8", "surrogatepass"), "a.log", given_format)

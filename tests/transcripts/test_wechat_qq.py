@@ -3,11 +3,8 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.transcripts.reading import detect, read_bytes
-from tests.transcripts.test_fuzz import check
 
 RULE = "=" * 64
 QQ = (
@@ -93,15 +90,3 @@ def test_an_export_of_qq_without_its_head_is_known_by_the_numbers() -> None:
     text = "2026-02-01 20:00:05 米拉(100010)\nLate?\n\n2026-02-01 20:00:09 Otto(100011)\nYes\n\n"
     assert detect("a.txt", text.encode()) == "qq"
     assert [turn.speaker for turn in read_bytes(text.encode(), "a.txt")[0].turns] == ["米拉", "Otto"]
-
-
-PIECES = st.sampled_from(
-    [line + "\n" for text in (QQ, MEMOTRACE, CHATLOG.replace("{}", "")) for line in text.splitlines()]
-    + ["9999-99-99 10:00:05 A(1)\n", "消息对象:\n", "[图片](", "(", "<"]
-)
-
-
-@given(st.lists(PIECES | st.text(max_size=8), max_size=14).map("".join), st.sampled_from([None, "qq", "wechat"]))
-def test_mixed_lines(text: str, given_format: str | None) -> None:
-    """Lines of all programs in any order, and anything between them."""
-    check(text.encode("utf-8", "surrogatepass"), "a.txt", given_format)
