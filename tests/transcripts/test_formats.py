@@ -214,6 +214,22 @@ def test_detection(name: str, data: object, expected: str) -> None:
         ("a.jsonl", b"plain"),
         ("-", b"plain text"),
         ("a.md", b"plain text"),
+    ],
+)
+def test_unknown_formats(name: str, data: bytes) -> None:
+    """What no reader recognises is an error that names formats, and the command that lists them all."""
+    with pytest.raises(UnknownFormat) as caught:
+        detect(name, data)
+
+    assert caught.value.reason.startswith("in none of the accepted formats; ")
+    reason = caught.value.reason
+    assert any(format_name in reason for format_name in FORMATS) or "none of the" in reason
+    assert "goalmem ingest --formats" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
         # programs have times in their logs too, and nobody in them speaks
         ("a.log", b"10:00 started\n10:01 stopped\n"),
         ("a.log", b"[10:00:05] <b>bold</b>\n"),
@@ -250,15 +266,10 @@ def test_detection(name: str, data: object, expected: str) -> None:
         ),
     ],
 )
-def test_unknown_formats(name: str, data: bytes) -> None:
-    """What no reader recognises is an error that names formats, and the command that lists them all."""
-    with pytest.raises(UnknownFormat) as caught:
+def test_what_looks_like_a_chat_and_is_none(name: str, data: bytes) -> None:
+    """Logs, notes, tables, documents and other programs' events are in no format."""
+    with pytest.raises(UnknownFormat):
         detect(name, data)
-
-    assert caught.value.reason.startswith("in none of the accepted formats; ")
-    reason = caught.value.reason
-    assert any(format_name in reason for format_name in FORMATS) or "none of the" in reason
-    assert "goalmem ingest --formats" in caught.value.hint
 
 
 @pytest.mark.parametrize(
