@@ -219,11 +219,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open for writing, exclusively; the file is created and its tables are migrated first if needed.
-
-        Raises:
-            As `reading`.
-        """
+        """Open for writing, exclusively; first make the file and migrate its tables if needed. Raises as `reading`."""
         if not self.exists:
             self._create()
         with self._write() as connection:
@@ -236,11 +232,7 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the file exclusively while the block runs, without changing it.
-
-        Raises:
-            As `reading`.
-        """
+        """Hold the file exclusively while the block runs, without changing it; raises as `reading`."""
         with self._write():
             yield
 
@@ -268,10 +260,7 @@ class Database:
         """Copy the rows into a new file that replaces the old one, so that no deleted byte stays.
 
         DuckDB only marks what is deleted. The rows of the tables in `leave_out` are not copied; `finish` may change
-        the copy. The old file stays locked until the new one has its name.
-
-        Raises:
-            As `reading`.
+        the copy. The old file stays locked until the new one has its name. Raises as `reading`.
         """
         fresh = self._fresh
         old = self._patiently(partial(attached, self.path, read_only=False))

@@ -26,7 +26,10 @@ _TIMES_IN_OBJECTS = ("$date", "$numberLong", "_seconds", "seconds")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a JSON document, its path (``[2].session_1[4].text``) and, in JSONL, its line counted from 1."""
+    """A value of a JSON document, its path (``[2].session_1[4].text``) and, in JSONL, its line counted from 1.
+
+    What expects a value of some kind raises InputError, with this place, for any other kind.
+    """
 
     value: object
     file: str
@@ -58,11 +61,7 @@ class Node:
         return list(self.value)
 
     def child(self, key: str) -> Node:
-        """Return the key's value. If the key is missing, the node has the value None, and its place.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the key's value. If the key is missing, the node has the value None, and its place."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
@@ -83,11 +82,7 @@ class Node:
         return node
 
     def with_members(self, members: Mapping[str, object]) -> Node:
-        """Return the object with these members, beside its own or instead of them.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the object with these members, beside its own or instead of them."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return replace(self, value=self.value | dict(members))
@@ -105,11 +100,7 @@ class Node:
         return self.value.strip()
 
     def optional_text(self) -> str:
-        """Return the string without surrounding white space, or an empty one for null or a missing key.
-
-        Raises:
-            InputError: the value is neither null nor a string.
-        """
+        """Return the string without surrounding white space, or an empty one for null or a missing key."""
         return "" if self.value is None else self.text()
 
     def filled_text(self) -> str:
@@ -124,11 +115,7 @@ class Node:
         return text
 
     def optional_name(self) -> str | None:
-        """Return a string or integer as a name; None for null, a missing key or a blank string.
-
-        Raises:
-            InputError: the value is of another kind.
-        """
+        """Return a string or integer as a name; None for null, a missing key or a blank string."""
         if isinstance(self.value, int) and not isinstance(self.value, bool):
             return self.number_text()
         return self.optional_text() or None
