@@ -99,11 +99,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_tokens, lambda text: about_tokens([text])))
 
     def reports(self, query: Query) -> list[Hit]:
-        """Return the reports that pass the query's filters, from the broadest down to the `level` of the settings.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the reports that pass the query's filters, from the broadest down to the `level` of the settings."""
         seen = filter(passing(query), self._graph().reports)
         return [Hit(unit, number(unit, RATING)) for unit in seen if number(unit, LEVEL) <= self._settings.level]
 

@@ -134,11 +134,7 @@ class Magma(WalkingBackbone):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Update entities and links from the stored units; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
+        """Update entities and links from the stored units; no language model is used."""
         units = self._store.units_of(NAME, [EVENT, READ, EXPLANATION])
         events = [unit for unit in units if unit.kind == EVENT]
         nodes, edges = nodes_and_edges(units, self._vectors_of(events), self._settings)

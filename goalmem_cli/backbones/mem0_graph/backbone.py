@@ -96,12 +96,7 @@ class Mem0Graph(Mem0):
         return done
 
     def link(self) -> None:
-        """Update entities and edges from the stored triples; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update entities and edges from the stored triples; no language model is used."""
         drafts, triples, decisions = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE, DECISION))
         of: dict[str, list[Unit]] = {}
         for draft in drafts:

@@ -88,12 +88,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Update the keys from the stored segments; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update the keys from the stored segments; no language model is used."""
         of: dict[str, list[Unit]] = {}
         for segment in self._store.units_of(NAME, [SEGMENT]):
             of.setdefault(segment.conversation, []).append(segment)

@@ -84,7 +84,6 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 
         Raises:
             ModelError: the model that chooses the labels cannot be used.
-            StoreError: the store cannot be read.
         """
         intents = self._intents(query.conversations)
         snippets = self._store.units_of(self._name, [SNIPPET], query.conversations)
@@ -120,11 +119,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return summary(self._store, self._name, done)
 
     def link(self) -> None:
-        """Update the labels' nodes and edges from the stored snippets; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
+        """Update the labels' nodes and edges from the stored snippets; no language model is used."""
         units = self._store.units_of(self._name, [SNIPPET, INVENTORY])
         snippets = [unit for unit in units if unit.kind == SNIPPET]
         intents = current_intents(units)

@@ -68,7 +68,10 @@ LoadKit: TypeAlias = Callable[[], Kit]
 
 
 class StructuredBackbone(Generic[M]):
-    """The base class: `update` stores turns at once, and a subclass derives from them in `index`."""
+    """The base class: `update` stores turns at once, and a subclass derives from them in `index`.
+
+    What uses the store raises StoreError if it cannot be used, and ModelError if its embedder cannot.
+    """
 
     def __init__(self, store: M, kit: LoadKit) -> None:
         """Take the store, and the function that loads the model and the prompts."""
