@@ -21,9 +21,9 @@ from hypothesis import HealthCheck, settings
 
 from tests import without_models
 from tests.browsing import browser
-from tests.invoking import goalmem, momoco, momoco_store
+from tests.invoking import either, goalmem, here, momoco, momoco_store
 
-__all__ = ["browser", "goalmem", "momoco", "momoco_store"]
+__all__ = ["browser", "either", "goalmem", "here", "momoco", "momoco_store"]
 
 # No test has a wall-clock limit: a slow machine is no failure.
 settings.register_profile("thorough", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

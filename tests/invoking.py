@@ -3,7 +3,7 @@
 import io
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -55,6 +55,26 @@ def goalmem(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
         return Outcome(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture(params=["folder", "milvus"])
+def either(
+    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Goalmem]:
+    """The command over an empty memory in a folder, and over one in an embedded database."""
+    from goalmem_cli.milvus.embedded import close_embedded
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    if request.param == "milvus":
+        monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
+    yield goalmem
+    close_embedded()
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go to the test's own folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="session")

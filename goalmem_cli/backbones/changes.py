@@ -195,7 +195,8 @@ def _changes(sentence: str) -> Iterable[Change]:
         yield Change(found[0], topic(sentence[: found.start()]) or topic(sentence), 2, times_named(to))
     for clause in clauses:
         if (found := _NOW.search(clause)) and (times := times_named(clause)):
-            thing = topic(_NAME.sub("", clause)) - _named_times(clause)  # people do more than one thing
+            named = content_stems(" ".join(match[0] for kind in _KINDS.values() for match in kind.finditer(clause)))
+            thing = topic(_NAME.sub("", clause)) - named  # people do more than one thing
             yield Change(found[0], thing or topic(sentence), 1, times, is_clear=False)
 
 
@@ -226,10 +227,6 @@ def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
 def topic(text: str) -> frozenset[str]:
     """Return the stems that show what a text is about: no common words, no numbers, no single letters."""
     return frozenset(word for word in content_stems(text) - _LESS if not word[:1].isdigit() and len(word) > 1)
-
-
-def _named_times(text: str) -> frozenset[str]:
-    return content_stems(" ".join(match[0] for pattern in _KINDS.values() for match in pattern.finditer(text)))
 
 
 def times_named(text: str) -> tuple[tuple[str, frozenset[str]], ...]:

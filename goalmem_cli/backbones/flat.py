@@ -43,11 +43,7 @@ class FlatBackbone:
     """Retrieves turns, or passages of long turns, by one of the `RECIPES`."""
 
     def __init__(self, store: AnyMemory, recipe: str = RERANKED) -> None:
-        """Take the store and the name of a recipe.
-
-        Raises:
-            UsageError: there is no such recipe.
-        """
+        """Take the store and the name of a recipe; raises UsageError if there is no such recipe."""
         if recipe not in RECIPES:
             raise UsageError(f"there is no backbone {recipe!r}", f"choose one of {', '.join(RECIPES)}")
         self._store = store

@@ -75,11 +75,7 @@ class Guarded:
         self._plugin = plugin
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns.
-
-        Raises:
-            StoreError: the plug-in failed.
-        """
+        """Store the turns; raises StoreError if the plug-in failed."""
         with self._plugin.guarded():
             self.own.update(turns)
 
@@ -117,19 +113,11 @@ class GuardedStructured(Guarded):
     own: StructuredBackbone
 
     def outlook(self) -> Outlook:
-        """Return what `index` would do now.
-
-        Raises:
-            StoreError: the plug-in failed.
-        """
+        """Return what `index` would do now; raises StoreError if the plug-in failed."""
         return self._of_kind(Outlook, self.own.outlook)
 
     def index(self, report: Callable[[PartDone], None]) -> Indexed:
-        """Index the new turns.
-
-        Raises:
-            StoreError: the plug-in failed.
-        """
+        """Index the new turns; raises StoreError if the plug-in failed."""
         return self._of_kind(Indexed, lambda: self.own.index(report))
 
 
@@ -137,9 +125,5 @@ class GuardedHistory(GuardedStructured):
     """Wraps a structured backbone of another package that keeps the history of its units."""
 
     def history(self, unit: str) -> list[Happening]:
-        """Return what happened to the unit.
-
-        Raises:
-            StoreError: the plug-in failed.
-        """
+        """Return what happened to the unit; raises StoreError if the plug-in failed."""
         return self._of_kind(list, lambda: cast("KeepsHistory", self.own).history(unit))

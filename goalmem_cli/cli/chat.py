@@ -93,11 +93,7 @@ def chat(
 
 
 def _lines(run: Invocation) -> TypedLines | PipedLines:
-    """Return the reader of standard input, for typed or piped lines.
-
-    Raises:
-        InputError: standard input is closed.
-    """
+    """Return the reader of standard input, for typed or piped lines; raises InputError if standard input is closed."""
     from goalmem_cli.render.prompt import PipedLines, TypedLines
 
     if sys.stdin is None or sys.stdin.closed:

@@ -12,8 +12,7 @@ import typer
 from goalmem_cli.cli import options
 from goalmem_cli.cli.goals import check_changed, code_of, may_have_changed
 from goalmem_cli.cli.groups import examples
-from goalmem_cli.cli.ingest_explained import explain_files
-from goalmem_cli.cli.ingest_report import document_of, line_of, notes_of, warn_of_skipped
+from goalmem_cli.cli.ingest_report import document_of, explain_files, line_of, notes_of, warn_of_skipped
 from goalmem_cli.cli.invocation import begin, is_terminal, standard_input_file
 from goalmem_cli.errors import InputError, UsageError
 from goalmem_cli.library.ingesting import Reading, Told, are_columns

@@ -1,18 +1,24 @@
-"""What `goalmem ingest` prints about each file that it read."""
+"""What `goalmem ingest` prints about each file that it read, or would read; texts of files are never markup."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalmem_cli.errors import InputError
+from goalmem_cli.errors import InputError, NearFormat
 from goalmem_cli.library.ingesting import NAMED, few
 
 if TYPE_CHECKING:
+    from goalmem_cli.library.explaining import Explained, Explanation
+    from goalmem_cli.library.hearing import Hears
+    from goalmem_cli.library.ingesting import Told
     from goalmem_cli.library.reports import FileReport, Marked
     from goalmem_cli.memory_records import Added
+    from goalmem_cli.records import Turn
     from goalmem_cli.render.console import Screen
+
 
 SCHEMA_VERSION = 1
 _KEYS = ("path", "format", "conversations", "turns", "new_turns")
@@ -90,7 +96,7 @@ def _kinds(secrets: Mapping[str, int]) -> str:
 
 def note_of_forgotten(count: int, *, is_restored: bool) -> str:
     """Describe what was done with `count` turns that are marked as forgotten."""
-    what, it = _turns_once(count)
+    what, it = ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
     return f"stored again: {what}" if is_restored else f"left out: {what} ({FLAG_RESTORE} takes {it} back)"
 
 
@@ -108,10 +114,6 @@ def in_words(turns: int, always: int) -> str:
 
     whom = counted(always, "conversation or speaker", "conversations or speakers")
     return counted(turns, "turn") + (f", and all that comes of {whom}" if always else "")
-
-
-def _turns_once(count: int) -> tuple[str, str]:
-    return ("1 turn that was forgotten", "it") if count == 1 else (f"{count} turns that were forgotten", "them")
 
 
 def held_in(report: FileReport) -> str:
@@ -151,3 +153,106 @@ def document_of(reports: Iterable[FileReport], errors: Iterable[InputError]) -> 
 def row_of(error: InputError) -> dict[str, str]:
     """Return a failure as `--json` prints it."""
     return {"path": error.path, "place": error.place, "reason": error.reason}
+
+
+_LONGEST_SHOWN = 100
+"""How many characters of a turn's text are shown."""
+
+
+def explain_files(
+    screen: Screen, paths: Iterable[Path], sources: Iterable[str], told: Told, hears: Hears, *, is_json: bool
+) -> int:
+    """Print the files' formats and how their first turns would be stored; return the exit code, as `ingest` does.
+
+    Raises:
+        UsageError: a source or the format is unknown.
+    """
+    from goalmem_cli.library.explaining import explain
+
+    explanation = explain(paths, sources, told, hears)
+    for one in explanation.files:
+        warn_of_skipped(screen, one.report)
+    if is_json:
+        screen.document(_document_of(explanation))
+    elif lines := list(_lines_of(explanation)):
+        screen.text("\n".join(lines))
+    return InputError.exit_code if explanation.errors else 0
+
+
+def _lines_of(explanation: Explanation) -> Iterator[str]:
+    """Yield the explanation's lines: recognised files first, then the others with the nearest formats."""
+    from goalmem_cli.render.text import safe
+
+    for one in explanation.files:
+        yield from _lines_of_file(one)
+    for path, near in explanation.near:
+        yield safe(f"{path}: in no format; {'the nearest are' if len(near) > 2 else 'those with its ending are'}")
+        yield from (f"  {safe(_lack_of(one))}" for one in near)
+
+
+def _lines_of_file(one: Explained) -> Iterator[str]:
+    """Yield a recognised file's lines: format, marks, first turns, and what is left out."""
+    from goalmem_cli.render.text import safe
+
+    yield safe(f"{held_in(one.report)}; nothing is stored")
+    yield f"  recognised by: {safe(one.sign)}"
+    yield "  first turns:"
+    yield from (f"    {_line_of_turn(turn)}" for turn in one.first)
+    if one.left_out:
+        yield "  left out or changed:"
+        yield from (f"    {safe(f'{what}: {times}')}" for what, times in one.left_out)
+    if one.report.marked:
+        yield f"  {note_of_marks(one.report.marked, is_taken=False)}"
+
+
+def _line_of_turn(turn: Turn) -> str:
+    from goalmem_cli.render.text import shortened, told_by, when
+
+    return f"{told_by(turn.speaker)}{when(turn.local)}: {shortened(turn.text, _LONGEST_SHOWN)}"
+
+
+def _lack_of(near: NearFormat) -> str:
+    if near.lacks == (near.sign,):
+        return f"{near.name} is recognised by {near.sign}, which it lacks"
+    lack = f" lacks {', '.join(near.lacks)};" if near.lacks else ""
+    return f"{near.name}{lack} is recognised by {near.sign}"
+
+
+def _document_of(explanation: Explanation) -> dict[str, object]:
+    """Return the explanation as `--json` prints it."""
+    near = dict(explanation.near)
+    skipped = [row_of(error) for one in explanation.files for error in one.report.skipped]
+    failed = [{**row_of(error), **_near_rows(near.get(error.path, ()))} for error in explanation.errors]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "files": [_row_of_file(one) for one in explanation.files],
+        **({"skipped": skipped} if skipped else {}),
+        **({"failed": failed} if failed else {}),
+    }
+
+
+def _row_of_file(one: Explained) -> dict[str, object]:
+    """Return a recognised file as `--json` prints it."""
+    report = one.report
+    return {
+        "path": report.path,
+        "format": report.format,
+        "recognised_by": one.sign,
+        "conversations": report.conversations,
+        "turns": report.turns,
+        "first_turns": [
+            {
+                "conversation": turn.conversation,
+                "speaker": turn.speaker,
+                "said": turn.local.isoformat() if turn.local is not None else None,
+                "text": turn.text,
+            }
+            for turn in one.first
+        ],
+        "left_out_or_changed": [{"what": what, "count": times} for what, times in one.left_out],
+    }
+
+
+def _near_rows(near: tuple[NearFormat, ...]) -> dict[str, object]:
+    rows = [{"format": one.name, "recognised_by": one.sign, "lacks": list(one.lacks)} for one in near]
+    return {"nearest": rows} if rows else {}

@@ -112,11 +112,7 @@ def version_of(distribution: str, otherwise: str) -> str:
 
 
 def standard_input() -> bytes:
-    """Return everything on standard input.
-
-    Raises:
-        InputError: it is closed.
-    """
+    """Return everything on standard input; raises InputError if it is closed."""
     if sys.stdin is None or sys.stdin.closed:
         raise InputError(STANDARD_INPUT, "", "standard input is closed", "pipe something in")
     return sys.stdin.buffer.read()

@@ -127,11 +127,7 @@ def show(
 
 
 def _kept_prompts(trace: Trace) -> str:
-    """Return the prompts and replies in a trace, as text.
-
-    Raises:
-        UsageError: the trace has none.
-    """
+    """Return the prompts and replies in a trace, as text; raises UsageError if the trace has none."""
     from goalmem_cli.render.tables import exchanges_text
 
     if not trace.exchanges:

@@ -133,11 +133,7 @@ def marks_in(node: Node) -> tuple[Tombstones, ...]:
 
 
 def refuse_always(*, is_always: bool, has_end: bool, leaves_marks: bool) -> None:
-    """Refuse `is_always` together with a time or without marks.
-
-    Raises:
-        UsageError: that was asked for.
-    """
+    """Raise a UsageError if `is_always` was asked for together with a time or without marks."""
     if is_always and (has_end or not leaves_marks):
         why = "always is about what comes later, and needs marks: it goes neither with a time nor without marks"
         raise UsageError(why, "give one of the two")

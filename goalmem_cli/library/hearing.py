@@ -77,11 +77,7 @@ class Hears(Protocol):
         ...
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
-        """Yield a function that opens standard input, as often as needed.
-
-        Raises:
-            InputError: it cannot be read.
-        """
+        """Yield a function that opens standard input, as often as needed; raises InputError if it cannot be read."""
         ...
 
 
@@ -115,9 +111,5 @@ class Unattended:
         return False
 
     def standard_input(self) -> AbstractContextManager[Callable[[], BinaryIO]]:
-        """Refuse standard input, which belongs to the program that uses the library.
-
-        Raises:
-            InputError: always.
-        """
+        """Refuse standard input, which belongs to the program that uses the library: always raises InputError."""
         raise InputError(STANDARD_INPUT, "", "only the command reads standard input", "give the path of a file")

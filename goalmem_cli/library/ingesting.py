@@ -154,25 +154,19 @@ class Reading:
         if not is_dry:
             if ended := self._sieve.settle():
                 self._hears.note(f"--always ended for {ended} of the conversations and speakers that were stored again")
-            self._take_people(memory)
-            self._take_goals(memory)
+            self._take_over(memory)
         self._tell_of_numbers(memory)
 
-    def _take_goals(self, memory: KeptMemory) -> None:
-        """Import the kept goals of exported stores, except those whose names are taken here."""
-        from goalmem_cli.library.goals.adopting import adopt
+    def _take_over(self, memory: KeptMemory) -> None:
+        """Import notes on people and kept goals of exported stores, except on people and under names that are here."""
+        from goalmem_cli.library import people
+        from goalmem_cli.library.goals import adopting
 
-        told, self._goals = self._goals, []
-        if told and (taken := adopt(memory, told)):
-            self._hears.note(f"taken over from exports: {taken} {'goal' if taken == 1 else 'goals'}")
-
-    def _take_people(self, memory: KeptMemory) -> None:
-        """Import notes on people from exported stores, except on people who have notes here."""
-        from goalmem_cli.library.people import adopt
-
-        told, self._people = self._people, []
-        if told and (taken := adopt(memory, told)):
+        noted, goals, self._people, self._goals = self._people, self._goals, [], []
+        if noted and (taken := people.adopt(memory, noted)):
             self._hears.note(f"taken over from exports: who {taken} {'person is' if taken == 1 else 'people are'}")
+        if goals and (taken := adopting.adopt(memory, goals)):
+            self._hears.note(f"taken over from exports: {taken} {'goal' if taken == 1 else 'goals'}")
 
     def _tell_of_numbers(self, memory: KeptMemory) -> None:
         """Suggest whose telephone number a speaker in the new turns may be."""
@@ -190,11 +184,7 @@ class Reading:
         self._held = 0
 
     def hand_on(self, take: Take) -> None:
-        """Pass the conversations of the files to `take`, one at a time.
-
-        Raises:
-            UsageError: the format is unknown.
-        """
+        """Pass the conversations of the files to `take`, one at a time; raises UsageError if the format is unknown."""
         with self._hears.shown():
             self._pour(self._files, take)
         settled = self._settled()

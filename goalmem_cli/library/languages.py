@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def checked_code(code: str) -> str:
-    """Return the code of a language in small letters.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """Return the code of a language in small letters; raises UsageError if it is none."""
     known = code.strip().casefold()
     if known not in NAMES:
         raise UsageError(f"{code!r} is no language", "give its code of ISO 639: de for German, zh for Chinese")

@@ -1,4 +1,7 @@
-"""List and change the people of a memory: one person with several names, or several people with one name."""
+"""List and change the people of a memory: one person with several names, or several people with one name.
+
+What takes a memory raises StoreError if there is none, or if it or the note cannot be read or written.
+"""
 
 from __future__ import annotations
 
@@ -62,21 +65,13 @@ class Settled:
 
 
 def roster_of(memory: KeptMemory, stored: Sequence[ConversationSummary] | None = None) -> Roster:
-    """Return the roster of the memory's speakers; `stored` are its conversations, None loads them.
-
-    Raises:
-        StoreError: there is no memory, or it cannot be read.
-    """
+    """Return the roster of the memory's speakers; `stored` are its conversations, None loads them."""
     stored = memory.conversations() if stored is None else stored
     return Roster.of_stored(People.of_folder(memory.path), stored)
 
 
 def shown_names(memory: KeptMemory, turns: Iterable[Turn]) -> Callable[[Turn], str]:
-    """Return a function from a turn to the shown name of its speaker; the roster is loaded only if it is needed.
-
-    Raises:
-        StoreError: the memory cannot be read.
-    """
+    """Return a function from a turn to the shown name of its speaker; the roster is loaded only if it is needed."""
     if not People.of_folder(memory.path).persons and not any(SPEAKER_ID in turn.attributes for turn in turns):
         return lambda turn: turn.speaker
     roster = roster_of(memory)
@@ -88,11 +83,7 @@ def _voices(stored: Iterable[ConversationSummary]) -> list[Voice]:
 
 
 def listed(memory: KeptMemory) -> list[Listed]:
-    """Return all speakers of the memory, sorted by name.
-
-    Raises:
-        StoreError: there is no memory, or it cannot be read.
-    """
+    """Return all speakers of the memory, sorted by name."""
     stored = memory.conversations()
     found = [_listed(one, stored) for one in roster_of(memory, stored).persons if any(one.names)]
     return sorted(found, key=lambda one: one.name.casefold())
@@ -130,12 +121,12 @@ def merge(memory: KeptMemory, names: Sequence[str]) -> Settled:
 
     Raises:
         UsageError: a name belongs to nobody or to several people, or all are one person already.
-        StoreError: there is no memory, or the note cannot be written.
     """
     roster = roster_of(memory)
     persons = list(dict.fromkeys(_one(roster, each) for each in names))
     if len(persons) < 2:
-        raise UsageError(f"{WHO}: {_all_of(names)} are one person already", "`goalmem people` lists who speaks")
+        several = " and ".join(map(repr, names))
+        raise UsageError(f"{WHO}: {several} are one person already", "`goalmem people` lists who speaks")
     called = persons[-1].name
     return Settled(called, tuple(one.shown for one in persons), _call(memory, persons, called))
 
@@ -147,7 +138,6 @@ def name(memory: KeptMemory, who: str, called: str) -> Settled:
 
     Raises:
         UsageError: `who` names nobody or several people, or the name is empty, too long or another person's alone.
-        StoreError: as `merge`.
     """
     roster = roster_of(memory)
     person, wanted = _one(roster, who), given_name(encodable(called))
@@ -187,7 +177,6 @@ def split(memory: KeptMemory, who: str, parts: Sequence[str] = ()) -> Settled:
 
     Raises:
         UsageError: `who` names nobody or several people, there is no note, or a part is not theirs.
-        StoreError: as `merge`.
     """
     person = _one(roster_of(memory), who)
     voices = tuple(dict.fromkeys(map(kept_as, person.voices)))
@@ -273,9 +262,6 @@ def adopt(memory: KeptMemory, documents: Iterable[object]) -> int:
     """Import notes on people from an exported store, and return how many were added.
 
     People who have notes here keep theirs. Malformed documents are ignored.
-
-    Raises:
-        StoreError: as `merge`.
     """
     others: list[Person] = []
     for document in documents:
@@ -321,10 +307,6 @@ def _all_voices(people: People, persons: Sequence[Somebody]) -> list[Voice]:
     return list(dict.fromkeys((*told, *by_id.values(), *named)))
 
 
-def _all_of(names: Sequence[str]) -> str:
-    return " and ".join(repr(each) for each in names)
-
-
 # Searching
 
 
@@ -332,9 +314,6 @@ def retrieved(backbone: Backbone, query: Query, depth: int, heard: Heard | None)
     """Return the backbone's hits within the query's times, from the speakers in `heard` (None: all).
 
     If other people share these speakers' names, it asks for more hits until enough are from the right people.
-
-    Raises:
-        StoreError: the memory cannot be read.
     """
     from goalmem_cli.backbones.scope import hits_within
 

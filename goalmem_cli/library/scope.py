@@ -195,11 +195,7 @@ def _speaks(name: str, people: People, stored: Sequence[ConversationSummary]) ->
 
 
 def refuse_reversed(since: datetime | None, until: datetime | None) -> None:
-    """Refuse a span of time that ends before it begins.
-
-    Raises:
-        UsageError: `since` is after `until`.
-    """
+    """Raise a UsageError if the span of time ends before it begins: `since` is after `until`."""
     if since is not None and until is not None:
         begun, ended = Moment.from_datetime(since), Moment.from_datetime(until)
         if begun.is_later_than(ended):

@@ -2,7 +2,7 @@
 
 New rows are written first, with a revision that readers do not see yet. Then the conversation's own row is replaced,
 which makes the new rows visible and hides the old ones. Last, the old rows are deleted. An interruption leaves only
-hidden rows, which the next writer deletes.
+hidden rows, which the next writer deletes. Each function raises StoreError if the database cannot be used.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
 
     Raises:
         ModelError: the embedder fails on a text.
-        StoreError: the database cannot be used.
     """
     if not (wanted or leaving):
         return 0
@@ -102,11 +101,7 @@ def bring(kept: Kept, wanted: Sequence[Wanted], leaving: Sequence[Talk] = ()) ->
 
 
 def drop(kept: Kept, talks: Sequence[Talk]) -> None:
-    """Delete conversations with all their rows; readers stop seeing them at once.
-
-    Raises:
-        StoreError: the database cannot be used.
-    """
+    """Delete conversations with all their rows; readers stop seeing them at once."""
     kept.put_talks(_hidden(talks, kept.owner))
     kept.written("conversations hidden")
     step(kept)
@@ -137,9 +132,6 @@ def settle(kept: Kept) -> None:
     """Delete what an interrupted command left; the caller holds the lock for writing.
 
     Unfinished changes of another computer stay for an hour, as it may still be writing.
-
-    Raises:
-        StoreError: the database cannot be used.
     """
     owner, now = kept.owner, time.time()
     left = [talk for talk in kept.changing() if talk.owner == owner or talk.changed < now - _ABANDONED_SECONDS]

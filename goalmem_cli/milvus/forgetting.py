@@ -141,13 +141,9 @@ def _without_time(kept: Kept, selection: Selection) -> int:
     """Return how many selected turns stay since they have no time."""
     if selection.before is None:
         return 0
-    found = _selected(kept, _query_of(replace(selection, before=None)))
+    found = _selected(kept, Query("", selection.conversations, selection.speakers))
     voices = selection.voices
     return len([turn for turn in found if turn.said is None and (voices is None or voice_of(turn) in voices)])
-
-
-def _query_of(selection: Selection) -> Query:
-    return Query("", selection.conversations, selection.speakers)
 
 
 def _keys(turns: Iterable[Turn], units: Iterable[Unit], whole: Iterable[Talk]) -> frozenset[str]:

@@ -69,11 +69,7 @@ class Kept:
             return path.read_text("utf-8")
 
     def require(self) -> Meta:
-        """Return the memory's metadata.
-
-        Raises:
-            StoreError: there is no memory.
-        """
+        """Return the memory's metadata; raises StoreError if there is no memory."""
         self._require_there()
         return self.meta()
 

@@ -41,7 +41,7 @@ class Engine:
     """One database, opened at the first use and kept open; nothing is made in it before `create`.
 
     `patience` is the seconds to wait for a server, or for an embedded database that another process has open. `shards`
-    is the number of shards of a server's collections.
+    is the number of shards of a server's collections. Every method raises StoreError if the database cannot be used.
     """
 
     def __init__(
@@ -66,22 +66,14 @@ class Engine:
 
     @property
     def exists(self) -> bool:
-        """Whether the memory's collections are there.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Whether the memory's collections are there."""
         path = self._address.path
         if path is not None and not embedded.is_open(path) and not embedded.is_there(path):
             return False
         return bool(self._ask("has_collection", self._named(Collection.META)))
 
     def create(self, dimension: int) -> None:
-        """Make missing collections, for vectors of this dimension; `META` is made last, as `exists` looks for it.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Make missing collections, for vectors of this dimension; `META` is made last, as `exists` looks for it."""
         for collection in (Collection.TALKS, Collection.SAID, Collection.UNITS, Collection.META):
             name = self._named(collection)
             if not self._ask("has_collection", name):
@@ -91,11 +83,7 @@ class Engine:
             self._check(collection, dimension)
 
     def rows(self, collection: Collection, condition: str, fields: Sequence[str]) -> Iterator[Row]:
-        """Yield the rows that match the condition, each with its id and these fields; they are read in pages.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Yield the rows that match the condition, each with its id and these fields; they are read in pages."""
         page = _PAGE_OF_DOCUMENTS if "document" in fields else _PAGE
         named = {"filter": condition or f'{ID} != ""', "output_fields": [ID, *fields]}
         first = self._of(collection, "query", limit=page, **named)
@@ -119,11 +107,7 @@ class Engine:
             yield from self.rows(collection, f"{field} in [{', '.join(each[start : start + _KEYS_AT_ONCE])}]", fields)
 
     def count(self, collection: Collection, condition: str) -> int:
-        """Return how many rows match the condition.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Return how many rows match the condition."""
         found = self._of(collection, "query", filter=condition, output_fields=["count(*)"])
         (row,) = self._whole(found, ["count(*)"])
         return int(row["count(*)"])
@@ -135,12 +119,10 @@ class Engine:
 
         A text is searched by BM25 in the analysed `field`, a vector by inner product. Each row has its id and these
         `fields`.
-
-        Raises:
-            StoreError: the database cannot be used.
         """
         is_dense = not isinstance(asked, str)
-        told = {"metric_type": "IP", "params": self._breadth(depth)} if is_dense else {"metric_type": "BM25"}
+        breadth = {} if self._address.path is not None else {"ef": max(256, 2 * depth)}
+        told = {"metric_type": "IP", "params": breadth} if is_dense else {"metric_type": "BM25"}
         found = self._of(
             Collection.UNITS, "search", data=[asked], anns_field=field if is_dense else sparse(field),
             filter=condition, limit=depth, output_fields=[ID, *fields], search_params=told,
@@ -151,11 +133,7 @@ class Engine:
         return [(row, abs(float(hit["distance"]))) for row, hit in zip(rows, hits, strict=True)]
 
     def put(self, collection: Collection, rows: Sequence[Row]) -> None:
-        """Write the rows; each replaces a row with the same id.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Write the rows; each replaces a row with the same id."""
         is_bare = not any(field.kind is Kind.VECTOR for field in FIELDS[collection])
         for batch in _batches(rows):
             told = [{**row, PLACEHOLDER: [0.0, 1.0]} if is_bare else row for row in batch]
@@ -164,29 +142,17 @@ class Engine:
                 raise StoreError(f"{self._address}: {taken} of {len(batch)} rows were taken", HINT_SERVER)
 
     def drop_rows(self, collection: Collection, ids: Sequence[str]) -> None:
-        """Delete the rows with these ids.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Delete the rows with these ids."""
         for start in range(0, len(ids), _KEYS_AT_ONCE):
             self._of(collection, "delete", ids=list(ids[start : start + _KEYS_AT_ONCE]))
 
     def flush(self, *collections: Collection) -> None:
-        """Wait until writes and deletions are durable.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Wait until writes and deletions are durable."""
         for collection in collections:
             self._ask("flush", self._named(collection))
 
     def compact(self) -> None:
-        """Ask a server to free the space of deleted rows, which it does later.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Ask a server to free the space of deleted rows, which it does later."""
         for collection in (Collection.SAID, Collection.UNITS):
             self._ask("compact", self._named(collection))
 
@@ -229,11 +195,7 @@ class Engine:
             fresh._leave()
 
     def remove(self) -> None:
-        """Delete the memory's collections, `META` last, and an embedded database without other collections.
-
-        Raises:
-            StoreError: the database cannot be used.
-        """
+        """Delete the memory's collections, `META` last, and an embedded database without other collections."""
         for collection in (Collection.UNITS, Collection.SAID, Collection.TALKS, Collection.META):
             self._ask("drop_collection", self._named(collection))
         self._loaded.clear()
@@ -308,11 +270,7 @@ class Engine:
         raise AssertionError("the last try returns or raises")
 
     def _whole(self, rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[Row]:
-        """Return the rows as dicts.
-
-        Raises:
-            StoreError: a row lacks a requested field.
-        """
+        """Return the rows as dicts; raises StoreError if a row lacks a requested field."""
         for row in rows:
             if missing := [field for field in fields if field not in row]:
                 raise StoreError(f"{self._address} answered in part: a row without {missing[0]}", HINT_SERVER)
@@ -368,9 +326,6 @@ class Engine:
             raise StoreDamaged(
                 f"{self._address}: {collection} is for vectors of {min(sizes)} numbers, not {dimension}", HINT_SCHEMA
             )
-
-    def _breadth(self, depth: int) -> Mapping[str, int]:
-        return {} if self._address.path is not None else {"ef": max(256, 2 * depth)}
 
 
 def _plain(row: Row) -> Row:

@@ -31,7 +31,7 @@ from goalmem_cli.store.changes import joining
 from goalmem_cli.store.changes.answers import BACKBONE, KIND, SPEAKER
 from goalmem_cli.store.changes.exporting import head, heading, turn_document, unit_document, write_lines
 from goalmem_cli.store.changes.overlapping import alias_of
-from goalmem_cli.store.changes.telling import no_conversation
+from goalmem_cli.store.changes.refreshing import no_conversation
 from goalmem_cli.store.database import languages, tables
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.files import Written, reporting, unwatched

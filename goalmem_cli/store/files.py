@@ -60,11 +60,7 @@ def replace_file(path: Path, content: bytes, written: Written = unwatched, hint:
 
 
 def content_if_there(path: Path) -> bytes | None:
-    """Return a file's bytes, None if there is no such file.
-
-    Raises:
-        StoreError: the system refuses to read it.
-    """
+    """Return a file's bytes, None if there is no such file; raises StoreError if the system refuses to read it."""
     with reporting(path):
         try:
             return path.read_bytes()

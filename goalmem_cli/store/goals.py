@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GoalFolder:
-    """The kept goals of a memory."""
+    """The kept goals of a memory. Every method raises StoreError if the system refuses."""
 
     def __init__(self, path: Path, written: Written = unwatched) -> None:
         self.path = path
@@ -32,7 +32,6 @@ class GoalFolder:
 
         Raises:
             StoreDamaged: a file is no goal that this version can read.
-            StoreError: the folder cannot be read.
         """
         return sorted(map(self._read, self._files()), key=lambda goal: (goal.added, goal.name))
 
@@ -51,7 +50,7 @@ class GoalFolder:
 
         Raises:
             UsageError: there is none.
-            StoreDamaged, StoreError: as `all`.
+            StoreDamaged: as `all`.
         """
         file = self._file(name)
         if not file.is_file():
@@ -64,11 +63,7 @@ class GoalFolder:
         return file.is_file() and self._read(file) == goal
 
     def save(self, goal: Goal) -> None:
-        """Write the goal.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
+        """Write the goal."""
         make_private(self.path)
         content = json.dumps(goal.document(), ensure_ascii=False).encode("utf-8", "replace")
         replace_file(self._file(goal.name), content, self._written)
@@ -84,18 +79,11 @@ class GoalFolder:
         """Return the files of the goals with a state that shows what the keys mean.
 
         Unreadable files are always among them, as their content is unknown.
-
-        Raises:
-            StoreError: the folder cannot be read.
         """
         return [file for file in self._files() if keys and self._is_about(file, keys)]
 
     def undermine(self, keys: Set[str]) -> None:
-        """Take quotes, bindings and answers of what the keys mean out of every state, and delete unreadable files.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
+        """Take quotes, bindings and answers of what the keys mean out of every state, and delete unreadable files."""
         remove_leftovers(self.path, "*")
         for file in self.about(keys):
             try:

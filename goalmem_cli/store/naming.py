@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from pathlib import Path
 from typing import TypeAlias
 
@@ -89,7 +90,8 @@ class Naming:
 
         `voices` is called only if the user has notes on people, or if ids may tell people with one name apart.
         """
-        if not self.people.persons and not any(map(_has_id, hits.values())):
+        units = (unit for hit in hits.values() for unit in (hit.unit, *hit.beside))
+        if not self.people.persons and not any(SPEAKER_ID in unit.attributes for unit in units):
             return dict(hits)
         roster = self._known(generation, voices).roster
         if roster.is_plain:
@@ -110,10 +112,6 @@ class Naming:
         return self._of[1]
 
 
-def _has_id(hit: Hit) -> bool:
-    return any(SPEAKER_ID in unit.attributes for unit in (hit.unit, *hit.beside))
-
-
 def _renamed(hit: Hit, roster: Roster) -> Hit:
     """Return the hit with the shown names of its speakers and its addressee."""
     unit, beside = _under_name(hit.unit, roster), tuple(_under_name(unit, roster) for unit in hit.beside)
@@ -122,12 +120,8 @@ def _renamed(hit: Hit, roster: Roster) -> Hit:
         is_known = len(roster.labels_of(to)) < 2 and len(roster.labels_of(hit.unit.speaker)) < 2
         to = roster.shown(Voice(to)) if is_known else ""
         to = "" if to == unit.speaker else to
-    is_same = unit is hit.unit and to == hit.to and all(map(_is, beside, hit.beside))
+    is_same = unit is hit.unit and to == hit.to and all(map(is_, beside, hit.beside))
     return hit if is_same else replace(hit, unit=unit, beside=beside, to=to)
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
 
 
 def _under_name(unit: Unit, roster: Roster) -> Unit:

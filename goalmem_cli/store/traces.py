@@ -64,7 +64,10 @@ def is_about(facts: Iterable[Fact], question: str, keys: Set[str]) -> bool:
 
 
 class TraceFolder:
-    """Saved traces under ids that sort by the time of saving: date, time (UTC), microseconds, and a hash."""
+    """Saved traces under ids that sort by the time of saving: date, time (UTC), microseconds, and a hash.
+
+    Every method raises StoreError if the system refuses.
+    """
 
     def __init__(self, path: Path, now: Callable[[], datetime] = _utc_now, written: Written = unwatched) -> None:
         self.path = path
@@ -72,11 +75,7 @@ class TraceFolder:
         self._written = written
 
     def save(self, trace: Trace) -> str:
-        """Write the trace and return its id.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
+        """Write the trace and return its id."""
         content = _content(trace)
         moment = self._now().astimezone(UTC)
         id_ = f"{moment:%Y%m%d-%H%M%S-%f}-{content_hash(content.decode())[:6]}"
@@ -85,11 +84,7 @@ class TraceFolder:
         return id_
 
     def ids(self) -> list[str]:
-        """Return the ids of all saved traces, oldest first.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
+        """Return the ids of all saved traces, oldest first."""
         with reporting(self.path):
             names = [path.stem for path in self.path.iterdir()] if self.path.is_dir() else []
         return sorted(name for name in names if _ID.fullmatch(name))
@@ -123,11 +118,7 @@ class TraceFolder:
             ) from error
 
     def strip(self, id_: str, trace: Trace) -> None:
-        """Replace a saved trace by itself without prompts, replies and neighbouring turns.
-
-        Raises:
-            StoreError: the folder cannot be written.
-        """
+        """Replace a saved trace by itself without prompts, replies and neighbouring turns."""
         facts = {number: without_neighbours(fact) for number, fact in trace.facts.items()}
         replace_file(self._file(id_), _content(replace(bare(trace), facts=facts)), self._written)
 
@@ -135,18 +126,11 @@ class TraceFolder:
         """Return the ids of traces that have a unit whose id is a key, or a text whose hash is a key.
 
         Unreadable traces are always among them, as their content is unknown.
-
-        Raises:
-            StoreError: the folder cannot be read.
         """
         return [id_ for id_, trace in self._whole(keys) if trace is None or _is_about(trace, keys)]
 
     def remove(self, id_: str) -> None:
-        """Delete a trace.
-
-        Raises:
-            StoreError: the system refuses.
-        """
+        """Delete a trace."""
         with reporting(self.path):
             self._file(id_).unlink(missing_ok=True)
         self._written(f"trace {id_}, removed")
@@ -155,9 +139,6 @@ class TraceFolder:
         """Delete the traces of `about`, the prompts of all others, and what an interrupted `save` left.
 
         Prompts may show anything.
-
-        Raises:
-            StoreError: the system refuses.
         """
         remove_leftovers(self.path, "*")
         for id_, trace in self._whole(keys):

@@ -41,8 +41,7 @@ from goalmem_cli.transcripts.readers.marked import LAYOUTS, MarkedReader
 from goalmem_cli.transcripts.readers.matrix import MatrixReader
 from goalmem_cli.transcripts.readers.multihop import BENCHMARKS, MultihopReader
 from goalmem_cli.transcripts.readers.names import NamesReader
-from goalmem_cli.transcripts.readers.openai import OpenaiReader
-from goalmem_cli.transcripts.readers.openai_jsonl import OpenaiJsonlReader
+from goalmem_cli.transcripts.readers.openai import OpenaiJsonlReader, OpenaiReader
 from goalmem_cli.transcripts.readers.opencode import OpencodeReader
 from goalmem_cli.transcripts.readers.realtalk import RealtalkReader
 from goalmem_cli.transcripts.readers.sharegpt import SharegptReader
@@ -50,12 +49,12 @@ from goalmem_cli.transcripts.readers.signal_jsonl import SignalJsonlReader
 from goalmem_cli.transcripts.readers.signal_text import SignalReader
 from goalmem_cli.transcripts.readers.slack import SlackReader
 from goalmem_cli.transcripts.readers.sms_backup import SmsBackupReader
+from goalmem_cli.transcripts.readers.statements import TotReader
 from goalmem_cli.transcripts.readers.subtitles import SubtitlesReader
 from goalmem_cli.transcripts.readers.table import TableReader
 from goalmem_cli.transcripts.readers.teams import TeamsReader
 from goalmem_cli.transcripts.readers.telegram import TelegramReader
 from goalmem_cli.transcripts.readers.telegram_html import TelegramHtmlReader
-from goalmem_cli.transcripts.readers.tot import TotReader
 from goalmem_cli.transcripts.readers.viber import ViberReader
 from goalmem_cli.transcripts.readers.vscode_copilot import VscodeCopilotReader
 from goalmem_cli.transcripts.readers.wechat_qq import QqReader, WechatReader
@@ -146,15 +145,6 @@ def endings_with(format: str | None) -> frozenset[str]:  # noqa: A002
     return SUFFIXES if plugged is None else SUFFIXES.union(plugged.suffixes)
 
 
-def detect(path_name: str, data: bytes) -> str:
-    """Return the name of the data's format, judged by the file's ending and by the data.
-
-    Raises:
-        InputError: the data are not text, are broken JSON, or are in none of the formats.
-    """
-    return format_of(Source.from_bytes(data, path_name))
-
-
 def format_of(source: Source) -> str:
     """Return the name of the source's format, judged by its ending and its beginning.
 
@@ -177,15 +167,6 @@ def conversations_in(source: Source, format: str | None = None) -> Iterator[Conv
     if reader is not None and source.folder is None:
         _ = source.head  # blank or unreadable files are the same error in every format
     return (reader or _recognise(source)).read(source)
-
-
-def read_bytes(data: bytes, name: str, format: str | None = None) -> list[Conversation]:  # noqa: A002
-    """Return the conversations in the data; `name` is the file's name, or ``-`` for standard input.
-
-    Raises:
-        InputError, UsageError: as `conversations_in`.
-    """
-    return whole_conversations(conversations_in(Source.from_bytes(data, name), format))
 
 
 def read_file(path: Path, format: str | None = None) -> list[Conversation]:  # noqa: A002
@@ -287,11 +268,7 @@ def _glimpse_of(source: Source) -> Glimpse:
 
 
 def _check_json(source: Source) -> None:
-    """Read the document to its end.
-
-    Raises:
-        UnknownFormat: it is not JSON.
-    """
+    """Read the document to its end; raises UnknownFormat if it is not JSON."""
     try:
         for _ in records(source):
             pass

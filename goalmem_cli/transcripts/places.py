@@ -160,11 +160,7 @@ class Kept:
 
 
 def program_of(name: str) -> Program:
-    """Return the program of that name.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the program of that name; raises UsageError if there is none."""
     for program in PROGRAMS:
         if program.name == name:
             return program

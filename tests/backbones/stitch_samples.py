@@ -16,7 +16,7 @@ from goalmem_cli.prompts import PromptBook
 from goalmem_cli.records import Turn
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, no_kit
+from tests.backbones.derived import books, indexed_by, no_kit
 from tests.reasoners.scripting import chat
 from tests.store.samples import open_store
 
@@ -122,7 +122,4 @@ def filled(path: Path, said: Sequence[Turn] | None = None) -> Store:
 
 def indexed(store: Store, reply: Reply = understands, book: PromptBook = FULL, at_once: int = 4) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(reply), book, at_once=at_once).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(reply), book, at_once=at_once), store)

@@ -11,7 +11,7 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.records import Query, content_hash
 from goalmem_cli.store import Store
-from goalmem_cli.transcripts import read_bytes
+from tests.transcripts.reading import read_bytes
 
 PARTS = ("login", "invoice", "search", "upload", "calendar", "report", "profile", "payment")
 FAULTS = (

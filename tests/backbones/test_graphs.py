@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalmem_cli.backbones.hipporag.network import pagerank, undirected
 from goalmem_cli.backbones.structured.alike import nearest
-from goalmem_cli.backbones.structured.pagerank import pagerank, undirected
 
 LINKS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.5, 1.0, 2.0])), max_size=20)
 

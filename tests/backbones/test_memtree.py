@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.memtree import CHILD, LEAF, NAME, STEPS, SUMMARY, SUPERSEDES
 from goalmem_cli.backbones.memtree.backbone import MemTree
+from goalmem_cli.backbones.memtree.growing import Tree
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
-from goalmem_cli.backbones.memtree.tree import Tree
 from goalmem_cli.memory_records import Selection
 from goalmem_cli.ports import JsonShape, PartDone, Request
 from goalmem_cli.prompts import PromptBook

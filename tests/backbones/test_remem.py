@@ -25,7 +25,7 @@ from goalmem_cli.records import Conversation, Query, Turn
 from goalmem_cli.store.queries.episodes import CONTEXT, FACT, GIST, OBJECT, PHRASE, RELATION, SUBJECT, SYNONYMY
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import ScriptedModel
-from tests.backbones.derived import books, no_kit
+from tests.backbones.derived import books, indexed_by, no_kit
 from tests.backbones.remem_samples import SAID, TEXTS, turns
 from tests.conftest import examples
 from tests.store.samples import open_store
@@ -81,10 +81,7 @@ def filled(path: Path, said: list[Turn] | None = None) -> Store:
 
 def indexed(store: Store, model: Callable[[Request], str] = extract, book: PromptBook = FULL) -> list[PartDone]:
     """Index the store and return what was reported."""
-    reported: list[PartDone] = []
-    backbone(store, ScriptedModel(model), book).index(reported.append)
-    assert store.verify() == []
-    return reported
+    return indexed_by(backbone(store, ScriptedModel(model), book), store)
 
 
 def contents(store: Store) -> object:

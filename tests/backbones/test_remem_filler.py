@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from goalmem_cli.backbones.remem.filler import without_filler
+from goalmem_cli.backbones.remem.extraction import without_filler
 from goalmem_cli.backbones.remem.graph import Gist, Statement, fact_unit, gist_unit
 from tests.backbones.remem_samples import turns
 

@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.event_times import period_of
 from goalmem_cli.backbones.remem.graph import LINKS, phrase_edges
-from goalmem_cli.backbones.remem.tools import (
-    Aggregation,
-    Found,
-    Tool,
-    ToolCall,
-    find_entity_contexts,
-    find_gist_contexts,
-    lexical_retrieve,
-    run,
-    semantic_retrieve,
-)
+from goalmem_cli.backbones.remem.settings import RememSettings
+from goalmem_cli.backbones.remem.tools import Aggregation, Found, Tool, ToolCall, run
 from goalmem_cli.backbones.structured.triples import phrase_units
 from goalmem_cli.errors import UsageError
 from goalmem_cli.memory_records import Derivation
@@ -68,17 +59,27 @@ def told(found: Found) -> list[str]:
     return [hit.unit.text for hit in found.hits]
 
 
+def use(tool: Tool, reader: Reader, top: int = 10, **asked: Any) -> Found:
+    """Return what the tool finds everywhere."""
+    return run(reader, EVERYWHERE, ToolCall(tool, **asked), RememSettings(top=top))
+
+
+def entities(reader: Reader, **asked: Any) -> Found:
+    """Return what the search by names finds everywhere."""
+    return use(Tool.FIND_ENTITY_CONTEXTS, reader, **asked)
+
+
 def facts(reader: Reader, **sought: Any) -> list[str]:
     """Return the facts that `find_entity_contexts` finds."""
-    found = find_entity_contexts(reader, EVERYWHERE, **sought)
+    found = entities(reader, **sought)
     assert not found.gists
     return told(found)
 
 
-@pytest.mark.parametrize("retrieve", [semantic_retrieve, lexical_retrieve])
-def test_retrieval_gives_gists_and_facts_and_nothing_else(reader: Reader, retrieve: Any) -> None:
+@pytest.mark.parametrize("tool", [Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE])
+def test_retrieval_gives_gists_and_facts_and_nothing_else(reader: Reader, tool: Tool) -> None:
     """The best gists, then the best facts, each with its turn; no raw turn, no phrase."""
-    found = retrieve(reader, EVERYWHERE, "Who visited Momoco?", top=2)
+    found = use(tool, reader, 2, query="Who visited Momoco?")
 
     assert {hit.unit.kind for hit in found.gists} == {"gist"}
     assert {hit.unit.kind for hit in found.facts} == {"fact"}
@@ -89,10 +90,10 @@ def test_retrieval_gives_gists_and_facts_and_nothing_else(reader: Reader, retrie
     assert [list(hit.ranks.values()) for hit in found.hits] == [[1], [2], [1], [2]]
 
 
-@pytest.mark.parametrize("retrieve", [semantic_retrieve, lexical_retrieve])
-def test_retrieval_looks_past_what_is_out_of_time(reader: Reader, retrieve: Any) -> None:
+@pytest.mark.parametrize("tool", [Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE])
+def test_retrieval_looks_past_what_is_out_of_time(reader: Reader, tool: Tool) -> None:
     """A filter is not applied to the first few alone: what passes is found however low it ranks."""
-    april = retrieve(reader, EVERYWHERE, "Who visited Momoco yesterday?", during("2023-04", end="2023-04"), top=1)
+    april = use(tool, reader, 1, query="Who visited Momoco yesterday?", times=during("2023-04", end="2023-04"))
 
     assert told(april) == [
         "Priya and Tom visited Momoco on 20 April 2023.", "(Priya, visited, the Momoco) [20 April 2023]",
@@ -101,7 +102,7 @@ def test_retrieval_looks_past_what_is_out_of_time(reader: Reader, retrieve: Any)
 
 def test_a_gist_without_event_is_dated_by_its_telling(reader: Reader) -> None:
     """What nobody dated was so when it was told."""
-    found = semantic_retrieve(reader, EVERYWHERE, "York", during("2023-05-08"))
+    found = use(Tool.SEMANTIC_RETRIEVE, reader, query="York", times=during("2023-05-08"))
 
     assert "Tom says that he moved to York." in told(found)
 
@@ -109,18 +110,18 @@ def test_a_gist_without_event_is_dated_by_its_telling(reader: Reader) -> None:
 def test_the_context_of_a_gist_is_what_says_the_same_and_what_is_linked(reader: Reader, store: Store) -> None:
     """Gists along synonymy edges, facts of its chunk's phrases; those of its own turn first."""
     (gist,) = (unit for unit in store.units_of(NAME, kinds=[GIST]) if "yesterday" in unit.text)
-    found = find_gist_contexts(reader, EVERYWHERE, gist.id)
+    found = use(Tool.FIND_GIST_CONTEXTS, reader, gist=gist.id)
 
     assert [hit.unit.text for hit in found.gists] == ["Priya and Tom visited Momoco on 20 April 2023."]
     assert {hit.unit.text for hit in found.facts[:2]} == {
         "(Tom, visited, Momoco) [7 May 2023]", "(Priya, visited, the Momoco) [20 April 2023]",
     }  # fmt: skip
     assert "(Priya, coached, E95) [from 2018 to February 2021]" in [hit.unit.text for hit in found.facts]
-    assert told(find_gist_contexts(reader, EVERYWHERE, gist.id, during(end="2022"))) == [
-        "(Priya, coached, E95) [from 2018 to February 2021]"
+    assert told(use(Tool.FIND_GIST_CONTEXTS, reader, gist=gist.id, times=during(end="2022"))) == [
+        "(Priya, coached, E95) [from 2018 to February 2021]",
     ]
-    assert len(find_gist_contexts(reader, EVERYWHERE, gist.id, top=1).facts) == 1
-    assert find_gist_contexts(reader, EVERYWHERE, "no such gist") == Found()
+    assert len(use(Tool.FIND_GIST_CONTEXTS, reader, 1, gist=gist.id).facts) == 1
+    assert use(Tool.FIND_GIST_CONTEXTS, reader, gist="no such gist") == Found()
 
 
 def test_names_are_compared_without_case_and_articles(reader: Reader) -> None:
@@ -132,13 +133,13 @@ def test_names_are_compared_without_case_and_articles(reader: Reader) -> None:
 
 def test_where_no_name_matches_its_words_do_and_that_is_said(reader: Reader) -> None:
     """York is not York city; but where no fact has the name, those are given that hold its words."""
-    whole = find_entity_contexts(reader, EVERYWHERE, object="York")
-    part = find_entity_contexts(reader, EVERYWHERE, object="City")
+    whole = entities(reader, object="York")
+    part = entities(reader, object="City")
 
     assert (told(whole), whole.is_loose) == (["(Tom, moved to, York)"], False)
     assert (told(part), part.is_loose) == (["(Tom, lives in, York city)"], True)
-    assert find_entity_contexts(reader, EVERYWHERE, object="Zanzibar") == Found(total=0)
-    assert find_entity_contexts(reader, EVERYWHERE, object="York", times=during("1990", "eq")) == Found(total=0)
+    assert entities(reader, object="Zanzibar") == Found(total=0)
+    assert entities(reader, object="York", times=during("1990", "eq")) == Found(total=0)
 
 
 def test_both_of_two_facts_that_contradict_are_kept(reader: Reader) -> None:
@@ -165,7 +166,7 @@ def test_both_of_two_facts_that_contradict_are_kept(reader: Reader) -> None:
 )  # fmt: skip
 def test_questions_of_time_and_order(reader: Reader, sought: dict[str, Any], answer: list[str]) -> None:
     """First, last, nth, at a time, still so, within, begun in: an open end goes on for ever."""
-    found = find_entity_contexts(reader, EVERYWHERE, **sought)
+    found = entities(reader, **sought)
 
     assert [hit.unit.attributes["subject"] for hit in found.facts] == answer
 
@@ -176,7 +177,7 @@ def test_questions_of_time_and_order(reader: Reader, sought: dict[str, Any], ans
 )
 def test_an_aggregation_counts_all_that_match(reader: Reader, aggregation: Aggregation, number: int) -> None:
     """Whatever the limit of the facts beside it, which are what the number rests on."""
-    found = find_entity_contexts(reader, EVERYWHERE, predicate="visited", aggregation=aggregation, limit=1)
+    found = entities(reader, predicate="visited", aggregation=aggregation, limit=1)
 
     assert (found.number, found.total, len(found.facts)) == (number, 2, 1)
 
@@ -216,8 +217,8 @@ def test_a_thousand_facts_are_counted_and_ordered_as_a_reference_does(
     if not matching(replace(sought, times=Times())):
         sought = replace(sought, is_loose=True)
     expected, others = matching(sought), possible(sought)
-    found = find_entity_contexts(
-        past, EVERYWHERE, subject=names[0], predicate=names[1], object=names[2], times=times,
+    found = entities(
+        past, subject=names[0], predicate=names[1], object=names[2], times=times,
         limit=limit, ordering=ordering, offset=offset, aggregation=aggregation, top=7,
     )  # fmt: skip
 
@@ -242,7 +243,7 @@ def test_a_thousand_facts_are_counted_and_ordered_as_a_reference_does(
 def test_what_makes_no_sense_is_refused(reader: Reader, wrong: dict[str, Any]) -> None:
     """Without any name all facts would match; no fact stands before the first."""
     with pytest.raises(UsageError):
-        find_entity_contexts(reader, EVERYWHERE, **wrong)
+        entities(reader, **wrong)
 
 
 def test_the_scope_holds_for_every_tool(reader: Reader, store: Store) -> None:
@@ -300,18 +301,18 @@ def test_what_is_open_is_treated_as_open_by_every_tool(
     open_times: Reader, times: Times, names: list[str], maybe: int
 ) -> None:
     """What was before the message may have been at any time before: it stands behind what surely fits, and apart."""
-    found = find_entity_contexts(open_times, EVERYWHERE, predicate="performed", times=times)
+    found = entities(open_times, predicate="performed", times=times)
 
     assert sorted(who(hit.unit.text) for hit in found.facts) == sorted(names)
     assert (found.total, found.open) == (len(names) - maybe, maybe)
     assert not maybe or who(found.facts[-1].unit.text) == "Priya"
-    for retrieve in (semantic_retrieve, lexical_retrieve):
-        hits = retrieve(open_times, EVERYWHERE, "performed a dance", times).gists
+    for tool in (Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE):
+        hits = use(tool, open_times, query="performed a dance", times=times).gists
         assert sorted(who(hit.unit.text) for hit in hits) == sorted(names)
         assert not maybe or who(hits[-1].unit.text) == "Priya"
-    seen = semantic_retrieve(open_times, EVERYWHERE, "dance").gists
+    seen = use(Tool.SEMANTIC_RETRIEVE, open_times, query="dance").gists
     (start,) = (hit.unit.id for hit in seen if who(hit.unit.text) == "Wen")
-    context = find_gist_contexts(open_times, EVERYWHERE, start, times)
+    context = use(Tool.FIND_GIST_CONTEXTS, open_times, gist=start, times=times)
     assert sorted(who(hit.unit.text) for hit in context.facts) == sorted(names)
     assert sorted(who(hit.unit.text) for hit in context.gists) == sorted(set(names) - {"Wen"})
     assert not maybe or [who(hits[-1].unit.text) for hits in (context.facts, context.gists)] == ["Priya", "Priya"]
@@ -320,7 +321,7 @@ def test_what_is_open_is_treated_as_open_by_every_tool(
 @pytest.mark.parametrize(("ordering", "last"), [(Ordering.ASC, "Priya"), (Ordering.DESC, "Priya")])
 def test_what_is_open_is_neither_first_nor_last(open_times: Reader, ordering: Ordering, last: str) -> None:
     """Nobody knows when it was, so that it comes behind what has a day."""
-    found = find_entity_contexts(open_times, EVERYWHERE, object="dance", ordering=ordering)
+    found = entities(open_times, object="dance", ordering=ordering)
 
     assert who(found.facts[-1].unit.text) == last
     assert {who(hit.unit.text) for hit in found.facts[:2]} == {"Tom", "Wen"}

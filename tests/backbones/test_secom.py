@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.secom import BELONGS, KEY, NAME, SEGMENT, SEGMENTS, STEPS
 from goalmem_cli.backbones.secom.backbone import SeCom
-from goalmem_cli.backbones.secom.exchanges import cut, exchanges_of
 from goalmem_cli.backbones.secom.keys import compressed
+from goalmem_cli.backbones.secom.segmenting import cut, exchanges_of, tiled_starts
 from goalmem_cli.backbones.secom.settings import Retriever, SeComSettings, Starts, Way
-from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.errors import LibraryMissing
 from goalmem_cli.logic.normal import words

@@ -21,6 +21,7 @@ from goalmem_cli.store.tombstones import Tombstones, under_another_name, under_n
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
 
+pytestmark = pytest.mark.usefixtures("here")
 PIN = {"role": "user", "name": "Nora", "content": "My PIN is 8843.", "timestamp": "2026-01-01T10:00:00+00:00"}
 SAME_WORDS = {**PIN, "name": "Tom"}
 REPLY = {"role": "user", "name": "Ravi", "content": "Do not write it here.", "timestamp": "2026-01-02T10:01:00+00:00"}
@@ -55,11 +56,6 @@ def said(goalmem: Goalmem) -> list[str]:
     goalmem("stores", "export", "--out", "all.jsonl", "--yes")
     lines = map(json.loads, Path("all.jsonl").read_text("utf-8").splitlines())
     return [line["turn"]["text"] for line in lines if "turn" in line]
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_a_forgotten_turn_does_not_come_back(goalmem: Goalmem, talk: Path) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.backbones.test_mem0 import says
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved, wants
 
+pytestmark = pytest.mark.usefixtures("here")
 LEEDS = ("Ana", "2024-02-03T10:00", "We moved to Leeds last week, into the flat on Park Row.")
 BEN = ("Ben", "2024-02-03T10:02", "Nice! My sister has a dog, she would love the park there.")
 RENT = ("Ana", "2024-02-03T10:05", "The rent is 900 pounds a month.")
@@ -69,24 +69,6 @@ def is_planning(request: Request) -> bool:
 def model(*replies: object) -> Factories:
     """Return factories with a model that gives the last of these replies for ever."""
     return Factories(model=lambda _: LoadedModel(ScriptedModel(replies[0]), "scripted", "full", 8192))  # type: ignore[arg-type]
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture(params=["store", "milvus:store.db"])
-def either(
-    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[Goalmem]:
-    """The command over an empty memory of either kind."""
-    monkeypatch.setenv("GOALMEM_STORE", request.param)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    yield goalmem
-    from goalmem_cli.milvus.embedded import close_embedded
-
-    close_embedded()
 
 
 @pytest.fixture

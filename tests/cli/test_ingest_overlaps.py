@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -16,19 +16,6 @@ from goalmem_cli.transcripts.reading import drafts
 from tests.cli.test_ingest_identity import ingested, stored
 from tests.invoking import Goalmem, scripted
 from tests.reasoners.scripting import claims, plan, proved
-
-
-@pytest.fixture(params=["folder", "milvus"])
-def either(
-    goalmem: Goalmem, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[Goalmem]:
-    """The command over a folder, and over an embedded database."""
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    if request.param == "milvus":
-        monkeypatch.setenv("GOALMEM_STORE", f"milvus:{tmp_path / 'database'}")
-    yield goalmem
-    close_embedded()
-
 
 BEGUN = datetime(2022, 5, 17, 7, 0, 5)
 SAID = [f"Note {number} of the boat shed." for number in range(12)]

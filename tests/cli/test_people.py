@@ -31,6 +31,7 @@ from goalmem_cli.wiring import Factories
 from tests.invoking import Goalmem, Outcome, scripted
 from tests.reasoners.scripting import claims, plan, proved
 
+pytestmark = pytest.mark.usefixtures("here")
 NUMBER = "+44 7700 900321"
 OLD = f"""\
 12/04/2026, 18:02 - {NUMBER} created group “Allotment”
@@ -70,11 +71,6 @@ def chat_of(*said: tuple[str, str, str], number: int = 55) -> str:
         for place, (name, id_, text) in enumerate(said, 1)
     ]
     return json.dumps({"name": "Choir", "type": "private_group", "id": number, "messages": messages})
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def stored(goalmem: Goalmem, **files: str) -> None:

@@ -19,12 +19,8 @@ from tests.cli.test_goals import BEN, LEEDS, RENT, YORK, model, read
 from tests.invoking import Goalmem, Outcome, seeing
 from tests.reasoners.scripting import claims, plan, proved
 
+pytestmark = pytest.mark.usefixtures("here")
 HULL = ("Ben", "2024-02-03T10:04", "I live in Hull.")
-
-
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def lives(who: str, cited: str, city: str, planned: list[bool]) -> Factories:

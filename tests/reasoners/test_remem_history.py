@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -12,7 +12,7 @@ import pytest
 
 from goalmem_cli.backbones.remem import NAME
 from goalmem_cli.backbones.remem.backbone import Remem as Memory
-from goalmem_cli.backbones.remem.tools import find_entity_contexts, lexical_retrieve, semantic_retrieve
+from goalmem_cli.backbones.remem.tools import Tool, ToolCall, run
 from goalmem_cli.logic.dates import say_period
 from goalmem_cli.logic.days import Period
 from goalmem_cli.memory_records import Derivation
@@ -192,8 +192,9 @@ def test_each_step_says_how_many_are_left(memory: Memory, book: PromptBook) -> N
 def test_a_word_that_nothing_has_and_a_name_that_most_have_are_said(store: Store) -> None:
     """The rare word ranks, whatever the length of the texts with the name alone; what is cut says how to go on."""
     with store.reading() as reader:
-        found = lexical_retrieve(reader, Query(""), "Zanzibar visited Turin")
-        more = lexical_retrieve(reader, Query(""), "Zanzibar visited Turin", offset=found.following or 0)
+        asked = ToolCall(Tool.LEXICAL_RETRIEVE, "Zanzibar visited Turin")
+        found = run(reader, Query(""), asked)
+        more = run(reader, Query(""), replace(asked, offset=found.following or 0))
 
     assert (found.unmatched, found.common) == (("zanzibar",), ("visited",))
     assert all("Turin" in hit.unit.text for hit in found.hits)
@@ -207,7 +208,7 @@ def test_pages_follow_one_another_to_the_end(store: Store) -> None:
     offset: int | None = 0
     with store.reading() as reader:
         while offset is not None:
-            found = find_entity_contexts(reader, Query(""), predicate="visited", offset=offset)
+            found = run(reader, Query(""), ToolCall(Tool.FIND_ENTITY_CONTEXTS, predicate="visited", offset=offset))
             shown += [hit.unit.id for hit in found.facts]
             offset = found.following
 
@@ -226,7 +227,7 @@ def test_a_gist_that_repeats_its_triple_is_not_shown_beside_it(tmp_path: Path) -
     derived.append(gist(TURNS[0], "Ana kept a goat for her uncle in the hills."))
     memory.derive(NAME, [Derivation(Part("chat", "0", tuple(TURNS[:3])), tuple(derived))])
     with memory.reading() as reader:
-        for retrieve in (semantic_retrieve, lexical_retrieve):
-            found = retrieve(reader, Query(""), "kept a goat")
+        for tool in (Tool.SEMANTIC_RETRIEVE, Tool.LEXICAL_RETRIEVE):
+            found = run(reader, Query(""), ToolCall(tool, "kept a goat"))
             assert [hit.unit.text[:33] for hit in found.gists] == ["Ana kept a goat for her uncle in "]
             assert len(found.facts) == 3

@@ -12,7 +12,6 @@ from goalmem_cli.errors import StoreError
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query, Turn, Unit
 from goalmem_cli.store.store import Store
-from goalmem_cli.testing import HashEmbedder
 from goalmem_cli.transcripts import read_file
 from tests.store.samples import chat, open_store
 
@@ -180,15 +179,6 @@ class Halting:
         self.seen.append(what)
         if len(self.seen) == self.at:
             raise Halt
-
-
-def writes_of_an_answer(path: Path) -> list[str]:
-    """Return the writes that remembering an answer makes."""
-    halting = Halting()
-    filled(path)
-    store = Store(path, HashEmbedder(16), announce=lambda _: None, written=halting)
-    add(store, "Kyoto Latte")
-    return halting.seen
 
 
 def test_conversations_without_answers_stay_as_they_are(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from goalmem_cli.memory_records import Ranking, Scored, Selection
 from goalmem_cli.records import Conversation, Edge, Query, Turn
 from goalmem_cli.store.changes.exporting import CONTENT_TABLES, write_lines
 from goalmem_cli.store.store import Store
-from goalmem_cli.transcripts.formats import conversations_in, detect, read_file
+from goalmem_cli.transcripts.formats import conversations_in, read_file
 from goalmem_cli.transcripts.reading.source import Source
 from tests.conftest import examples
 from tests.store.contents import contents
 from tests.store.killing import OLD, gist
 from tests.store.samples import CAFE, START, chat, open_store
+from tests.transcripts.reading import detect
 
 ODD = (
     "a\x00b",

@@ -1,14 +1,14 @@
 """The reader of coding agents' session logs."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.errors import InputError, UnknownFormat
+from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes, read_one
 
 
 def event(kind: str, content: object, uuid: str = "", **keys: object) -> dict[str, object]:
@@ -50,15 +50,9 @@ CODEX: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-def lines(events: list[dict[str, object]]) -> bytes:
-    """Return the events as JSONL."""
-    return "\n".join(json.dumps(one) for one in events).encode()
-
-
 def read(events: list[dict[str, object]], name: str = "log.jsonl") -> Conversation:
     """Return the one conversation of a log."""
-    (conversation,) = read_bytes(lines(events), name, "agent-log")
-    return conversation
+    return read_one(jsonl(*events), name, "agent-log")
 
 
 def test_reads_claude_code_as_golden() -> None:
@@ -102,7 +96,7 @@ def test_calls_are_read_on_request() -> None:
     """As turns of the tool before its answer; commands after a `$`, all else a line each; and none is left out."""
 
     def called(events: list[dict[str, object]]) -> list[tuple[str, str | None, str]]:
-        source = Source.from_bytes(lines(events), "log.jsonl")
+        source = Source.from_bytes(jsonl(*events), "log.jsonl")
         source.calls = True
         (conversation,) = conversations_in(source)
         assert not any("calls" in note for note in conversation.notes)
@@ -118,7 +112,7 @@ def test_calls_are_read_on_request() -> None:
     nothing = {"type": "tool_use", "id": "t3", "name": "Stop", "input": {}}
     told = [event("user", "Go.", "u1"), event("assistant", [edit], "u2")]
     assert called(told) == [("Edit", "u2", "file: a.py\nlines: [1, 2]\n$ a b")]
-    without = Source.from_bytes(lines([told[0], event("assistant", [nothing], "u4")]), "log.jsonl")
+    without = Source.from_bytes(jsonl(*[told[0], event("assistant", [nothing], "u4")]), "log.jsonl")
     without.calls = True
     assert "tool calls left out: 1" in next(iter(conversations_in(without))).notes
 
@@ -145,7 +139,7 @@ def test_a_stream_of_events_is_a_log() -> None:
         },
         {"type": "result", "session_id": "s3", "result": "Hi"},
     ]
-    (conversation,) = read_bytes(lines(log), "-")
+    (conversation,) = read_bytes(jsonl(*log), "-")
 
     assert (conversation.format, conversation.own_id) == ("agent-log", "s3")
     assert [(turn.text, turn.said) for turn in conversation.turns] == [("Hi", None)]
@@ -153,13 +147,13 @@ def test_a_stream_of_events_is_a_log() -> None:
 
 def test_a_line_that_is_still_being_written_is_left_out() -> None:
     """A log may be read while its program runs: a broken last line is counted, one in between is an error."""
-    data = lines(CLAUDE)
-    (conversation,) = read_bytes(data + b'\n{"type": "us', "log.jsonl")
+    data = jsonl(*CLAUDE)
+    (conversation,) = read_bytes(data + b'{"type": "us', "log.jsonl")
 
     assert conversation.turns == read(CLAUDE).turns
     assert conversation.notes[-1] == "last lines that were cut off left out: 1"
     with pytest.raises(InputError, match=r"line 11, column 10: not JSON"):
-        read_bytes(data + b'\n{"type": \n' + data, "log.jsonl")
+        read_bytes(data + b'{"type": \n' + data, "log.jsonl")
     with pytest.raises(InputError, match=r"line 1, column 10: not JSON"):
         read_bytes(b'{"type": \n\n', "log.jsonl", "agent-log")
 
@@ -168,7 +162,7 @@ def test_a_line_that_is_still_being_written_is_left_out() -> None:
 @pytest.mark.parametrize("events", [CLAUDE, CLAUDE[:1], CLAUDE[1:2], CODEX])
 def test_detection(name: str, events: list[dict[str, object]]) -> None:
     """One of the first lines tells a log from a chat."""
-    assert detect(name, lines(events)) == "agent-log"
+    assert detect(name, jsonl(*events)) == "agent-log"
     assert detect(name, b'{"role": "user", "content": "x", "type": "message"}\n' * 2) == "openai-jsonl"
 
 
@@ -184,22 +178,4 @@ def test_detection(name: str, events: list[dict[str, object]]) -> None:
 )
 def test_errors_name_the_line(broken: dict[str, object], place: str, reason: str) -> None:
     """What does not have the layout is an error with its line and the path in it."""
-    with pytest.raises(InputError) as caught:
-        read([CLAUDE[3], broken])
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [{"type": "message", "session_id": "s1", "role": "user", "text": "Late?"}],
-        [{"type": "user.message", "session_id": "s1", "prompt": "Late?"}],
-        [{"type": "system", "session_id": "s1", "model": "m", "cwd": "/boats"}],
-    ],
-)
-def test_events_of_other_agents_with_a_session_are_none_of_these(events: list[dict[str, object]]) -> None:
-    """They are in no format, rather than in this one without messages."""
-    with pytest.raises(UnknownFormat):
-        detect("a.jsonl", "\n".join(map(json.dumps, events)).encode())
+    check_refused(read, [CLAUDE[3], broken], place, reason)

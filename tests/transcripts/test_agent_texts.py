@@ -1,14 +1,13 @@
 """What coding agents write in the user's name, and what the user typed."""
 
-import json
 from itertools import permutations
 from typing import Any
 
 import pytest
 
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import read_bytes
 from goalmem_cli.transcripts.readers.agent_log import refusal_and_words, said_by_user
+from tests.transcripts.reading import jsonl, read_one, said_in
 
 NOT_SAID = "instructions and summaries of the program left out"
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -43,14 +42,12 @@ def completed(text: str, kind: str = "UserMessage") -> dict[str, object]:
 
 def read(*events: dict[str, Any]) -> Conversation:
     """Return the one conversation of a log."""
-    lines = "\n".join(json.dumps(one) for one in events)
-    (conversation,) = read_bytes(lines.encode(), "log.jsonl", "agent-log")
-    return conversation
+    return read_one(jsonl(*events), "log.jsonl", "agent-log")
 
 
 def said(*events: dict[str, Any]) -> list[tuple[str, str]]:
     """Return who said what in a log."""
-    return [(turn.speaker, turn.text) for turn in read(*events).turns]
+    return said_in(read(*events))
 
 
 @pytest.mark.parametrize(

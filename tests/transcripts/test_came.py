@@ -1,6 +1,5 @@
 """The reader of CAME-Bench's trajectories."""
 
-import json
 from datetime import datetime
 from pathlib import Path
 
@@ -8,7 +7,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
+from tests.transcripts.reading import jsonl, read_one
 
 TRIP: list[dict[str, object]] = [
     {
@@ -23,34 +23,22 @@ TRIP: list[dict[str, object]] = [
 ]
 
 
-def lines(*turns: dict[str, object]) -> bytes:
-    """Return the turns as JSONL."""
-    return "".join(f"{json.dumps(turn)}\n" for turn in turns).encode()
-
-
 def read(*turns: dict[str, object]) -> Conversation:
     """Return the conversation of the turns."""
-    (conversation,) = read_bytes(lines(*turns), "trip.jsonl", "came")
-    return conversation
+    return read_one(jsonl(*turns), "trip.jsonl", "came")
 
 
 def test_reads_a_trajectory_as_golden(tmp_path: Path) -> None:
     """A trajectory is called after its folder; each turn has its role, its own id and its time, where there is one."""
     path = tmp_path / "traj-0" / "turns.jsonl"
     path.parent.mkdir()
-    path.write_bytes(lines(*TRIP))
+    path.write_bytes(jsonl(*TRIP))
     turns = (
         Turn("traj-0", 0, 0, "user", "Let us plan day 1.", datetime(2025, 5, 15, 8), "trip-1-turn-1", "user"),
         Turn("traj-0", 0, 1, "assistant", "Gladly.", None, "trip-1-turn-2", "assistant"),
     )
 
     assert read_file(path) == [Conversation("traj-0", "came", turns)]
-
-
-def test_it_is_told_from_other_lines_of_messages() -> None:
-    """Turns have partitions or times of partitions; lines with role and content alone are a chat with a model."""
-    assert detect("a.jsonl", lines(*TRIP)) == "came"
-    assert detect("a.jsonl", lines({"role": "user", "content": "x"})) == "openai-jsonl"
 
 
 def test_other_names_of_the_keys() -> None:

@@ -8,6 +8,7 @@ from goalmem_cli.errors import InputError, UnlikelyChat
 from goalmem_cli.transcripts import conversations_in, transcript_files
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.source import Source
+from tests.transcripts.reading import said_in
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "data" / "cases"
 RIGHT: dict[str, dict[str, list[tuple[str, str]]]] = {
@@ -72,7 +73,7 @@ def test_each_case_is_read_as_is_right(name: str) -> None:
         pytest.skip("the data folder is not beside this checkout")
     (found,) = transcript_files([CASES / name])
     read = whole_conversations(conversations_in(Source.from_path(found.place)))
-    assert {chat.name: [(turn.speaker, turn.text) for turn in chat.turns] for chat in read} == RIGHT[name]
+    assert {chat.name: said_in(chat) for chat in read} == RIGHT[name]
 
 
 TURNS = {

@@ -4,13 +4,10 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
+from tests.transcripts.reading import jsonl, read_bytes
 
 NOON = datetime(2023, 3, 5, 21, 15, 7, tzinfo=UTC)
 GOOGLE: dict[str, object] = {
@@ -97,16 +94,6 @@ CURSOR_LOG = [
 ]  # fmt: skip
 
 
-def read(document: object, name: str) -> list[Conversation]:
-    """Return the conversations of a JSON document."""
-    return read_bytes(json.dumps(document).encode(), name)
-
-
-def lines(log: object) -> bytes:
-    """Return a log as JSONL."""
-    return "\n".join(json.dumps(line) for line in (log if isinstance(log, list) else [log])).encode()
-
-
 def test_reads_google_chat_as_golden() -> None:
     """Names or addresses, times of two languages in UTC, ids; what is quoted, shown or attached is counted."""
     name = "DM Ab12Cd"
@@ -122,7 +109,7 @@ def test_reads_google_chat_as_golden() -> None:
         "media left out: 1", "deleted messages left out: 1", "times in a form that is not read, left unknown: 3",
         "blank messages left out: 1",
     )  # fmt: skip
-    assert read(GOOGLE, f"Groups/{name}/messages.json") == [Conversation(name, "google-chat", turns, name, notes)]
+    assert read_bytes(GOOGLE, f"Groups/{name}/messages.json") == [Conversation(name, "google-chat", turns, name, notes)]
 
 
 def test_reads_teams_as_golden() -> None:
@@ -137,7 +124,7 @@ def test_reads_teams_as_golden() -> None:
         "media, calls and notices left out: 1", "deleted messages left out: 1",
         "conversations without messages left out: 1",
     )  # fmt: skip
-    assert read(TEAMS, "messages.json") == [Conversation(name, "teams", turns, name, notes)]
+    assert read_bytes(TEAMS, "messages.json") == [Conversation(name, "teams", turns, name, notes)]
 
 
 def test_reads_what_skype_s_server_wrote() -> None:
@@ -159,7 +146,7 @@ def test_reads_what_skype_s_server_wrote() -> None:
         }
         for place, one in enumerate(listed, -4)
     ]
-    (conversation,) = read(
+    (conversation,) = read_bytes(
         {"conversations": [{"id": "8:live:ben", "displayName": "Ben", "MessageList": said}]}, "messages.json"
     )
     assert [(turn.text, turn.attributes) for turn in conversation.turns] == [
@@ -178,7 +165,7 @@ def test_reads_opencode_as_golden() -> None:
     notes = (
         "texts that nobody said left out: 1", "files left out: 1", "thinking left out: 1", "tool calls left out: 2",
     )  # fmt: skip
-    assert read(OPENCODE, "session.json") == [Conversation("ses_1", "opencode", turns, "ses_1", notes)]
+    assert read_bytes(OPENCODE, "session.json") == [Conversation("ses_1", "opencode", turns, "ses_1", notes)]
 
 
 def test_reads_cursor_s_export() -> None:
@@ -195,7 +182,7 @@ def test_reads_cursor_s_export() -> None:
 def test_reads_cursor_s_log() -> None:
     """What was typed is kept; the file's name is the id."""
     own_id = "e13fc9ba-0fe8-455e-b069-a0eb0b374502"
-    (conversation,) = read_bytes(lines(CURSOR_LOG), f"agent-transcripts/{own_id}/{own_id}.jsonl")
+    (conversation,) = read_bytes(jsonl(*CURSOR_LOG), f"agent-transcripts/{own_id}/{own_id}.jsonl")
     assert (conversation.own_id, conversation.format) == (own_id, "cursor")
     assert [(turn.role, turn.text) for turn in conversation.turns] == [("user", "Where?"), ("assistant", "Baixa.")]
     assert sorted(conversation.notes) == [
@@ -207,14 +194,8 @@ def test_reads_cursor_s_log() -> None:
 
 SAMPLES = {
     "google-chat": json.dumps(GOOGLE).encode(), "teams": json.dumps(TEAMS).encode(), "opencode": json.dumps(OPENCODE).encode(),
-    "cursor": lines(CURSOR_LOG),
+    "cursor": jsonl(*CURSOR_LOG),
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", SAMPLES)
-def test_each_is_detected_among_all_others(name: str) -> None:
-    """None of them is taken for OpenAI's layout, which lists messages too."""
-    assert detect("a.jsonl" if name == "cursor" else "a.json", SAMPLES[name]) == detect("-", SAMPLES[name]) == name
 
 
 @pytest.mark.parametrize(
@@ -228,20 +209,5 @@ def test_each_is_detected_among_all_others(name: str) -> None:
 def test_errors_name_the_place(document: object, place: str, reason: str) -> None:
     """What does not have the layout is an error with the path to the value."""
     with pytest.raises(InputError) as caught:
-        read(document, "a.json")
+        read_bytes(document, "a.json")
     assert (caught.value.place, caught.value.reason) == (place, reason)
-
-
-@given(st.data(), st.sampled_from([GOOGLE, TEAMS, OPENCODE]), VALUES)
-def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(document)))
-    given_name = data.draw(st.sampled_from([None, "google-chat", "teams", "opencode"]))
-    check(json.dumps(changed(document, path, lambda _: value)).encode(), "messages.json", given_name)
-
-
-@given(st.data(), VALUES)
-def test_mutated_logs(data: st.DataObject, value: object) -> None:
-    """A valid log with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(CURSOR_LOG)[1:]))
-    check(lines(changed(CURSOR_LOG, path, lambda _: value)), "log.jsonl", "cursor")

@@ -2,19 +2,16 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import CHATGPT
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
-
-def read(document: object, name: str = "conversations.json") -> list[Conversation]:
-    """Return the conversations of an export."""
-    return read_bytes(json.dumps(document).encode(), name, "chatgpt")
+read = partial(read_bytes, name="conversations.json", format="chatgpt")
 
 
 def text(*parts: object, kind: str = "text") -> dict[str, object]:

@@ -1,19 +1,15 @@
 """The reader of Claude's data export."""
 
-import json
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import CLAUDE
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of an export."""
-    return read_bytes(json.dumps(document).encode(), "conversations.json", "claude")
+read = partial(read_bytes, name="conversations.json", format="claude")
 
 
 def message(text: str = "x", sender: str = "human", **keys: object) -> dict[str, object]:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 from tests.transcripts.test_fuzz import VALUES, check
 
 START = 1769940005000

@@ -6,7 +6,7 @@ from time import perf_counter
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes
 
 TELEGRAM = """\
 Ana Reis, [13.05.2024 10:00]

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError, UnknownFormat
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.nodes import Node
+from tests.transcripts.reading import detect, read_bytes, read_one, said_in
 from tests.transcripts.test_fuzz import VALUES, changed, check, places
 
 DEEPSEEK: dict[str, object] = {
@@ -171,18 +171,12 @@ FILES = {
 }
 
 
-def read(text: str, name: str) -> Conversation:
-    """Return the one conversation of a file, in the format that it is found to have."""
-    (conversation,) = read_bytes(text.encode(), name)
-    return conversation
-
-
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_reads_each_layout_as_golden(name: str) -> None:
     """Speakers, texts, times and the branch that was shown last; thinking, media and other branches are counted."""
     file, text = FILES[name]
     assert detect(file, text.encode()) == name
-    chat = read(text, file)
+    chat = read_one(text, file)
 
     speakers = ("Mira", "Otto") if name in OF_PEOPLE else ("user", "assistant")
     answer = "Yes, fog." if name == "fireflies" else "Yes."
@@ -206,14 +200,14 @@ def test_a_line_that_is_none_loses_no_other() -> None:
     skipped: list[InputError] = []
     data = lines(COPILOT_CLI[0], {"type": "user.message", "data": None}, *COPILOT_CLI[1:]).encode()
     (chat,) = conversations_in(Source("a.jsonl", lambda: BytesIO(data), skip=skipped.append))
-    assert chat.turns == read(lines(*COPILOT_CLI), "a.jsonl").turns
+    assert chat.turns == read_one(lines(*COPILOT_CLI), "a.jsonl").turns
     assert [error.place for error in skipped] == ["line 2, data"]
     assert isinstance(OASST["prompt"], dict)
     reply = {"message_id": "9", "parent_id": [1], "role": "assistant", "text": "Lost."}
     prompt = {**OASST["prompt"], "replies": [*OASST["prompt"]["replies"], reply]}
     data = lines({**OASST, "prompt": prompt}).encode()
     (chat,) = conversations_in(Source("a.jsonl", lambda: BytesIO(data), skip=skipped.append))
-    assert chat.turns == read(lines(OASST), "a.jsonl").turns
+    assert chat.turns == read_one(lines(OASST), "a.jsonl").turns
     assert skipped[1].place.endswith("parent_id")
 
 
@@ -231,7 +225,10 @@ def test_chatlab_in_lines() -> None:
     assert isinstance(messages, list)
     head = {"_type": "header", "chatlab": CHATLAB["chatlab"], "meta": CHATLAB["meta"]}
     text = lines(head, {"_type": "member", "platformId": "a"}, *({"_type": "message", **one} for one in messages))
-    assert [(turn.speaker, turn.text) for turn in read(text, "a.jsonl").turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
+    assert said_in(read_one(text, "a.jsonl")) == [
+        ("Mira", "Late?"),
+        ("Otto", "Yes."),
+    ]
 
 
 def test_rocketchat_in_lines() -> None:
@@ -242,9 +239,9 @@ def test_rocketchat_in_lines() -> None:
         {"msg": "", "username": "Otto", "ts": "2026-02-01T10:00:07.000Z", "attachments": [{"title": "fog.png"}]},
         {"msg": "Yes.", "username": "Otto", "ts": "2026-02-01T10:00:09.000Z"},
     ]
-    chat = read(lines(*said), "boats.json")
+    chat = read_one(lines(*said), "boats.json")
     assert (chat.name, chat.format) == ("boats", "rocketchat")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Mira", "Late?"), ("Otto", "Yes.")]
+    assert said_in(chat) == [("Mira", "Late?"), ("Otto", "Yes.")]
     assert chat.notes == ("media and notices left out: 1", "media left out: 1")
 
 
@@ -258,10 +255,10 @@ def test_captions_of_rocketchat() -> None:
         {**about, "_id": "3", "msg": "So?", "attachments": []},
     ]
     for text in (json.dumps({"messages": said}), lines(*said)):
-        chat = read(text, "a.json")
+        chat = read_one(text, "a.json")
         assert [turn.text for turn in chat.turns] == ["Yes.", "Fog at noon", "So?"]
         assert chat.notes == ("media left out: 1",)
-    assert [turn.text for turn in read(lines(said[0]), "a.json").turns] == ["Yes."]
+    assert [turn.text for turn in read_one(lines(said[0]), "a.json").turns] == ["Yes."]
 
 
 @pytest.mark.parametrize(
@@ -288,10 +285,10 @@ def test_a_branch_whose_beginning_is_missing() -> None:
     """The version that was shown is read; blank ids tell no messages apart."""
     said = [{"id": key, "role": "user", "content": key, "parentId": "zz"} for key in "ab"]
     history: dict[str, object] = {"messages": said, "currentId": "b"}
-    chat = read(json.dumps({"chat": {"history": history}}), "a.json")
+    chat = read_one(json.dumps({"chat": {"history": history}}), "a.json")
     assert ([turn.text for turn in chat.turns], chat.notes) == (["b"], ("messages on other branches left out: 1",))
     history["messages"] = [{**one, "id": ""} for one in said]
-    assert [turn.text for turn in read(json.dumps({"chat": {"history": history}}), "a.json").turns] == ["a", "b"]
+    assert [turn.text for turn in read_one(json.dumps({"chat": {"history": history}}), "a.json").turns] == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["open-webui", "oasst"])
@@ -301,12 +298,15 @@ def test_no_message_is_lost_if_not_each_has_its_own_id(name: str) -> None:
     document: dict[str, object] = {"id": "w", "chat": {"history": {"messages": said, "currentId": "1"}}}
     if name == "oasst":
         document = {"message_tree_id": "1", "prompt": {**said[0], "replies": said[1:]}}
-    assert [turn.text for turn in read(json.dumps(document), "a.json").turns] == ["a", "b", "c"]
+    assert [turn.text for turn in read_one(json.dumps(document), "a.json").turns] == ["a", "b", "c"]
 
 
 def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
     """Thinking and files are no messages; a text in parts is read where there is no other."""
-    assert set(read(json.dumps(AI_STUDIO), "Boats").notes) == {"thinking left out: 1", "media and files left out: 1"}
+    assert set(read_one(json.dumps(AI_STUDIO), "Boats").notes) == {
+        "thinking left out: 1",
+        "media and files left out: 1",
+    }
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_what_ai_studio_holds_beside_texts_is_counted_by_kind() -> None:
 )  # fmt: skip
 def test_what_is_no_turn_is_counted_by_kind(name: str, notes: set[str]) -> None:
     """Other versions, tools, subagents and thinking."""
-    assert set(read(FILES[name][1], FILES[name][0]).notes) == notes
+    assert set(read_one(FILES[name][1], FILES[name][0]).notes) == notes
 
 
 def test_single_messages_of_openassistant_are_gathered_by_tree() -> None:
@@ -360,9 +360,9 @@ def test_meetings_of_fireflies_in_other_wraps() -> None:
     """As a program saved the answer of the API, several at once, or the meeting alone; nobody's name is a number."""
     (meeting,) = FIREFLIES["data"].values()  # type: ignore[attr-defined]
     for document in (meeting, {"rawResponse": meeting}, {"data": {"transcripts": [meeting]}}):
-        assert [turn.speaker for turn in read(json.dumps(document), "a.json").turns] == ["Mira", "Otto"]
+        assert [turn.speaker for turn in read_one(json.dumps(document), "a.json").turns] == ["Mira", "Otto"]
     nameless = {**meeting, "speakers": [], "date": None}
-    chat = read(json.dumps(nameless), "a.json")
+    chat = read_one(json.dumps(nameless), "a.json")
     assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Speaker 1", None), ("Otto", None)]
 
 
@@ -400,18 +400,18 @@ VTT = "WEBVTT\n\n1\n00:00:02.100 --> 00:00:05.400\n{}\n\n2\n00:00:05.400 --> 00:
 )  # fmt: skip
 def test_what_was_said_in_a_meeting(name: str, text: str) -> None:
     """Cues of one speaker are one turn; times count from the day that the file's name has, else they are unknown."""
-    chat = read(text, name)
+    chat = read_one(text, name)
     assert chat.format == "subtitles"
     assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
         ("Mira Holt", "The boat is late.", None), ("Otto", "Coffee & cake?", None),
     ]  # fmt: skip
-    dated = read(text, f"Talk 2026-09-03{name[1:]}")
+    dated = read_one(text, f"Talk 2026-09-03{name[1:]}")
     assert [turn.said for turn in dated.turns] == [datetime(2026, 9, 3, 0, 0, 2), datetime(2026, 9, 3, 0, 1, 5)]
 
 
 def test_a_clock_that_may_be_of_the_day_gives_no_time() -> None:
     """``[09:14]`` may be nine minutes from the beginning or a quarter past nine."""
-    chat = read("[09:14] Ann: Is it late?\n[09:15] Ben: No.\n", "Log 2026-09-03.txt")
+    chat = read_one("[09:14] Ann: Is it late?\n[09:15] Ben: No.\n", "Log 2026-09-03.txt")
     assert [(turn.speaker, turn.said) for turn in chat.turns] == [("Ann", None), ("Ben", None)]
 
 
@@ -426,15 +426,15 @@ def test_a_clock_that_may_be_of_the_day_gives_no_time() -> None:
 def test_a_saved_chat_of_zoom_may_have_the_day_in_each_line(text: str) -> None:
     """Then it is the line's, whatever the file is called; the speaker is who it is from, and nobody to whom."""
     for file in ("meeting_saved_chat.txt", "Talk 2020-01-01.txt", "-"):
-        chat = read(text, file)
+        chat = read_one(text, file)
         assert chat.format == "subtitles"
         assert [(turn.speaker, turn.text, turn.said) for turn in chat.turns] == [
             ("Mira Holt", "The boat is late.", datetime(2026, 9, 3, 10, 36, 2)),
             ("Otto", "Coffee?", datetime(2026, 9, 4, 8, 0, 5)),
         ]
-    (alone,) = read(text.split("2026-09-04")[0], "a.txt").turns
+    (alone,) = read_one(text.split("2026-09-04")[0], "a.txt").turns
     assert (alone.speaker, alone.said) == ("Mira Holt", datetime(2026, 9, 3, 10, 36, 2))
-    undated = read(text.replace("2026-09-03", "2026-99-99"), "a.txt")
+    undated = read_one(text.replace("2026-09-03", "2026-99-99"), "a.txt")
     assert next((turn.speaker, turn.said) for turn in undated.turns) == ("Mira Holt", None)
 
 
@@ -445,7 +445,7 @@ LONG = "Mira Holt (she/her) from the boathouse / river.example.org / harbour"
 def test_a_saved_chat_of_zoom_has_long_names_and_says_to_whom(to: str) -> None:
     """People write their institutes into their names; "To" is of the chat whichever way it is written."""
     text = f"10:36:02\t From {LONG}{to} : The boat is late.\n10:36:05\t From Otto{to} : Coffee?\n"
-    assert [(turn.speaker, turn.text) for turn in read(text, "a.txt").turns] == [
+    assert said_in(read_one(text, "a.txt")) == [
         (LONG, "The boat is late."), ("Otto", "Coffee?"),
     ]  # fmt: skip
 
@@ -453,8 +453,8 @@ def test_a_saved_chat_of_zoom_has_long_names_and_says_to_whom(to: str) -> None:
 def test_lines_of_a_saved_chat_that_are_not_understood_are_counted() -> None:
     """What precedes the first message, and a line that has the time and no name that ends."""
     text = "Saved by Zoom\n10:36:02 From Otto : Late?\n10:36:05 From nobody\n10:36:09 From Mira : Yes.\n"
-    chat = read(text, "a.txt")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [
+    chat = read_one(text, "a.txt")
+    assert said_in(chat) == [
         ("Otto", "Late?\n10:36:05 From nobody"),
         ("Mira", "Yes."),
     ]
@@ -477,13 +477,15 @@ def test_lines_of_a_saved_chat_that_are_not_understood_are_counted() -> None:
 )  # fmt: skip
 def test_zoom_tells_the_day_in_its_folder_or_when_a_recording_began(file: str, said: datetime | None) -> None:
     """A recording's chat counts from its beginning, which its name has in UTC."""
-    chat = read("10:36:02\tMira Holt:\tThe boat is late.\n10:36:05\tOtto:\tCoffee?\n", file)
+    chat = read_one("10:36:02\tMira Holt:\tThe boat is late.\n10:36:05\tOtto:\tCoffee?\n", file)
     assert chat.turns[0].said == said
 
 
 def test_a_title_is_part_of_a_speaker_s_name() -> None:
     """A full stop behind a title does not end the name."""
-    chat = read(VTT.format("Mira Holt: Hello all.", "Dr. Paul Smith: Good morning.", "Mira Holt: Welcome."), "a.vtt")
+    chat = read_one(
+        VTT.format("Mira Holt: Hello all.", "Dr. Paul Smith: Good morning.", "Mira Holt: Welcome."), "a.vtt"
+    )
     assert [turn.speaker for turn in chat.turns] == ["Mira Holt", "Dr. Paul Smith", "Mira Holt"]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import read_bytes
 from tests.transcripts.test_fuzz import changed
 
 
@@ -82,12 +82,6 @@ def test_reads_a_channel_as_golden() -> None:
     assert sorted(conversation.notes) == [
         "media left out: 3", "notices of Discord left out: 2", "previews of links left out: 1",
     ]  # fmt: skip
-
-
-def test_it_is_detected() -> None:
-    """It is not taken for another layout that lists messages."""
-    data = json.dumps(DISCORD).encode()
-    assert detect("a.json", data) == detect("-", data) == "discord"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, read_bytes, read_file, transcript_files
-from tests.transcripts.refusing import check_refused
+from goalmem_cli.transcripts import Source, conversations_in, read_file, transcript_files
+from tests.transcripts.reading import check_refused, read_bytes
 from tests.transcripts.test_fuzz import check
 
 ONE, OTHER = "900000000000000001", "900000000000000002"

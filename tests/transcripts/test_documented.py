@@ -5,7 +5,8 @@ import re
 import pytest
 
 from goalmem_cli.guide import page
-from goalmem_cli.transcripts import FORMATS, detect, read_bytes
+from goalmem_cli.transcripts import FORMATS
+from tests.transcripts.reading import detect, read_bytes
 
 PAGES = ("assistants", "agents", "messengers", "phones", "rooms", "files", "benchmarks")
 SECTION = re.compile(r"^## `(?P<name>[a-z0-9-]+)`\n(?P<body>.*?)(?=^## `|\Z)", re.MULTILINE | re.DOTALL)

@@ -2,17 +2,16 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes, read_file, transcript_files
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
+from goalmem_cli.transcripts import Source, conversations_in, read_file, transcript_files
+from tests.transcripts.reading import read_bytes, said_in
 
 NOON = datetime(2023, 3, 5, 12, tzinfo=UTC)
 MILLISECONDS = int(NOON.timestamp() * 1000)
@@ -70,16 +69,7 @@ ENCRYPTED: dict[str, object] = {
 }  # fmt: skip
 SHARED = {"quotes": [{"start": 0, "end": 32, "from": "flats"}]}
 HEARTS = {"reactions": [{"reaction": "❤", "count": 2, "by": ["Zoë", "Ana"]}]}
-
-
-def read(document: object, name: str = "message_1.json") -> list[Conversation]:
-    """Return the conversations of a JSON document."""
-    return read_bytes(json.dumps(document).encode(), name)
-
-
-def said(conversation: Conversation) -> list[tuple[str, str]]:
-    """Return who said what."""
-    return [(turn.speaker, turn.text) for turn in conversation.turns]
+read = partial(read_bytes, name="message_1.json")
 
 
 def test_reads_a_file_as_golden() -> None:
@@ -103,8 +93,8 @@ def test_reads_a_file_as_golden() -> None:
 
 def test_reads_an_encrypted_chat_as_golden() -> None:
     """Its own keys, in the order of time, in UTF-8 that is right."""
-    (conversation,) = read(ENCRYPTED, "Zoe_15.json")
-    assert (conversation.own_id, said(conversation)) == (
+    (conversation,) = read(ENCRYPTED, name="Zoe_15.json")
+    assert (conversation.own_id, said_in(conversation)) == (
         "Zoë_15", [("Zoë", "Wo? – Ã©"), ("Ana", "https://x.org")],
     )  # fmt: skip
     assert conversation.turns[0].attributes == {"reactions": [{"reaction": "❤", "count": 1, "by": ["Ana"]}]}
@@ -129,7 +119,7 @@ def test_reactions_that_are_told_as_messages_are_left_out(notice: str) -> None:
     """In the languages that are known; a message that goes on with more is somebody's."""
     told, said_more = message(1, "Ana", content=garbled(notice)), message(0, content=garbled(f"{notice.strip()}, ja"))
     (conversation,) = read({**FACEBOOK, "messages": [told, said_more]})
-    assert said(conversation) == [("Zoë", f"{notice.strip()}, ja")]
+    assert said_in(conversation) == [("Zoë", f"{notice.strip()}, ja")]
     assert conversation.notes == ("notices of reactions left out: 1",)
 
 
@@ -153,7 +143,7 @@ def test_that_something_was_sent_is_left_out_where_it_is_nobody_s_words(notice: 
         message(0, content=garbled(f"Cy {notice}")),
     ]
     (conversation,) = read({**FACEBOOK, "messages": messages})
-    assert said(conversation) == [("Zoë", f"Cy {notice}"), ("Ana Reis", "Três quartos\nhttps://x.org/baixa")]
+    assert said_in(conversation) == [("Zoë", f"Cy {notice}"), ("Ana Reis", "Três quartos\nhttps://x.org/baixa")]
     assert set(conversation.notes) == {"notices of something sent left out: 3", "media left out: 1"}
 
 
@@ -211,13 +201,6 @@ def test_a_file_that_breaks_off_gives_what_it_has(tmp_path: Path) -> None:
         read_file(file)
 
 
-@pytest.mark.parametrize("document", [FACEBOOK, ENCRYPTED])
-def test_it_is_detected(document: object) -> None:
-    """Neither layout is taken for another that lists messages."""
-    data = json.dumps(document).encode()
-    assert detect("a.json", data) == detect("-", data) == "facebook"
-
-
 @pytest.mark.parametrize(
     ("document", "place", "reason"),
     [
@@ -230,10 +213,3 @@ def test_errors_name_the_place(document: object, place: str, reason: str) -> Non
     with pytest.raises(InputError) as caught:
         read(document)
     assert (caught.value.place, caught.value.reason) == (place, reason)
-
-
-@given(st.data(), st.sampled_from([FACEBOOK, ENCRYPTED]), VALUES)
-def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(document)))
-    check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", "facebook")

@@ -4,12 +4,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
-from tests.transcripts.test_fuzz import check
+from goalmem_cli.transcripts import read_file, transcript_files
+from tests.transcripts.reading import detect, read_bytes
 
 HEAD = '<html><head><title>Instagram</title><style>._a6-g{color:red}</style></head><body class="_5vb_"><h1>Otto &amp; Co</h1><main role="main">'
 END = "</main></body></html>"
@@ -107,15 +105,3 @@ PIECES = [
     HEAD, END, *MESSAGES, LIKED, PHOTO, "</div>", "</h2>", "<![x[y]]>", "<!--", "<br>", "\u2028", "&#xD800;", "&#0;", "<li>",
     '<div class="_a6-g">', '<h2 class="_a6-h">', '<div class="_a6-p">', '<div class="_a6-o">', '<ul class="_a6-q">', "<title>",
 ]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40))
-def test_any_pieces(pieces: list[str]) -> None:
-    """Pages made of what means something in them, in any order, broken off and nested anyhow."""
-    check("".join(pieces).encode("utf-8", "replace"), "a.html", "facebook-html")
-
-
-def test_a_page_that_breaks_off_anywhere() -> None:
-    """It gives the messages up to there, or says that there is none."""
-    for length in range(0, len(PAGE), 13):
-        check(PAGE[:length].encode() or b" ", "a.html", "facebook-html")

@@ -6,43 +6,40 @@ from pathlib import Path
 import pytest
 
 import goalmem_cli
-from goalmem_cli.errors import InputError, UnknownFormat, UsageError
+from goalmem_cli.errors import InputError, NoMessages, UnknownFormat, UsageError
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
-from goalmem_cli.transcripts import FORMATS, READERS, detect, read_bytes, read_file
+from goalmem_cli.transcripts import FORMATS, READERS, read_file
 from tests.transcripts.layouts import EXPORTS
+from tests.transcripts.reading import detect, jsonl, read_bytes
 from tests.transcripts.test_agent_log import CLAUDE as AGENT_LOG
-from tests.transcripts.test_agent_log import lines as agent_log
 from tests.transcripts.test_came import TRIP
-from tests.transcripts.test_came import lines as came
 from tests.transcripts.test_chat_exports import SAMPLES as CHAT_EXPORTS
 from tests.transcripts.test_cline import TASK, data_of
 from tests.transcripts.test_described import FILES as DESCRIBED
 from tests.transcripts.test_discord import DISCORD
 from tests.transcripts.test_discord_package import CHANNEL
-from tests.transcripts.test_facebook import FACEBOOK
+from tests.transcripts.test_facebook import ENCRYPTED, FACEBOOK
 from tests.transcripts.test_facebook_html import PAGE
 from tests.transcripts.test_gemini import SAMPLES as GEMINI
 from tests.transcripts.test_goose import HEAD as GOOSE
 from tests.transcripts.test_goose import SAID
-from tests.transcripts.test_goose import lines as goose
 from tests.transcripts.test_imessage import CHAT as IMESSAGE
 from tests.transcripts.test_imessage_html import PAGE as IMESSAGE_PAGE
 from tests.transcripts.test_irc import LOGS as IRC
 from tests.transcripts.test_kakaotalk import ANDROID as KAKAOTALK
+from tests.transcripts.test_kakaotalk import ENGLISH, WINDOWS
 from tests.transcripts.test_line import JAPANESE as LINE
 from tests.transcripts.test_mail import MAILBOX
 from tests.transcripts.test_matrix import ROOM
 from tests.transcripts.test_mattermost import EXPORT as MATTERMOST
-from tests.transcripts.test_mattermost import lines as mattermost
 from tests.transcripts.test_names import TALK as NAMES
 from tests.transcripts.test_signal_jsonl import EXPORT as SIGNAL_EXPORT
-from tests.transcripts.test_signal_jsonl import lines as signal_export
 from tests.transcripts.test_signal_text import MARKDOWN as SIGNAL
 from tests.transcripts.test_sillytavern import CHAT as SILLYTAVERN
-from tests.transcripts.test_sillytavern import lines as sillytavern
 from tests.transcripts.test_slack import MONDAY as SLACK
 from tests.transcripts.test_sms_backup import BACKUP
 from tests.transcripts.test_table import FULL as TABLE
+from tests.transcripts.test_telegram import ACCOUNT
 from tests.transcripts.test_telegram import CHAT as TELEGRAM
 from tests.transcripts.test_telegram_html import TELEGRAM_HTML
 from tests.transcripts.test_viber import CHAT as VIBER
@@ -61,10 +58,10 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "openai": ("a.json", CHAT),
     "openai-jsonl": ("a.jsonl", LINES),
     "markdown": ("a.md", BOLD),
-    "came": ("a.jsonl", came(*TRIP)),
+    "came": ("a.jsonl", jsonl(*TRIP)),
     "telegram": ("a.json", json.dumps(TELEGRAM).encode()),
     "slack": ("a.json", json.dumps(SLACK).encode()),
-    "agent-log": ("a.jsonl", agent_log(AGENT_LOG)),
+    "agent-log": ("a.jsonl", jsonl(*AGENT_LOG)),
     "whatsapp": ("a.txt", WHATSAPP.encode()),
     "signal": ("a.txt", SIGNAL.encode()),
     "imessage": ("a.txt", IMESSAGE.encode()),
@@ -80,17 +77,17 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "facebook-html": ("a.html", PAGE.encode()),
     "imessage-html": ("a.html", IMESSAGE_PAGE.encode()),
     "matrix": ("export.json", json.dumps(ROOM).encode()),
-    "mattermost": ("import.jsonl", mattermost(MATTERMOST)),
+    "mattermost": ("import.jsonl", jsonl(*MATTERMOST)),
     "x-archive": ("direct-messages.js", assigned(X_CHATS)),
     "irc": ("#boats.log", IRC["irssi"].encode()),
     "viber": ("a.csv", VIBER.encode()),
     "qq": ("a.txt", QQ.encode()),
     "wechat": ("a.txt", MEMOTRACE.encode()),
-    "signal-jsonl": ("a.jsonl", signal_export(SIGNAL_EXPORT)),
+    "signal-jsonl": ("a.jsonl", jsonl(*SIGNAL_EXPORT)),
     "sms-backup": ("a.xml", BACKUP.encode()),
     "cline": ("a.json", data_of(TASK)),
-    "goose": ("a.jsonl", goose(GOOSE, *SAID)),
-    "sillytavern": ("a.jsonl", sillytavern(SILLYTAVERN)),
+    "goose": ("a.jsonl", jsonl(GOOSE, *SAID)),
+    "sillytavern": ("a.jsonl", jsonl(*SILLYTAVERN)),
     "vscode-copilot": ("a.json", json.dumps(SESSION).encode()),
     **{name: (file, text.encode()) for name, (file, text) in DESCRIBED.items()},
     **GEMINI,
@@ -177,9 +174,25 @@ def test_an_export_is_detected_as_object_and_as_array(name: str) -> None:
         ("-", BOLD, "markdown"),
         ("notes.txt", BOLD, "markdown"),
         ("a.json", b"\xef\xbb\xbf" + CHAT, "openai"),
+        *((name, ENCRYPTED, "facebook") for name in ("a.json", "-")),
+        *((name, json.dumps(ROOM, indent=2), "matrix") for name in ("export.json", "-")),
+        *((name, text, "kakaotalk") for name in ("chat.txt", "-") for text in (KAKAOTALK, WINDOWS, ENGLISH)),
+        # a colon with blanks in a text of WhatsApp's old layout makes no chat of KakaoTalk's
+        ("chat.txt", b"14.11.23 21:25:15: Ana: oui : non\n", "whatsapp"),
+        ("chat.txt", b"2023/11/14, 21:25 - Ana: oui : non\n", "whatsapp"),
+        # ISO dates on a clock of 24 hours are Signal's unless WhatsApp's invisible marks are there
+        ("a.txt", b"[2023-12-31, 21:15:07] Ana: x\n", "signal"),
+        ("a.txt", b"[2023-12-31, 9:15:07 PM] Ana: x\n", "whatsapp"),
+        ("a.txt", b"Feb 01, 2026 10:00:05 AM\nMira\nLate?\n\nFeb 01, 2026 10:00:09 AM\nOtto\nYes\n\n", "imessage"),
+        *(("result.json", chat, "telegram") for chat in (TELEGRAM, ACCOUNT, {"type": "personal_chat", "messages": []})),
+        ("result.json", {"messages": [{"role": "user", "content": "x"}]}, "openai"),
+        ("result.json", {"type": "chat", "messages": [{"role": "user", "content": "x"}]}, "openai"),
+        ("a.jsonl", {"role": "user", "content": "x"}, "openai-jsonl"),
+        # turns that have `text` are LoCoMo's, whatever else they have
+        ("a.json", {"session_1": [{"speaker": "A", "text": "x", "clean_text": "x"}]}, "locomo"),
     ],
 )
-def test_detection(name: str, data: bytes, expected: str) -> None:
+def test_detection(name: str, data: object, expected: str) -> None:
     """The ending and the data together tell the format, even when details of it are wrong."""
     assert detect(name, data) == expected
 
@@ -212,6 +225,66 @@ def test_unknown_formats(name: str, data: bytes) -> None:
     reason = caught.value.reason
     assert any(format_name in reason for format_name in FORMATS) or "none of the" in reason
     assert "goalmem ingest --formats" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        # programs have times in their logs too, and nobody in them speaks
+        ("a.log", b"10:00 started\n10:01 stopped\n"),
+        ("a.log", b"[10:00:05] <b>bold</b>\n"),
+        ("a.log", b"2026-02-01 10:00:05 INFO server <main> started\n2026-02-01 10:00:06 INFO <main> stopped\n"),
+        ("a.log", b"<mira> hello\n<otto> hello\n"),
+        # levels do not speak, a log has no empty lines, a speaker comes back
+        ("a.txt", b"2026-02-01 10:00:05 INFO\nstarted\n\n2026-02-01 10:00:09 INFO\nstopped\n"),
+        ("a.txt", b"2026-02-01 10:00:05 started\n2026-02-01 10:00:09 started\n"),
+        ("a.txt", b"2026-02-01 10:00:05 Release 1.2\n- fog\n\n2026-02-02 10:00:05 Release 1.1\n- tide\n"),
+        ("a.txt", b"Boats\n\n2026-02-01 10:00:05 Mira\nLate\n\n2026-02-02 10:00:05 Mira\nLate\n"),
+        # readings and bank statements have days and times too
+        ("a.csv", b"Date,Time,Amount\n01/02/2026,10:00:05,4.50\n"),
+        ("a.csv", b"01/02/2026,10:00:05,4.50,7\n02/02/2026,10:00:05,4.50,7\n"),
+        # a table without texts, or without speakers, is no conversation
+        ("a.csv", b"a,b,c\n1,2,3\n"),
+        ("a.csv", b"price,date\n3,2023-01-01\n"),
+        ("a.csv", b"text\nx\n"),
+        # nor is any other page, or other XML, such as a backup of calls
+        ("a.html", b"<html><body><p>x</p></body></html>"),
+        ("a.xml", b"<html><body>x</body></html>"),
+        ("a.xml", b'<?xml version="1.0"?><calls count="1"><call number="1" /></calls>'),
+        # events of other agents have a session too
+        ("a.jsonl", b'{"type": "message", "session_id": "s1", "role": "user", "text": "Late?"}'),
+        ("a.jsonl", b'{"type": "user.message", "session_id": "s1", "prompt": "Late?"}'),
+        ("a.jsonl", b'{"type": "system", "session_id": "s1", "model": "m", "cwd": "/boats"}'),
+        # where other parts come before, `User` and `Model` are parts too
+        (
+            "README.md",
+            b"# App\n\n## Installing\n\nRun it.\n\n## Tables\n\nTwo.\n\n### User\n\nA name.\n\n### Model\n\nA number.\n",
+        ),
+        (
+            "README.md",
+            b"# App\n\n## Installing\n\nRun it.\n\n## Terms\n\n**Prompt:** what is sent.\n\n**Response:** what comes.\n",
+        ),
+    ],
+)
+def test_what_looks_like_a_chat_and_is_none(name: str, data: bytes) -> None:
+    """Logs, notes, tables, documents and other programs' events are in no format."""
+    with pytest.raises(UnknownFormat):
+        detect(name, data)
+
+
+@pytest.mark.parametrize(
+    ("format_name", "name", "content"),
+    [
+        ("irc", "a.log", "--- Log opened Sun Feb 01 10:00:00 2026\n10:00 -!- mira has joined\n"),
+        ("qq", "a.txt", QQ.partition("2026")[0]),
+        ("viber", "a.csv", "13/02/2026,10:00:05,Mira,+441230,\n"),
+        ("kakaotalk", "KakaoTalkChats.txt", "Saturday, March 5, 2023\nnothing\n"),
+    ],
+)
+def test_a_file_in_which_nobody_speaks_is_an_error(format_name: str, name: str, content: str) -> None:
+    """In one line, with what was looked for."""
+    with pytest.raises(NoMessages, match=f"no messages found, read as {format_name}"):
+        read_bytes(content, name, format_name)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import FORMATS, read_bytes
+from goalmem_cli.transcripts import FORMATS
 from tests.transcripts.layouts import EXPORTS
+from tests.transcripts.reading import read_bytes
 
 NAMES = st.sampled_from(["a.json", "b.jsonl", "c.md", "-", "d.txt", ""])
 GIVEN = st.sampled_from([None, *FORMATS])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.test_fuzz import VALUES, changed, check, places
+from tests.transcripts.reading import detect, jsonl, read_bytes
+from tests.transcripts.test_fuzz import VALUES, check
 
 NOON = datetime(2026, 2, 2, 7, 24, 2, 806000, tzinfo=UTC)
 TIME = "2026-02-02T07:24:02.806Z"
@@ -74,11 +74,6 @@ SAID = [
     ("assistant", "assistant", "Let me look.", "m2"),
     ("read_file", "tool", "Baixa", "t1"),
 ]
-
-
-def jsonl(*records: object) -> bytes:
-    """Return the records as JSONL."""
-    return "\n".join(json.dumps(record) for record in records).encode()
 
 
 def lines() -> bytes:
@@ -203,14 +198,6 @@ def test_errors_name_the_place(document: object, place: str, reason: str) -> Non
     assert (caught.value.place, caught.value.reason) == (place, reason)
 
 
-@given(st.data(), st.sampled_from([TAKEOUT, RECORD, CHECKPOINT, LOGS]), VALUES)
-def test_mutated_documents(data: st.DataObject, document: object, value: object) -> None:
-    """A valid export with one value of it replaced by anything."""
-    path = data.draw(st.sampled_from(places(document)))
-    name = "gemini" if document is TAKEOUT else "gemini-cli"
-    check(json.dumps(changed(document, path, lambda _: value)).encode(), "a.json", name)
-
-
 @given(st.lists(st.sampled_from([*lines().split(b"\n"), *QWEN_LINES]), max_size=12), VALUES)
 def test_any_lines(records: list[bytes], value: object) -> None:
     """A log's lines in any order, any number of times, with anything among them."""
@@ -220,7 +207,7 @@ def test_any_lines(records: list[bytes], value: object) -> None:
 def test_what_a_later_record_replaces_is_counted() -> None:
     """A log is rewritten when its history is made shorter: what is in it no more is left out, and said."""
     summary = {"id": "c", "timestamp": TIME, "type": "user", "content": "So far: Baixa."}
-    (conversation,) = read_bytes(lines() + b"\n" + jsonl({"$set": {"messages": [summary]}}), "a.jsonl")
+    (conversation,) = read_bytes(lines() + jsonl({"$set": {"messages": [summary]}}), "a.jsonl")
     assert said(conversation) == [("user", "user", "So far: Baixa.", "c")]
     (left_out,) = (note for note in conversation.notes if note.startswith("messages replaced"))
     assert int(left_out.rpartition(" ")[2]) > 1

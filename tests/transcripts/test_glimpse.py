@@ -5,9 +5,10 @@ import json
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from tests.transcripts.layouts import SHAREGPT
+from tests.transcripts.reading import detect, read_bytes
 
 LONG = json.dumps({"padding": ["x" * 1000] * 5000, **SHAREGPT, "id": "long"})
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 HEAD: dict[str, object] = {
     "working_dir": "/boats",
@@ -39,11 +38,6 @@ EXPORT: dict[str, object] = {
 }  # fmt: skip
 
 
-def lines(*log: dict[str, object]) -> bytes:
-    """Return a session, a message a line."""
-    return "".join(json.dumps(line) + "\n" for line in log).encode()
-
-
 def turns_of(name: str) -> tuple[Turn, ...]:
     """Return what is right for the session under the name."""
     times = [datetime(2026, 2, 1, 10, 0, second, tzinfo=UTC) for second in range(5, 10)]
@@ -64,7 +58,7 @@ NOTES = {
 
 @pytest.mark.parametrize(
     ("file", "data"),
-    [("20260201_3.jsonl", lines(HEAD, *SAID)), ("a.json", json.dumps(EXPORT, indent=2).encode()), ("-", lines(EXPORT))],
+    [("20260201_3.jsonl", jsonl(HEAD, *SAID)), ("a.json", json.dumps(EXPORT, indent=2).encode()), ("-", jsonl(EXPORT))],
 )
 def test_a_session_as_golden(file: str, data: bytes) -> None:
     """As lines, exported, and exported on one line: the same conversation under the session's id."""
@@ -80,22 +74,22 @@ def test_exports_one_a_line(lacks: str) -> None:
     export = {key: value for key, value in EXPORT.items() if key != lacks or lacks == "working_dir"}
     export |= {lacks: None} if lacks == "working_dir" else {}
     for ids in (("a", "b", "c"), ("a",)):
-        data = lines(*({**export, "id": name} for name in ids))
+        data = jsonl(*({**export, "id": name} for name in ids))
         assert [(chat.name, len(chat.turns)) for chat in read_bytes(data, "a.jsonl")] == [(name, 5) for name in ids]
 
 
 def test_it_is_detected() -> None:
     """With the head of each time; lines of messages alone are another's."""
     assert (
-        detect("a.jsonl", lines(HEAD, *SAID)) == detect("-", lines({**HEAD, "schedule_id": None}, SAID[0])) == "goose"
+        detect("a.jsonl", jsonl(HEAD, *SAID)) == detect("-", jsonl({**HEAD, "schedule_id": None}, SAID[0])) == "goose"
     )
-    assert detect("a.jsonl", lines(*SAID)) == "openai-jsonl"
+    assert detect("a.jsonl", jsonl(*SAID)) == "openai-jsonl"
 
 
 def test_a_message_that_is_none_names_its_place() -> None:
     """The place is the line with the path in it, or the path in the document."""
     check_refused(
-        lambda data: read_bytes(data, "a.jsonl"), lines(HEAD, {"role": "user"}), "line 2, content", "is missing"
+        lambda data: read_bytes(data, "a.jsonl"), jsonl(HEAD, {"role": "user"}), "line 2, content", "is missing"
     )
     for value in (5, None):
         broken = json.dumps({**EXPORT, "conversation": value}).encode()

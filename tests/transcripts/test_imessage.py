@@ -1,12 +1,13 @@
 """The reader of iMessage chats as imessage-exporter writes them."""
 
 from datetime import datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from goalmem_cli.records import Turn
+from tests.transcripts.reading import detect, read_one
 
 CHAT = """\
 May 17, 2022  5:29:42 PM (Read by you after 1 minute, 3 seconds)
@@ -56,12 +57,7 @@ May 17, 2022  5:29:42 PM was when I asked
 /Users/ana/Library/Messages/Attachments/ab/12/a.jpeg
 see /etc/hosts
 """
-
-
-def read(text: str) -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), "+15558675309.txt", "imessage")
-    return conversation
+read = partial(read_one, name="+15558675309.txt", format="imessage")
 
 
 def test_reads_a_chat_as_golden() -> None:

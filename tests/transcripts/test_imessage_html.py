@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import NoMessages
 from goalmem_cli.records import Conversation, Turn, content_hash
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes
 from tests.transcripts.test_fuzz import check
 
 PAGE = """<html>

@@ -4,13 +4,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.errors import UnknownFormat
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
-from tests.transcripts.test_fuzz import check
+from tests.transcripts.reading import detect, read_bytes, said_in
 
 LOGS = {
     "WeeChat": (
@@ -70,7 +68,7 @@ def test_a_log_as_golden(name: str) -> None:
     first, second = (5, 9) if name in WITH_SECONDS else (0, 0)
     times = [datetime(2026, 2, 1, 10, 0, first), datetime(2026, 2, 1, 10, 0, second), datetime(2026, 2, 2, 9)]
     assert (chat.name, chat.format) == ("#boats", "irc")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == SAID
+    assert said_in(chat) == SAID
     assert [turn.said for turn in chat.turns] == times
     assert [turn.session for turn in chat.turns] == [0, 0, 1]
     assert len({turn.own_id for turn in chat.turns}) == 3
@@ -128,36 +126,3 @@ def test_bytes_that_are_no_utf8_are_windows_1252() -> None:
 def test_it_is_detected(name: str) -> None:
     """By any ending, from standard input too."""
     assert {detect(file, LOGS[name].encode()) for file in ("a.log", "a.txt", "a.weechatlog", "-")} == {"irc"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "10:00 started\n10:01 stopped\n",
-        "[10:00:05] <b>bold</b>\n",
-        "2026-02-01 10:00:05 INFO server <main> started\n2026-02-01 10:00:06 INFO <main> stopped\n",
-        "<mira> hello\n<otto> hello\n",
-    ],
-)
-def test_other_logs_are_none(text: str) -> None:
-    """Programs' logs have times as well, and nobody in them speaks."""
-    with pytest.raises(UnknownFormat):
-        detect("a.log", text.encode())
-
-
-def test_a_log_in_which_nobody_speaks_is_an_error() -> None:
-    """In one line, with what was looked for."""
-    with pytest.raises(NoMessages, match="no messages found, read as irc"):
-        read_bytes(b"--- Log opened Sun Feb 01 10:00:00 2026\n10:00 -!- mira has joined\n", "a.log", "irc")
-
-
-PIECES = st.sampled_from(
-    [line + "\n" for log in LOGS.values() for line in log.splitlines()]
-    + ["[99:99] <a> b\n", "--- Day changed Mon Feb 99 2026\n"]
-)
-
-
-@given(st.lists(PIECES | st.text(max_size=12), max_size=12).map("".join), st.sampled_from([None, "irc"]))
-def test_mixed_logs(text: str, given_format: str | None) -> None:
-    """Lines of all programs in any order, and anything between them."""
-    check(text.encode("utf-8", "surrogatepass"), "a.log", given_format)

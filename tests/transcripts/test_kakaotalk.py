@@ -1,12 +1,12 @@
 """The reader of KakaoTalk's chats."""
 
 from datetime import datetime
+from functools import partial
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_one
 
 ANDROID = """\
 여행 3 님과 카카오톡 대화
@@ -43,12 +43,7 @@ March 5, 2023, 9:15 PM, Ana : Where do we stay?
 March 5, 2023 at 9:16 p.m., Ben : Baixa
 March 5, 2023 at 9:17 PM, Ben : Photo
 """
-
-
-def read(text: str) -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), "KakaoTalkChats.txt", "kakaotalk")
-    return conversation
+read = partial(read_one, name="KakaoTalkChats.txt", format="kakaotalk")
 
 
 def test_reads_a_telephone_s_export_as_golden() -> None:
@@ -110,24 +105,6 @@ def test_times_of_ios(stamp: str) -> None:
     conversation = read(f"{stamp}, 아나 : x\n{stamp.replace('15', '16')}: 씨님이 들어왔습니다.\n")
     assert [(turn.text, turn.said) for turn in conversation.turns] == [("x", datetime(2023, 3, 5, 21, 15))]
     assert conversation.notes == ("notices left out: 1",)
-
-
-@pytest.mark.parametrize("text", [ANDROID, WINDOWS, ENGLISH])
-def test_each_layout_is_detected(text: str) -> None:
-    """All three are KakaoTalk's among the formats of text."""
-    assert detect("chat.txt", text.encode()) == detect("-", text.encode()) == "kakaotalk"
-
-
-def test_other_lines_are_no_chat() -> None:
-    """A text without a message in it is an error."""
-    with pytest.raises(InputError, match="no messages found"):
-        read("Saturday, March 5, 2023\nnothing\n")
-
-
-def test_whatsapp_s_lines_stay_whatsapp_s() -> None:
-    """A colon with blanks in a text of WhatsApp's old layout makes no chat of KakaoTalk's."""
-    assert detect("chat.txt", b"14.11.23 21:25:15: Ana: oui : non\n") == "whatsapp"
-    assert detect("chat.txt", b"2023/11/14, 21:25 - Ana: oui : non\n") == "whatsapp"
 
 
 def test_lines_of_nobody_are_counted() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Order, Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Order, Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from tests.transcripts.reading import detect, read_bytes
 
 JAPANESE = """\
 [LINE] 旅行のトーク履歴

@@ -1,21 +1,17 @@
 """The LoCoMo reader."""
 
-import json
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes, read_file
-from tests.transcripts.refusing import check_refused
+from goalmem_cli.transcripts import read_file
+from tests.transcripts.reading import check_refused, read_bytes
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def read(document: object, name: str = "chats.json") -> list[Conversation]:
-    """Return the conversations of a LoCoMo document."""
-    return read_bytes(json.dumps(document).encode(), name, "locomo")
+read = partial(read_bytes, name="chats.json", format="locomo")
 
 
 def sample(**keys: object) -> dict[str, object]:

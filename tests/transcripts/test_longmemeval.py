@@ -2,18 +2,15 @@
 
 import json
 from datetime import datetime
+from functools import partial
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
 from tests.transcripts.layouts import LONGMEMEVAL
+from tests.transcripts.reading import check_refused, read_bytes
 
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of a LongMemEval document."""
-    return read_bytes(json.dumps(document).encode(), "oracle.json", "longmemeval")
+read = partial(read_bytes, name="oracle.json", format="longmemeval")
 
 
 def question(**keys: object) -> dict[str, object]:
@@ -118,11 +115,7 @@ def test_turn_ids_count_blank_turns_too() -> None:
 )
 def test_errors_name_place_and_reason(keys: dict[str, object], place: str, reason: str) -> None:
     """Arrays that differ in length and values of another kind are errors at their path."""
-    with pytest.raises(InputError) as caught:
-        read([question(**keys)])
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(read, [question(**keys)], place, reason)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])

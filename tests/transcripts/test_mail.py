@@ -1,12 +1,13 @@
 """The reader of e-mail."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes
 
 FIRST = """\
 Received: from a by b; Sun, 5 Mar 2023 21:15:08 +0100
@@ -72,9 +73,7 @@ def mail(text: str, **fields: str) -> str:
     return f"From: Ana <ana@example.org>\nDate: Sun, 5 Mar 2023 21:15:07 +0100\n{more}\n{text}"
 
 
-def read(text: str | bytes, name: str = "a.eml") -> list[Conversation]:
-    """Return the conversations of a mailbox or message."""
-    return read_bytes(text if isinstance(text, bytes) else text.encode(), name)
+read = partial(read_bytes, name="a.eml")
 
 
 def test_reads_a_mailbox_as_golden() -> None:
@@ -92,7 +91,7 @@ def test_reads_a_mailbox_as_golden() -> None:
         "3@example.org",
     )  # fmt: skip
     notes = ("copies of messages left out: 1", "lines quoted from earlier messages left out: 5")
-    assert read(MAILBOX, "inbox.mbox") == [
+    assert read(MAILBOX, name="inbox.mbox") == [
         Conversation("1@example.org", "mail", lisbon, "1@example.org", notes),
         Conversation("3@example.org", "mail", (tax,), "3@example.org"),
     ]
@@ -154,7 +153,7 @@ def test_answers_to_a_message_that_is_not_there_are_one_thread() -> None:
     answers = [mail("x", Message_ID=f"<{n}@x>", In_Reply_To="<0@x>", Subject="Re: a") for n in (1, 2)]
     other = mail("y", Message_ID="<3@x>", Subject="a")
     text = "".join(f"From x Sun Mar  5 21:15:07 2023\n{one}\n\n" for one in (*answers, other))
-    assert [(one.own_id, len(one.turns)) for one in read(text, "a.mbox")] == [("0@x", 2), ("3@x", 1)]
+    assert [(one.own_id, len(one.turns)) for one in read(text, name="a.mbox")] == [("0@x", 2), ("3@x", 1)]
 
 
 def test_what_is_wrong_in_a_message_stays_unknown() -> None:
@@ -169,6 +168,6 @@ def test_what_is_wrong_in_a_message_stays_unknown() -> None:
 def test_two_messages_under_one_id_are_both_kept() -> None:
     """Only the same text again is a copy."""
     text = "".join(f"From x Sun Mar  5 21:15:07 2023\n{mail(body, Message_ID='<1@x>')}\n\n" for body in "aba")
-    (first, second) = read(text, "a.mbox")
+    (first, second) = read(text, name="a.mbox")
     assert [first.turns[0].text, second.turns[0].text] == ["a", "b"]
     assert first.notes == ("copies of messages left out: 1",)

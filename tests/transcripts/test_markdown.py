@@ -1,25 +1,17 @@
 """The Markdown reader."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError, UnknownFormat
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_one, said_in
 
-
-def read(text: str, name: str = "walk.md") -> Conversation:
-    """Return the conversation of a Markdown text."""
-    (conversation,) = read_bytes(text.encode(), name, "markdown")
-    return conversation
-
-
-def said(text: str) -> list[tuple[str, str]]:
-    """Return who says what."""
-    return [(turn.speaker, turn.text) for turn in read(text).turns]
+read = partial(read_one, name="walk.md", format="markdown")
 
 
 BOLD = """\
@@ -104,7 +96,7 @@ def test_heading_names_as_golden() -> None:
 )
 def test_forms_of_bold_names(line: str) -> None:
     """Every documented form of a bold name opens a turn."""
-    assert said(line) == [("Ann", "hi")]
+    assert said_in(read(line)) == [("Ann", "hi")]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +106,7 @@ def test_forms_of_bold_names(line: str) -> None:
 )  # fmt: skip
 def test_lines_that_are_text(line: str) -> None:
     """Bold words elsewhere, without a colon, or with other parentheses are text of the turn."""
-    assert said(f"**Ben:** first\n{line}") == [("Ben", f"first\n{line}")]
+    assert said_in(read(f"**Ben:** first\n{line}")) == [("Ben", f"first\n{line}")]
 
 
 @pytest.mark.parametrize(
@@ -135,9 +127,9 @@ def test_forms_of_date_headings(heading: str) -> None:
 
 def test_names_at_the_top_level() -> None:
     """Level-1 headings are names when there are several; a lone one above other names is the title."""
-    assert said("# Ann\nhi\n# Ben\nho") == [("Ann", "hi"), ("Ben", "ho")]
-    assert said("# Ann\nhi") == [("Ann", "hi")]
-    assert said("# A chat\n## Ann\nhi\n## Ben\nho") == [("Ann", "hi"), ("Ben", "ho")]
+    assert said_in(read("# Ann\nhi\n# Ben\nho")) == [("Ann", "hi"), ("Ben", "ho")]
+    assert said_in(read("# Ann\nhi")) == [("Ann", "hi")]
+    assert said_in(read("# A chat\n## Ann\nhi\n## Ben\nho")) == [("Ann", "hi"), ("Ben", "ho")]
 
 
 def test_without_date_headings_a_gap_starts_a_session() -> None:
@@ -182,7 +174,7 @@ def test_the_front_matter_tells_the_day(fields: str, day: datetime | None) -> No
     assert detect("a.md", text.encode()) == "markdown"
     clock = None if day is None else day.replace(hour=9, minute=10)
     assert [turn.said for turn in read(text).turns] == [day, clock, day]
-    assert said(text) == [("Ann", "Is it late?"), ("Ben", "No."), ("Ann", "Good.")]
+    assert said_in(read(text)) == [("Ann", "Is it late?"), ("Ben", "No."), ("Ann", "Good.")]
     assert not any("outside" in note for note in read(text).notes)
     later = read(text + "\n## 1 July 2023\n\n**Ben:** Late.\n")
     assert later.turns[-1].said == datetime(2023, 7, 1)
@@ -210,7 +202,7 @@ def test_other_rules_are_no_front_matter(text: str) -> None:
 def test_fences_hold_text_only(fenced: str) -> None:
     """Nothing in a code fence is a name or a date, whatever its marks, length or indent."""
     for opening in ("**A:** ", "**A:**\n"):
-        assert said(f"{opening}{fenced}\n**C:** y") == [("A", fenced), ("C", "y")]
+        assert said_in(read(f"{opening}{fenced}\n**C:** y")) == [("A", fenced), ("C", "y")]
 
 
 def test_an_open_fence_is_reported() -> None:

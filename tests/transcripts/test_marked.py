@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes, read_one
 
 AIDER = """
 # aider chat started at 2025-03-01 10:00:00
@@ -85,20 +84,14 @@ Why?
 """
 
 
-def read(text: str, name: str) -> Conversation:
-    """Return the one conversation of a file, in the format that it is found to have."""
-    (conversation,) = read_bytes(text.encode(), name)
-    return conversation
-
-
 def said(text: str, name: str = "a.md") -> list[tuple[str | None, str]]:
     """Return who says what, by role."""
-    return [(turn.role, turn.text) for turn in read(text, name).turns]
+    return [(turn.role, turn.text) for turn in read_one(text, name).turns]
 
 
 def test_aiders_history_is_a_chat() -> None:
     """What was typed is the user's, each chat has the time at which it began, and lines of the program are none."""
-    conversation = read(AIDER, ".aider.chat.history.md")
+    conversation = read_one(AIDER, ".aider.chat.history.md")
 
     assert conversation.format == "aider"
     assert [(turn.speaker, turn.text, turn.said, turn.session) for turn in conversation.turns] == [
@@ -113,7 +106,7 @@ def test_aiders_history_is_a_chat() -> None:
 
 def test_specstorys_chats_have_times_and_no_calls_of_tools() -> None:
     """Roles and times stand in one line; headings in an answer are text."""
-    conversation = read(SPECSTORY, "2025-03-01_10-00-00Z-boats.md")
+    conversation = read_one(SPECSTORY, "2025-03-01_10-00-00Z-boats.md")
 
     assert conversation.format == "specstory"
     assert [(turn.speaker, turn.text, turn.said) for turn in conversation.turns] == [

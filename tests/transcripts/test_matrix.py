@@ -4,8 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes, said_in
 
 START = 1769940005250
 ROOM_ID = "!pier:boats.example"
@@ -82,13 +81,7 @@ def test_a_message_of_nobody_is_of_somebody_unknown() -> None:
     said = {**event(1, ""), "content": text("Noon?"), "sender": None}
     room = {**ROOM, "messages": [said]}
     (conversation,) = read_bytes(json.dumps(room).encode(), "export.json", "matrix")
-    assert [(turn.speaker, turn.text) for turn in conversation.turns] == [("unknown", "Noon?")]
-
-
-def test_it_is_detected() -> None:
-    """From a file and from standard input; without its room it is another's, or nobody's."""
-    data = json.dumps(ROOM, indent=2).encode()
-    assert detect("export.json", data) == detect("-", data) == "matrix"
+    assert said_in(conversation) == [("unknown", "Noon?")]
 
 
 def test_an_event_that_is_none_names_its_place() -> None:

@@ -1,11 +1,9 @@
 """Mattermost's bulk export."""
 
-import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 START = 1769940005000
 WHERE = {"team": "pier", "channel": "boats"}
@@ -35,14 +33,9 @@ EXPORT: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-def lines(export: list[dict[str, object]]) -> bytes:
-    """Return an export, a line each."""
-    return "".join(json.dumps(line) + "\n" for line in export).encode()
-
-
 def test_an_export_as_golden() -> None:
     """Channels, and what two write to each other; answers at their own time; what programs say is counted."""
-    channel, direct = read_bytes(lines(EXPORT), "import.jsonl")
+    channel, direct = read_bytes(jsonl(*EXPORT), "import.jsonl")
 
     def at(seconds: int) -> datetime:
         return datetime(2026, 2, 1, 10, 0, 5 + seconds, tzinfo=UTC)
@@ -65,14 +58,14 @@ def test_an_export_as_golden() -> None:
 
 def test_it_is_detected() -> None:
     """By people, channels or posts; a log whose lines have a type as well is another's."""
-    assert detect("import.jsonl", lines(EXPORT)) == detect("-", lines(EXPORT[7:])) == "mattermost"
+    assert detect("import.jsonl", jsonl(*EXPORT)) == detect("-", jsonl(*EXPORT[7:])) == "mattermost"
     log: dict[str, object] = {
         "type": "user",
         "sessionId": "s",
         "uuid": "u",
         "message": {"role": "user", "content": "x"},
     }
-    assert detect("a.jsonl", lines([log])) == "agent-log"
+    assert detect("a.jsonl", jsonl(*[log])) == "agent-log"
 
 
 def test_a_post_that_is_none_names_its_place() -> None:
@@ -81,5 +74,5 @@ def test_a_post_that_is_none_names_its_place() -> None:
         ({**WHERE, "user": "mira"}, "line 7, post.message", "is missing"),
         ({**WHERE, **post(1, "mira", "x"), "replies": [{"user": "otto", "message": 5}]}, "line 7, post.replies[0].message", "expected text"),
     ]:  # fmt: skip
-        data = lines([*EXPORT[:6], {"type": "post", "post": broken}])
+        data = jsonl(*[*EXPORT[:6], {"type": "post", "post": broken}])
         check_refused(lambda data: read_bytes(data, "import.jsonl"), data, place, reason)

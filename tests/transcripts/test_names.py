@@ -1,12 +1,13 @@
 """The reader of plain texts with names before colons."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
+from tests.transcripts.reading import detect, read_bytes, read_one
 
 TALK = """\
 Ana: Where do we stay?
@@ -19,12 +20,7 @@ Ana:
 In Alfama?
 see http://x.org
 """
-
-
-def read(text: str) -> Conversation:
-    """Return the one conversation of a text."""
-    (conversation,) = read_bytes(text.encode(), "talk.txt", "names")
-    return conversation
+read = partial(read_one, name="talk.txt", format="names")
 
 
 def test_reads_a_text_as_golden() -> None:

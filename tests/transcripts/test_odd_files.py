@@ -7,40 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.errors import InputError, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.errors import InputError
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.reading.compressed import decompressed
-
-
-def said(text: str, name: str) -> list[tuple[str, str]]:
-    """Return who says what in the file's one conversation."""
-    (conversation,) = read_bytes(text.encode(), name)
-    return [(turn.speaker, turn.text) for turn in conversation.turns]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# App\n\n## Installing\n\nRun it.\n\n## Tables\n\nTwo.\n\n### User\n\nA name.\n\n### Model\n\nA number.\n",
-        "# App\n\n## Installing\n\nRun it.\n\n## Terms\n\n**Prompt:** what is sent.\n\n**Response:** what comes.\n",
-    ],
-)
-def test_sides_deep_in_a_document_are_none(text: str) -> None:
-    """Where other parts come before, `User` and `Model` are parts too."""
-    with pytest.raises(UnknownFormat):
-        detect("README.md", text.encode())
+from tests.transcripts.reading import read_bytes, read_one, said_in
 
 
 def test_support_speaks() -> None:
     """A customer and who helps are people."""
     text = "Customer: My boat does not start.\nSupport: Which boat is it?\nCustomer: The blue one there.\n"
-    assert [speaker for speaker, _ in said(text, "a.txt")] == ["Customer", "Support", "Customer"]
+    assert [speaker for speaker, _ in said_in(read_one(text, "a.txt"))] == ["Customer", "Support", "Customer"]
 
 
 def test_a_tale_in_a_copied_chat_is_one_turn() -> None:
     """Who says something in a tale is not the assistant beginning again."""
     text = "You said:\nTell.\nChatGPT said:\nA fox came.\nThe fox said:\nHello.\nYou said:\nMore.\n"
-    assert said(text, "a.txt") == [
+    assert said_in(read_one(text, "a.txt")) == [
         ("user", "Tell."), ("assistant", "A fox came.\nThe fox said:\nHello."), ("user", "More."),
     ]  # fmt: skip
 
@@ -48,7 +30,7 @@ def test_a_tale_in_a_copied_chat_is_one_turn() -> None:
 def test_an_unclosed_fence_of_aider_hides_no_turn() -> None:
     """aider puts two blanks behind what was typed: that ends a fence which a broken answer left open."""
     text = "# aider chat started at 2026-03-01 10:00:00\n\n#### one  \n\n```py\n#### two\n\n#### three  \n\nDone.\n"
-    assert [speaker for speaker, _ in said(text, "a.md")] == ["user", "assistant", "user", "assistant"]
+    assert [speaker for speaker, _ in said_in(read_one(text, "a.md"))] == ["user", "assistant", "user", "assistant"]
 
 
 def test_a_time_that_can_be_read_is_taken_first() -> None:
@@ -60,7 +42,9 @@ def test_a_time_that_can_be_read_is_taken_first() -> None:
 
 def test_blanks_of_a_name_stay() -> None:
     """A name with an odd blank is stored as ever, so that the file is known when it is read again."""
-    assert said("time,speaker,text\n2024-03-01 10:00,Ben\u00a0C,hello\n", "a.csv") == [("Ben\u00a0C", "hello")]
+    assert said_in(read_one("time,speaker,text\n2024-03-01 10:00,Ben\u00a0C,hello\n", "a.csv")) == [
+        ("Ben\u00a0C", "hello")
+    ]
 
 
 def test_what_unpacks_to_far_too_much_is_refused(tmp_path: Path) -> None:
@@ -79,7 +63,7 @@ def test_a_marker_without_end_takes_no_time() -> None:
         + "a" * 60000
         + '"]}}}}}]'
     )
-    assert len(said(text, "a.json")[0][1]) == 60000
+    assert len(said_in(read_one(text, "a.json"))[0][1]) == 60000
 
 
 class Damaged(io.BytesIO):

@@ -2,18 +2,14 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 
-from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
-
-def read(document: object, name: str = "chat.json") -> list[Conversation]:
-    """Return the conversations of an OpenAI-style JSON document."""
-    return read_bytes(json.dumps(document).encode(), name, "openai")
+read = partial(read_bytes, name="chat.json", format="openai")
 
 
 def read_lines(*lines: object, name: str = "chat.jsonl") -> list[Conversation]:
@@ -198,11 +194,7 @@ def test_lines_of_conversations_are_several() -> None:
 )
 def test_errors_name_the_line(lines: tuple[object, ...], place: str, reason: str) -> None:
     """In JSONL the place is the line, then the path in it."""
-    with pytest.raises(InputError) as caught:
-        read_lines(*lines)
-
-    assert caught.value.place == place
-    assert caught.value.reason.startswith(reason)
+    check_refused(lambda said: read_lines(*said), lines, place, reason)
 
 
 def test_parts_with_a_value_and_other_names_of_roles() -> None:

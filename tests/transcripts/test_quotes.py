@@ -9,13 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from goalmem_cli.backbones.amem.notes import Details, Reading, version
-from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.stretches import stretches_of
+from goalmem_cli.backbones.structured.stretches import stretches_of, turn_leaves
 from goalmem_cli.records import Conversation, Turn, Unit
 from goalmem_cli.store.redaction import redacted_turn
 from goalmem_cli.store.units import retrievable, text_with_marks, units_from_turns
-from goalmem_cli.transcripts import read_bytes
 from goalmem_cli.transcripts.readers import quotes
+from tests.transcripts.reading import read_bytes
 from tests.transcripts.test_formats import SAMPLES
 
 HEAD = "From: Marta Bee <marta@example.org>\nSent: Monday, 2 March 2026 10:00\n"

@@ -8,20 +8,13 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.errors import InputError, UnknownFormat
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import detect, read_bytes, read_file
-
-
-def read(document: object, name: str = "a.json") -> Conversation:
-    """Return the one conversation of a file, in the format that it is found to have."""
-    data = document if isinstance(document, str) else json.dumps(document)
-    (conversation,) = read_bytes(data.encode(), name)
-    return conversation
+from goalmem_cli.transcripts import read_file
+from tests.transcripts.reading import detect, read_bytes, read_one, said_in
 
 
 def said(document: object, name: str = "a.json") -> list[tuple[str, str]]:
     """Return who says what."""
-    return [(turn.speaker, turn.text) for turn in read(document, name).turns]
+    return said_in(read_one(document, name))
 
 
 def chatgpt(*texts: str, **links: object) -> dict[str, object]:
@@ -81,7 +74,7 @@ def two_layouts(first: str, second: str) -> str:
 )
 def test_two_layouts_in_one_chat(first: str, second: str) -> None:
     """Each layout has the order of day and month that its own dates tell, and nothing goes into another's mouth."""
-    turns = read(two_layouts(first, second), "WhatsApp Chat with Mira.txt").turns
+    turns = read_one(two_layouts(first, second), "WhatsApp Chat with Mira.txt").turns
     assert [turn.said for turn in turns] == [datetime(2024, 6, 14, 16, minute) for minute in range(14, 21)]
     assert {turn.speaker for turn in turns} == {"Mira", "Otto"}
 
@@ -93,7 +86,7 @@ def test_two_layouts_in_one_chat(first: str, second: str) -> None:
 def test_hours_of_two_clocks(clock: str, hour: int) -> None:
     """A half of the day beside a clock of 24 hours, and an hour of 24, lose no message."""
     text = f"14/06/2024, 10:00 - Mira: late\n14/06/2024, {clock} - Otto: coffee\n"
-    assert read(text, "WhatsApp Chat with Mira.txt").turns[1].said == datetime(2024, 6, 14, hour, 59)
+    assert read_one(text, "WhatsApp Chat with Mira.txt").turns[1].said == datetime(2024, 6, 14, hour, 59)
 
 
 @pytest.mark.parametrize("dash", ["-", "–", "—"])
@@ -136,7 +129,7 @@ def test_messages_stand_in_the_order_of_time(order: tuple[int, ...]) -> None:
     for document in (messenger(*order), teams(*order), takeout(*order)):
         asked = [text for _, text in said(document) if text != "yes"]
         assert asked == ["at 1", "at 2", "at 3"]
-    assert [turn.session for turn in read(takeout(*order)).turns] == [0, 0, 1, 1, 2, 2]
+    assert [turn.session for turn in read_one(takeout(*order), "a.json").turns] == [0, 0, 1, 1, 2, 2]
 
 
 def test_parts_of_a_chat_that_are_oldest_first(tmp_path: Path) -> None:
@@ -152,7 +145,7 @@ def test_parts_of_a_chat_that_are_oldest_first(tmp_path: Path) -> None:
 def test_the_same_message_twice_is_one() -> None:
     """The same id, speaker, time and text; another text under the id is another message."""
     message = {"id": "1", "role": "user", "content": "late", "timestamp": 1700000000}
-    twice = read([message, message, {**message, "content": "later"}])
+    twice = read_one([message, message, {**message, "content": "later"}], "a.json")
     assert [turn.text for turn in twice.turns] == ["late", "later"]
     assert "messages that are there twice, left out: 1" in twice.notes
 
@@ -209,7 +202,7 @@ def test_what_stands_before_a_prompt_in_the_account_s_language(before: str) -> N
 def test_telegram_invents_no_edits(edited: dict[str, str]) -> None:
     """Exports of 2020 and 2021 give the first second of 1970 for what was never edited; some have no types."""
     message = {"id": 1, "date": "2021-01-10T12:34:00", "from": "Mira", "text": "late", **edited}
-    chat = read({"chats": {"list": [{"id": 1, "name": "Boats", "messages": [message]}]}})
+    chat = read_one({"chats": {"list": [{"id": 1, "name": "Boats", "messages": [message]}]}}, "a.json")
     assert [(turn.speaker, turn.text, dict(turn.attributes)) for turn in chat.turns] == [("Mira", "late", {})]
 
 
@@ -238,7 +231,7 @@ def test_days_of_line(day: str) -> None:
     text = (
         f"[LINE] Chat history with Mira\nSaved on: 2024/01/15 10:30\n\n{day}\n10:30\tMira\tlate\n10:31\tOtto\tcoffee\n"
     )
-    chat = read(text, "a.txt")
+    chat = read_one(text, "a.txt")
     assert (chat.format, [turn.said for turn in chat.turns]) == (
         "line", [datetime(2024, 1, 15, 10, 30), datetime(2024, 1, 15, 10, 31)],
     )  # fmt: skip
@@ -298,7 +291,7 @@ def test_a_table_of_excel_in_windows_1252() -> None:
     """It is recognised, read and said."""
     table = "Time;Sender;Text\n2024-06-01 10:00;Käthe;für 5 €\n".encode("cp1252")
     (chat,) = read_bytes(table, "a.csv")
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Käthe", "für 5 €")]
+    assert said_in(chat) == [("Käthe", "für 5 €")]
     assert "tables that are no UTF-8, read as Windows-1252: 1" in chat.notes
     with pytest.raises(InputError, match="not UTF-8"):
         read_bytes(table.replace(b"5", b"\x81"), "a.csv")
@@ -315,7 +308,7 @@ def test_times_under_many_keys() -> None:
             "2023-05-08T14:30:01Z",
             "Mon, 08 May 2023 14:30:01 GMT",
         ):
-            assert read([{"role": "user", "content": "x", key: time}]).turns[0].said == moment
+            assert read_one([{"role": "user", "content": "x", key: time}], "a.json").turns[0].said == moment
 
 
 def test_a_system_prompt_is_no_person() -> None:

@@ -1,22 +1,18 @@
 """The REALTALK reader."""
 
-import json
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from tests.transcripts.layouts import REALTALK
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "realtalk"
-
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of a REALTALK document."""
-    return read_bytes(json.dumps(document).encode(), "Chat_1.json", "realtalk")
+read = partial(read_bytes, name="Chat_1.json", format="realtalk")
 
 
 def turn(**keys: object) -> dict[str, object]:
@@ -67,13 +63,6 @@ def test_the_sessions_time_stands_in_for_a_turns() -> None:
 def test_errors_name_place_and_reason(document: object, place: str, reason: str) -> None:
     """What has not the layout is an error at its path."""
     check_refused(read, document, place, reason)
-
-
-def test_locomo_with_cleaned_text_stays_locomo() -> None:
-    """Turns that have `text` are LoCoMo's, whatever else they have."""
-    both = {"speaker": "A", "text": "x", "clean_text": "x"}
-
-    assert detect("a.json", json.dumps({"session_1": [both]}).encode()) == "locomo"
 
 
 @pytest.mark.shared

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from goalmem_cli.transcripts import FORMATS, detect, read_file, transcript_files
+from goalmem_cli.transcripts import FORMATS, read_file, transcript_files
+from tests.transcripts.reading import detect
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_convos"
 TURNS = {

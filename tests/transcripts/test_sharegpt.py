@@ -1,20 +1,18 @@
 """The ShareGPT reader."""
 
 import json
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
 from tests.transcripts.layouts import SHAREGPT
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
-
-def read(document: object, name: str = "chats.json") -> list[Conversation]:
-    """Return the conversations of a ShareGPT document."""
-    return read_bytes(json.dumps(document).encode(), name, "sharegpt")
+read = partial(read_bytes, name="chats.json", format="sharegpt")
 
 
 def said(*pairs: tuple[str, object]) -> list[dict[str, object]]:

@@ -1,9 +1,10 @@
 """Signal chats as the current signal-export writes them: answers, calls, and what was not exported."""
 
+from functools import partial
+
 import pytest
 
-from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import read_bytes
+from tests.transcripts.reading import read_one, said_in
 
 CHAT = """\
 [2025-03-05 21:15:07] Ana: Where do we stay?  
@@ -26,19 +27,14 @@ Baixa
 [2025-03-05 21:34:00] Me: > is what a prompt looks like  
 [2025-03-05 21:35:00] Me: Missed call of mine, sorry (the first was not exported)  
 """  # noqa: W291 - the exporter ends texts with two blanks
-
-
-def read(text: str) -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), "Ana/chat.md", "signal")
-    return conversation
+read = partial(read_one, name="Ana/chat.md", format="signal")
 
 
 def test_reads_the_current_layout_as_golden() -> None:
     """What is answered was said elsewhere; calls and what stands for files is nobody's speech; all is counted."""
     conversation = read(CHAT)
 
-    assert [(turn.speaker, turn.text) for turn in conversation.turns] == [
+    assert said_in(conversation) == [
         ("Ana", "Where do we stay?"),
         ("Me", "Baixa"),
         ("Ana", "the view"),

@@ -1,11 +1,9 @@
 """Signal's own export of 2026."""
 
-import json
 from datetime import UTC, datetime
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, jsonl, read_bytes
 
 
 def item(number: int, author: int, **said: object) -> dict[str, object]:
@@ -49,11 +47,6 @@ EXPORT: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-def lines(export: list[dict[str, object]]) -> bytes:
-    """Return an export, a frame a line."""
-    return "".join(json.dumps(frame) + "\n" for frame in export).encode()
-
-
 def at(seconds: int) -> datetime:
     """Return the time so many seconds after the first message."""
     return datetime(2026, 2, 1, 10, 0, 5 + seconds, tzinfo=UTC)
@@ -61,7 +54,7 @@ def at(seconds: int) -> datetime:
 
 def test_an_export_as_golden() -> None:
     """Chats by their names, whose messages alternate; answers, reactions, edits, polls and mentions; kinds are counted."""
-    chat, group = read_bytes(lines(EXPORT), "main.jsonl")
+    chat, group = read_bytes(jsonl(*EXPORT), "main.jsonl")
     turns = (
         Turn("Mira", 0, 0, "Mira", "Late?", at(0), FIRST,
              attributes={"reactions": [{"reaction": "\N{THUMBS UP SIGN}", "count": 1, "by": ["Otto Lind"]}], **MIRA}),
@@ -83,23 +76,18 @@ def test_an_export_as_golden() -> None:
     assert group.notes == ("conversations without messages left out: 1",)
 
 
-def test_it_is_detected() -> None:
-    """From a file and from standard input; another file of lines is none."""
-    assert detect("main.jsonl", lines(EXPORT)) == detect("-", lines(EXPORT)) == "signal-jsonl"
-
-
 def test_a_number_or_an_account_of_another_kind_costs_no_name() -> None:
     """The person is known by the name alone."""
     odd: dict[str, object] = {
         "recipient": {"id": "2", "contact": {"aci": ["x"], "e164": True, "nickname": {"given": "Mira"}}}
     }
-    (chat, _) = read_bytes(lines([*EXPORT[:3], odd, *EXPORT[4:]]), "main.jsonl")
+    (chat, _) = read_bytes(jsonl(*[*EXPORT[:3], odd, *EXPORT[4:]]), "main.jsonl")
     assert {turn.speaker for turn in chat.turns} == {"Mira", "Otto Lind"}
 
 
 def test_a_frame_that_is_none_names_its_place() -> None:
     """The place is the line with the path in it."""
-    broken = lines([*EXPORT[:9], item(0, 2, standardMessage={"text": {"body": 5}})])
+    broken = jsonl(*[*EXPORT[:9], item(0, 2, standardMessage={"text": {"body": 5}})])
     check_refused(
         lambda data: read_bytes(data, "main.jsonl"),
         broken,

@@ -1,13 +1,13 @@
 """The reader of Signal chats as text."""
 
 from datetime import datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_one, said_in
 
 MARKDOWN = "\n".join(
     [
@@ -82,17 +82,12 @@ Sent: unknown
 
 Yes
 """
-
-
-def read(text: str, name: str = "chat.txt") -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), name, "signal")
-    return conversation
+read = partial(read_one, name="chat.txt", format="signal")
 
 
 def test_reads_markdown_as_golden() -> None:
     """signal-export's lines: sessions, texts of several lines; files, reactions and deletions counted."""
-    conversation = read(MARKDOWN, "Ana/chat.md")
+    conversation = read(MARKDOWN, name="Ana/chat.md")
     first, second = datetime(2023, 12, 31, 21, 15), datetime(2024, 1, 1, 9, 0, 30)
     ids = [turn.own_id for turn in conversation.turns]
     turns = (
@@ -109,7 +104,7 @@ def test_reads_short_lines() -> None:
     """sigtop's short form: what stands in brackets about a message is no part of it."""
     conversation = read(SHORT)
 
-    assert [(turn.speaker, turn.text) for turn in conversation.turns] == [
+    assert said_in(conversation) == [
         ("Ana", "Where do we stay?\nin Lisbon"),
         ("You", "Baixa"),
         ("Ana", "[no] really"),

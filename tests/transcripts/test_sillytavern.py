@@ -1,13 +1,11 @@
 """SillyTavern's chats."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn, content_hash
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, jsonl, read_bytes
 
 HEAD: dict[str, object] = {
     "user_name": "Otto", "character_name": "Mira", "create_date": "2026-2-1@10h00m00s",
@@ -28,15 +26,10 @@ CHAT: list[dict[str, object]] = [
 ]  # fmt: skip
 
 
-def lines(chat: list[dict[str, object]]) -> bytes:
-    """Return a chat, a message a line."""
-    return "".join(json.dumps(line) + "\n" for line in chat).encode()
-
-
 def test_a_chat_as_golden() -> None:
     """Four ways to write a time; the chosen version; hidden messages were said, notices were not."""
     name = "Mira - 2026-02-01@10h00m00s"
-    (chat,) = read_bytes(lines(CHAT), f"{name}.jsonl")
+    (chat,) = read_bytes(jsonl(*CHAT), f"{name}.jsonl")
 
     said = (
         ("Mira", "The pier is foggy.", datetime(2026, 2, 1, 10), "assistant"),
@@ -58,12 +51,12 @@ def test_a_chat_as_golden() -> None:
 @pytest.mark.parametrize("chat", [CHAT, CHAT[1:], [{key: HEAD[key] for key in list(HEAD)[:3]}, CHAT[1]], CHAT[:2]])
 def test_it_is_detected(chat: list[dict[str, object]]) -> None:
     """With its head, as a group's without one, as of before `chat_metadata`, and of one message."""
-    assert detect("a.jsonl", lines(chat)) == detect("-", lines(chat)) == "sillytavern"
+    assert detect("a.jsonl", jsonl(*chat)) == detect("-", jsonl(*chat)) == "sillytavern"
 
 
 def test_the_same_words_twice_are_two_turns_with_the_same_ids_each_time() -> None:
     """Nothing in the file tells messages apart but who said what when."""
-    twice = lines([CHAT[0], CHAT[2], CHAT[2]])
+    twice = jsonl(*[CHAT[0], CHAT[2], CHAT[2]])
     ((first,), (again,)) = (read_bytes(twice, "a.jsonl") for _ in range(2))
 
     assert first == again
@@ -72,5 +65,5 @@ def test_the_same_words_twice_are_two_turns_with_the_same_ids_each_time() -> Non
 
 def test_a_message_that_is_none_names_its_place() -> None:
     """The place is the line with the path in it."""
-    broken = lines([*CHAT[:2], {"name": "Otto", "is_user": True, "mes": 5}])
+    broken = jsonl(*[*CHAT[:2], {"name": "Otto", "is_user": True, "mes": 5}])
     check_refused(lambda data: read_bytes(data, "a.jsonl"), broken, "line 3, mes", "expected text")

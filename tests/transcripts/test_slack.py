@@ -8,7 +8,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
+from tests.transcripts.reading import detect, read_bytes
 
 USERS = [
     {"id": "U1", "name": "ana", "profile": {"display_name": "Ana", "real_name": "Ana Reis"}},

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
-from tests.transcripts.refusing import check_refused
+from goalmem_cli.transcripts import Source, conversations_in
+from tests.transcripts.reading import check_refused, read_bytes
 from tests.transcripts.test_fuzz import check
 
 HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<!--File Created By SMS Backup & Restore v10.21-->\n"
@@ -57,14 +57,6 @@ def test_a_backup_as_golden() -> None:
         f"{MIRA}~{OTTO}", [("Otto", "Meet at pier 2.", datetime(2026, 2, 1, 10, 0, 11, tzinfo=UTC))],
     )  # fmt: skip
     assert group.notes == ("media left out: 1",)
-
-
-def test_it_is_detected() -> None:
-    """From a file and from standard input; other XML, such as a backup of calls, is none."""
-    assert detect("a.xml", BACKUP.encode()) == detect("-", BACKUP.encode()) == "sms-backup"
-    for other in ('<?xml version="1.0"?><calls count="1"><call number="1" /></calls>', "<html><body>x</body></html>"):
-        with pytest.raises(InputError, match="in none of the accepted formats"):
-            detect("a.xml", other.encode())
 
 
 @pytest.mark.parametrize("definition", [

@@ -6,8 +6,9 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
+from tests.transcripts.reading import detect, read_bytes, said_in
 
 FULL = """\
 message_id,channel_id,created_at,sender,role,content
@@ -110,13 +111,6 @@ def test_rows_with_more_cells_than_the_header() -> None:
     assert conversation.notes == ("rows with more cells than the header, the text's joined: 1",)
 
 
-@pytest.mark.parametrize("text", ["a,b,c\n1,2,3\n", "price,date\n3,2023-01-01\n", "text\nx\n"])
-def test_other_tables_are_none(text: str) -> None:
-    """A table without texts, or without speakers, is not taken for a conversation."""
-    with pytest.raises(InputError, match="in none of the accepted formats"):
-        detect("a.csv", text.encode())
-
-
 def test_the_owner_of_the_file_has_no_name_in_it() -> None:
     """iMazing leaves the sender of what was sent empty, and says `Outgoing`."""
     head = "Chat Session,Message Date,Service,Type,Sender ID,Sender Name,Text"
@@ -126,7 +120,7 @@ def test_the_owner_of_the_file_has_no_name_in_it() -> None:
     ]
     (chat,) = read_bytes("\n".join([head, *rows]).encode(), "Messages - Bo.csv")
 
-    assert [(turn.speaker, turn.text) for turn in chat.turns] == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
+    assert said_in(chat) == [("Bo Reed", "Hello"), ("Me", "Hi Bo")]
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,15 @@
 import copy
 import json
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import STRETCH_TURNS
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, read_bytes
 
 CHAT: dict[str, Any] = {
     "name": "Ana",
@@ -54,11 +55,7 @@ ACCOUNT: dict[str, Any] = {
         "list": [{"name": None, "type": "private_group", "id": 5, "messages": CHAT["messages"]}],
     },
 }
-
-
-def read(document: object) -> list[Conversation]:
-    """Return the conversations of an export."""
-    return read_bytes(json.dumps(document).encode(), "result.json", "telegram")
+read = partial(read_bytes, name="result.json", format="telegram")
 
 
 def test_reads_a_chat_as_golden() -> None:
@@ -106,21 +103,6 @@ def test_a_long_chat_streams() -> None:
     assert [turn.ordinal for one in stretches for turn in one.turns] == list(range(2 * STRETCH_TURNS + 1))
     assert {one.own_id for one in stretches} == {"user123"}
     assert [one.continues for one in stretches] == [False, True]
-
-
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        (CHAT, "telegram"),
-        (ACCOUNT, "telegram"),
-        ({"type": "personal_chat", "messages": []}, "telegram"),
-        ({"messages": [{"role": "user", "content": "x"}]}, "openai"),
-        ({"type": "chat", "messages": [{"role": "user", "content": "x"}]}, "openai"),
-    ],
-)
-def test_detection(document: object, expected: str) -> None:
-    """A chat or an account is told from other objects with messages."""
-    assert detect("result.json", json.dumps(document).encode()) == expected
 
 
 def with_message(**keys: object) -> dict[str, Any]:

@@ -4,13 +4,11 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file, transcript_files
-from tests.transcripts.test_fuzz import check
+from goalmem_cli.transcripts import read_file, transcript_files
+from tests.transcripts.reading import read_bytes
 
 HEAD = """<!DOCTYPE html>
 <html>
@@ -176,29 +174,10 @@ def test_a_time_that_is_none_names_the_message() -> None:
     assert caught.value.place == "message '4'"
 
 
-def test_it_is_detected() -> None:
-    """A page is recognised by its frame; any other page is none."""
-    assert detect("a.html", TELEGRAM_HTML.encode()) == detect("-", TELEGRAM_HTML.encode()) == "telegram-html"
-    with pytest.raises(InputError, match="in none of the accepted formats"):
-        detect("a.html", b"<html><body><p>x</p></body></html>")
-
-
 PIECES = [
     HEAD, END, *(piece for piece in TELEGRAM_HTML.split("\n") if "<" in piece), "</div>", "<![x[y]]>", "<!--", "<br>",
     "\u2028", "&#xD800;", "&#0;", '<div class="message default" id="message9">', 'title="31.12.2023 21:15:07 UTC+99:00"',
 ]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40))
-def test_any_pieces(pieces: list[str]) -> None:
-    """Pages made of what means something in them, in any order, broken off and nested anyhow."""
-    check("".join(pieces).encode("utf-8", "replace"), "a.html", "telegram-html")
-
-
-def test_a_page_that_breaks_off_anywhere() -> None:
-    """It gives the messages up to there, or says that there is none."""
-    for length in range(0, len(TELEGRAM_HTML), 7):
-        check(TELEGRAM_HTML[:length].encode() or b" ", "a.html", "telegram-html")
 
 
 def test_a_text_may_be_parsed_in_two_pieces() -> None:

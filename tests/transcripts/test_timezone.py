@@ -17,9 +17,10 @@ from goalmem_cli.library.memory import Memory
 from goalmem_cli.library.zones import Zone
 from goalmem_cli.records import Turn
 from goalmem_cli.testing import HashEmbedder, ScriptedModel, faked
-from goalmem_cli.transcripts import FORMATS, read_bytes
+from goalmem_cli.transcripts import FORMATS
 from tests.conftest import SAMPLES
 from tests.invoking import Goalmem
+from tests.transcripts.reading import read_bytes
 
 TEXT = "I cannot sleep. My driving test is today at ten."
 SUMMER = datetime(2026, 7, 14, 22, 30, tzinfo=UTC)  # half past midnight in Berlin

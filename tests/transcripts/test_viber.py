@@ -3,14 +3,11 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnclearDates, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes
+from goalmem_cli.errors import UnclearDates
 from goalmem_cli.transcripts.formats import conversations_in
 from goalmem_cli.transcripts.reading.source import Source
-from tests.transcripts.test_fuzz import check
+from tests.transcripts.reading import read_bytes
 
 CHAT = (
     '01/02/2026,10:00:05,Mira Holt,+441230,"Late, the boat?"\n'
@@ -55,30 +52,3 @@ def test_a_row_with_an_impossible_day_is_counted_as_nearly_a_message() -> None:
     (chat,) = conversations_in(source)
     assert len(chat.turns) == 3
     assert len(source.missed) == 1
-
-
-@pytest.mark.parametrize(
-    "table",
-    ["Date,Time,Amount\n01/02/2026,10:00:05,4.50\n", "01/02/2026,10:00:05,4.50,7\n02/02/2026,10:00:05,4.50,7\n"],
-)
-def test_other_tables_are_none(table: str) -> None:
-    """Readings and bank statements have days and times too."""
-    with pytest.raises(UnknownFormat):
-        detect("a.csv", table.encode())
-
-
-def test_a_table_without_messages_is_an_error() -> None:
-    """In one line."""
-    with pytest.raises(NoMessages, match="no messages found, read as viber"):
-        read_bytes(b"13/02/2026,10:00:05,Mira,+441230,\n", "a.csv", "viber")
-
-
-PIECES = st.sampled_from(
-    [line + "\n" for line in CHAT.splitlines()] + ['"', ",", "99/99/2026,10:00:05,A,+1,", "1/2/26, 9:00 PM,A,+1,x\n"]
-)
-
-
-@given(st.lists(PIECES | st.text(max_size=8), max_size=12).map("".join), st.sampled_from([None, "viber"]))
-def test_mixed_rows(text: str, given_format: str | None) -> None:
-    """Rows in any order and anything between them."""
-    check(text.encode("utf-8", "surrogatepass"), "a.csv", given_format)

@@ -8,7 +8,8 @@ import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Source, conversations_in
+from tests.transcripts.reading import detect, jsonl, read_bytes
 
 FIRST: dict[str, object] = {
     "requestId": "r1", "timestamp": 1769940005000, "message": {"text": "Where is the tide table read?", "parts": []},
@@ -41,12 +42,7 @@ LOG: list[dict[str, object]] = [
 ANSWER = "I look. \n\nIn tides.py by load."
 
 
-def lines(log: list[dict[str, object]]) -> bytes:
-    """Return a log, a change a line."""
-    return "".join(json.dumps(change) + "\n" for change in log).encode()
-
-
-@pytest.mark.parametrize(("name", "data"), [("a.json", json.dumps(SESSION).encode()), ("a.jsonl", lines(LOG))])
+@pytest.mark.parametrize(("name", "data"), [("a.json", json.dumps(SESSION).encode()), ("a.jsonl", jsonl(*LOG))])
 def test_a_session_as_golden(name: str, data: bytes) -> None:
     """Questions and answers with ids and times; what an answer holds beside text is counted by kind."""
     assert detect(name, data) == detect("-", data) == "vscode-copilot"
@@ -78,7 +74,7 @@ def test_an_exported_chat_has_no_id() -> None:
 ])  # fmt: skip
 def test_a_change_that_cannot_be_followed_is_named_and_skipped(change: dict[str, object]) -> None:
     """The error names the line, and the others are followed."""
-    data = lines([*LOG, change])
+    data = jsonl(*[*LOG, change])
     with pytest.raises(InputError) as caught:
         read_bytes(data, "a.jsonl")
     assert caught.value.place.startswith("line 7")

@@ -3,12 +3,8 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from goalmem_cli.errors import NoMessages, UnknownFormat
-from goalmem_cli.transcripts import detect, read_bytes
-from tests.transcripts.test_fuzz import check
+from tests.transcripts.reading import detect, read_bytes
 
 RULE = "=" * 64
 QQ = (
@@ -94,42 +90,3 @@ def test_an_export_of_qq_without_its_head_is_known_by_the_numbers() -> None:
     text = "2026-02-01 20:00:05 米拉(100010)\nLate?\n\n2026-02-01 20:00:09 Otto(100011)\nYes\n\n"
     assert detect("a.txt", text.encode()) == "qq"
     assert [turn.speaker for turn in read_bytes(text.encode(), "a.txt")[0].turns] == ["米拉", "Otto"]
-
-
-def test_a_date_before_a_time_is_no_name() -> None:
-    """As in iMessage's text, where it stands alone on a line too."""
-    text = "Feb 01, 2026 10:00:05 AM\nMira\nLate?\n\nFeb 01, 2026 10:00:09 AM\nOtto\nYes\n\n"
-    assert detect("a.txt", text.encode()) == "imessage"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "2026-02-01 10:00:05 INFO\nstarted\n\n2026-02-01 10:00:09 INFO\nstopped\n",
-        "2026-02-01 10:00:05 started\n2026-02-01 10:00:09 started\n",
-        "2026-02-01 10:00:05 Release 1.2\n- fog\n\n2026-02-02 10:00:05 Release 1.1\n- tide\n",
-        "Boats\n\n2026-02-01 10:00:05 Mira\nLate\n\n2026-02-02 10:00:05 Mira\nLate\n",
-    ],
-)
-def test_logs_and_notes_are_none(text: str) -> None:
-    """Levels do not speak, a log has no empty lines, and a speaker comes back."""
-    with pytest.raises(UnknownFormat):
-        detect("a.txt", text.encode())
-
-
-def test_a_chat_in_which_nobody_speaks_is_an_error() -> None:
-    """In one line."""
-    with pytest.raises(NoMessages, match="no messages found, read as qq"):
-        read_bytes(QQ.partition("2026")[0].encode(), "a.txt")
-
-
-PIECES = st.sampled_from(
-    [line + "\n" for text in (QQ, MEMOTRACE, CHATLOG.replace("{}", "")) for line in text.splitlines()]
-    + ["9999-99-99 10:00:05 A(1)\n", "消息对象:\n", "[图片](", "(", "<"]
-)
-
-
-@given(st.lists(PIECES | st.text(max_size=8), max_size=14).map("".join), st.sampled_from([None, "qq", "wechat"]))
-def test_mixed_lines(text: str, given_format: str | None) -> None:
-    """Lines of all programs in any order, and anything between them."""
-    check(text.encode("utf-8", "surrogatepass"), "a.txt", given_format)

@@ -1,13 +1,15 @@
 """The reader of WhatsApp's exported chats."""
 
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from goalmem_cli.errors import InputError
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
+from tests.transcripts.reading import detect, read_bytes, read_one
 
 ANDROID = """\
 31/12/2023, 21:15 - Messages and calls are end-to-end encrypted. Only people in this chat can read them.
@@ -35,12 +37,7 @@ Wann?
 [01.01.24, 06:00:00] \u200eAna: später \u200e<Diese Nachricht wurde bearbeitet.>
 """
 LEFT_OUT = "media, deleted messages and notices left out"
-
-
-def read(text: str, name: str = "chat.txt") -> Conversation:
-    """Return the one conversation of a chat."""
-    (conversation,) = read_bytes(text.encode(), name, "whatsapp")
-    return conversation
+read = partial(read_one, name="chat.txt", format="whatsapp")
 
 
 def times(*stamps: str) -> tuple[list[str], tuple[str, ...]]:
@@ -58,7 +55,7 @@ def test_reads_android_as_golden() -> None:
         Turn(chat, 0, 1, "Ben", "the hotel", datetime(2023, 12, 31, 21, 16), "20231231-211600-6fc808"),
         Turn(chat, 1, 2, "Ben", "Happy new year", second, "20240101-090000-631894", attributes={"edited": True}),
     )
-    conversation = read(ANDROID, "WhatsApp Chat with Trip to Lisbon.txt")
+    conversation = read(ANDROID, name="WhatsApp Chat with Trip to Lisbon.txt")
 
     assert conversation == Conversation(
         chat,
@@ -244,7 +241,7 @@ def test_overlapping_exports_name_their_turns_alike() -> None:
 )
 def test_names_of_chats(file: str, name: str, own_id: str | None) -> None:
     """The name that WhatsApp gives a file is the chat's id; any other name is only a name."""
-    conversation = read("31/12/2023, 21:15 - Ana: x", file)
+    conversation = read("31/12/2023, 21:15 - Ana: x", name=file)
 
     assert (conversation.name, conversation.own_id) == (name, own_id)
 

@@ -6,9 +6,10 @@ import pytest
 
 from goalmem_cli.errors import InputError, UnclearDates
 from goalmem_cli.records import Conversation
-from goalmem_cli.transcripts import Order, Source, conversations_in, detect, read_bytes
+from goalmem_cli.transcripts import Order, Source, conversations_in
 from goalmem_cli.transcripts.reading.drafts import whole_conversations
 from goalmem_cli.transcripts.reading.locale_words import hour_in_half, month_of
+from tests.transcripts.reading import detect, read_bytes, said_in
 
 
 def read(text: str, order: Order | None = None) -> Conversation:
@@ -23,11 +24,6 @@ def times(*stamps: str, order: Order | None = None) -> list[str]:
     """Return the times of a chat with a message under each stamp."""
     conversation = read("\n".join(f"{stamp}Ana: {number}" for number, stamp in enumerate(stamps)), order)
     return [f"{turn.said:%Y-%m-%d %H:%M:%S}" for turn in conversation.turns]
-
-
-def said(text: str) -> list[tuple[str, str]]:
-    """Return who said what in a chat."""
-    return [(turn.speaker, turn.text) for turn in read(text).turns]
 
 
 @pytest.mark.parametrize(
@@ -75,18 +71,18 @@ def test_words_of_halves_and_months() -> None:
 
 def test_a_chat_whose_names_have_no_blank_behind_their_colon() -> None:
     """`Ben:text` is Ben's where nobody has a blank, or where he speaks with one elsewhere; a link is no text."""
-    assert said("14/11/2023, 21:15 - Ben:hi\n14/11/2023, 21:16 - Ana:see http://x.org\n") == [
+    assert said_in(read("14/11/2023, 21:15 - Ben:hi\n14/11/2023, 21:16 - Ana:see http://x.org\n")) == [
         ("Ben", "hi"),
         ("Ana", "see http://x.org"),
     ]
     mixed = "14/11/2023, 21:15 - Ben: hi\n14/11/2023, 21:16 - Ben:see this: x\n14/11/2023, 21:16 - Joined at 21:16\n"
-    assert said(mixed) == [("Ben", "hi"), ("Ben", "see this: x")]
+    assert said_in(read(mixed)) == [("Ben", "hi"), ("Ben", "see this: x")]
 
 
 def test_a_name_may_hold_a_colon() -> None:
     """What speaks several times is a name, whatever is in it."""
     line = "14/11/2023, 21:15 - Ana:Work: hi\n"
-    assert said(line + line.replace("hi", "ho")) == [("Ana:Work", "hi"), ("Ana:Work", "ho")]
+    assert said_in(read(line + line.replace("hi", "ho"))) == [("Ana:Work", "hi"), ("Ana:Work", "ho")]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +100,7 @@ def test_notices_with_a_colon_are_nobody_s_speech(notice: str) -> None:
     """Quotes, sentences, and what is told of somebody who speaks elsewhere give a notice away."""
     chat = f"14/11/2023, 21:14 - {notice}\n14/11/2023, 21:15 - Ana: hi\n14/11/2023, 21:16 - Ana: ho\n"
 
-    assert said(chat) == [("Ana", "hi"), ("Ana", "ho")]
+    assert said_in(read(chat)) == [("Ana", "hi"), ("Ana", "ho")]
     assert read(chat).notes == ("notices of WhatsApp left out: 1",)
 
 
@@ -113,10 +109,8 @@ def test_notices_with_a_colon_are_nobody_s_speech(notice: str) -> None:
 )
 def test_long_names_speak(name: str) -> None:
     """A name of several words is one, even where its first word speaks too."""
-    assert said(f"14/11/2023, 21:15 - Ana: a\n14/11/2023, 21:15 - Ana: b\n14/11/2023, 21:16 - {name}: c\n")[2] == (
-        name,
-        "c",
-    )
+    text = f"14/11/2023, 21:15 - Ana: a\n14/11/2023, 21:15 - Ana: b\n14/11/2023, 21:16 - {name}: c\n"
+    assert said_in(read(text))[2] == (name, "c")
 
 
 def test_the_encryption_notice_in_somebody_s_mouth() -> None:
@@ -124,15 +118,15 @@ def test_the_encryption_notice_in_somebody_s_mouth() -> None:
     notice = "[14/11/23, 21:15:07] Ben: Nachrichten und Anrufe sind Ende-zu-Ende-verschlüsselt.\n"
     hi = "[14/11/23, 21:15:08] Ben: hi\n"
 
-    assert said(notice + hi) == [("Ben", "hi")]
-    assert len(said(hi * 3 + notice)) == 4
+    assert said_in(read(notice + hi)) == [("Ben", "hi")]
+    assert len(said_in(read(hi * 3 + notice))) == 4
 
 
 def test_invisible_marks_are_no_text() -> None:
     """Marks of the direction of writing are taken out of what is said; joiners, which make emoji, stay."""
-    assert said("[14/11/23, 21:15:07] Ben: \u2068Ana\u2069 \u200fa\u200e b\ufeff \U0001f469\u200d\U0001f680\n") == [
-        ("Ben", "Ana a b \U0001f469\u200d\U0001f680")
-    ]
+    assert said_in(
+        read("[14/11/23, 21:15:07] Ben: \u2068Ana\u2069 \u200fa\u200e b\ufeff \U0001f469\u200d\U0001f680\n")
+    ) == [("Ben", "Ana a b \U0001f469\u200d\U0001f680")]
 
 
 def test_lines_that_look_nearly_like_a_message_are_counted_and_the_first_is_shown() -> None:
@@ -211,12 +205,6 @@ def test_what_is_said_of_the_dates_holds_unless_they_leave_no_doubt() -> None:
     assert times("05/03/23, 9:15 pm - ", order=Order.MONTH_FIRST) == ["2023-05-03 21:15:00"]
     assert times("05/03/23, 21:15 - ", "25/03/23, 21:15 - ", order=Order.MONTH_FIRST)[0] == "2023-03-05 21:15:00"
     assert times("2023/5/3 21:15 - ", order=Order.DAY_FIRST) == ["2023-05-03 21:15:00"]
-
-
-def test_signal_s_lines_stay_signal_s() -> None:
-    """ISO dates in brackets on a clock of 24 hours are Signal's unless WhatsApp's invisible marks are there."""
-    assert detect("a.txt", b"[2023-12-31, 21:15:07] Ana: x\n") == "signal"
-    assert detect("a.txt", b"[2023-12-31, 9:15:07 PM] Ana: x\n") == "whatsapp"
 
 
 def test_notes_and_recipes_are_no_chats(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.records import Conversation, Turn
-from goalmem_cli.transcripts import detect, read_bytes, read_file
+from goalmem_cli.transcripts import read_file
 from goalmem_cli.transcripts.files import transcript_files
-from tests.transcripts.refusing import check_refused
+from tests.transcripts.reading import check_refused, detect, read_bytes
 
 
 def sent(number: int, sender: str, text: str, **beside: object) -> dict[str, object]:

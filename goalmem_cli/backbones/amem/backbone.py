@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, EVOLVE, KEYWORDS, LINK, NAME, NOTE
-from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution, EvolvingStep
+from goalmem_cli.backbones.amem.evolving import CONNECT, EVENTS, Evolution
 from goalmem_cli.backbones.amem.notes import LINKS, Details, Reading, key_of
 from goalmem_cli.backbones.amem.settings import AMemSettings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
-    Act,
     Deed,
     acts_of,
     decide_some,
@@ -25,15 +24,14 @@ from goalmem_cli.backbones.structured.decisions import (
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
+from goalmem_cli.backbones.structured.stretches import turn_leaves
 from goalmem_cli.backbones.structured.units import listed, passing, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
+from goalmem_cli.model_replies import ask_each, in_one_line, read_fields
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone, Request
 from goalmem_cli.records import Derived, Edge, Hit, Part, Query, Unit
 
@@ -155,7 +153,7 @@ class AMem(WalkingBackbone):
         pending = self._pending(self._store.derived(NAME))
         done = self._describe(pending, report)
         walks = [(work, work.walk(self._vectors(work), self._settings)) for work in pending]
-        done += self._go_through([walk for _, walk in walks], self._decide, report)
+        done += self._go_through([walk for _, walk in walks], partial(decide_some, self._kit, EVOLVE, EVENTS), report)
         names = {
             work.whole.conversation: {
                 work.whole.name, *walk.names, *(reading.part.name for reading in work.readings)
@@ -174,9 +172,6 @@ class AMem(WalkingBackbone):
         """Ask for missing details; a note with an unusable reply has none until the next run."""
         unread = [(work.known, reading) for work in pending for reading in work.unread]
         return self._ask_for(unread, self._ask, report, lambda each: int(each.is_first))
-
-    def _decide(self, steps: Sequence[EvolvingStep]) -> list[Reply[tuple[Act, ...]]]:
-        return decide_some(self._kit, EVOLVE, [step.undecided for step in steps], EVENTS)
 
     def _link(self) -> None:
         """Update the edges from the decisions: from a version to the one before, and from a note to its links."""

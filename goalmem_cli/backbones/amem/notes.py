@@ -12,7 +12,7 @@ from functools import cached_property
 
 from goalmem_cli.backbones.amem import DESCRIBE, DRAFT, NAME, NOTE
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.leaves import node_line
+from goalmem_cli.backbones.structured.stretches import node_line
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable

@@ -34,8 +34,7 @@ from goalmem_cli.backbones.graphiti.walk import Growth, WalkStep
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
 from goalmem_cli.backbones.structured.summaries import BETWEEN, lines_of
 from goalmem_cli.backbones.structured.units import listed, saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds

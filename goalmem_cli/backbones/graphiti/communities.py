@@ -15,13 +15,12 @@ from goalmem_cli.backbones.graphiti import COMMUNITY, MERGE, NAME, TITLE
 from goalmem_cli.backbones.graphiti.graph import Graph, summary_of
 from goalmem_cli.backbones.structured.indexing import batches
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.summaries import named, read_text
 from goalmem_cli.backbones.structured.units import derived_unit
-from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_records import Derivation
-from goalmem_cli.model_replies import Reply, ask_each, in_one_line, read_fields
+from goalmem_cli.model_replies import Reply, ask_each, in_one_line
 from goalmem_cli.ports import Request
-from goalmem_cli.records import Part, Turn, Unit, Usage, content_hash
+from goalmem_cli.records import Part, Turn, Usage, content_hash
 
 MEMBERS = "members"
 _ROUNDS = 30
@@ -127,15 +126,11 @@ def sum_up(kit: Kit, groups: Sequence[Group]) -> list[Derivation]:
 
 def _derivation(group: Group, title: Reply[str], summary: str, usage: Usage, problem: str) -> Derivation:
     name = title.value or ", ".join(line.partition(":")[0] for line in group.lines)
-    unit = community_unit(group, f"{name}: {summary}")
+    unit = derived_unit(
+        NAME, COMMUNITY, f"{name}: {summary}", group.turns, identity=(group.part.name,),
+        attributes={MEMBERS: list(group.members)},
+    )  # fmt: skip
     return Derivation(group.part, (unit,), problem=problem or None, usage=usage)
-
-
-def community_unit(group: Group, text: str) -> Unit:
-    """Return the community as a unit, derived from all turns of its members."""
-    return derived_unit(
-        NAME, COMMUNITY, text, group.turns, identity=(group.part.name,), attributes={MEMBERS: list(group.members)}
-    )
 
 
 def _asked(kit: Kit, step: str, inputs: Sequence[Mapping[str, object]], field: str) -> list[Reply[str]]:
@@ -144,16 +139,9 @@ def _asked(kit: Kit, step: str, inputs: Sequence[Mapping[str, object]], field: s
     def build(told: Mapping[str, object], problem: str) -> Request:
         return kit.prompts[step].request({**told, "problem": problem})
 
-    def read(told: Mapping[str, object], text: str) -> str:
-        said = " ".join(read_fields(text, build(told, "")).get(field, ())).strip()
-        if not said:
-            raise ReplyUnusable(f"the {field} is blank")
-        return said
-
+    builds = [partial(build, each) for each in inputs]
     return [
         reply
-        for some in batches(inputs, kit.at_once, lambda _: 1)
-        for reply in ask_each(
-            kit.model, [partial(build, each) for each in some], [partial(read, each) for each in some]
-        )
+        for some in batches(builds, kit.at_once, lambda _: 1)
+        for reply in ask_each(kit.model, some, [partial(read_text, each, field=field) for each in some])
     ]

@@ -35,7 +35,8 @@ class Graph:
                 first[deed.act.unit] = first.get(deed.act.on, deed.act.unit)
         found: dict[str, list[Unit]] = {}
         for mention, of in first.items():
-            found.setdefault(entity_id(by_id[of]), []).append(by_id[mention])
+            id_ = content_hash(NAME, ENTITY, by_id[of].text, of)
+            found.setdefault(id_, []).append(by_id[mention])
         return {id_: tuple(several) for id_, several in found.items()}
 
     @cached_property
@@ -89,11 +90,6 @@ class Graph:
             if each.by:
                 edges.append(Edge(each.by, id_, INVALIDATES))
         return edges
-
-
-def entity_id(first: Unit) -> str:
-    """Return the id of the entity with this first mention."""
-    return content_hash(NAME, ENTITY, first.text, first.id)
 
 
 def summary_of(facts: Sequence[Validity], most: int) -> str:

@@ -41,8 +41,7 @@ from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings, Way
 from goalmem_cli.backbones.structured.beside import fitting, own_hits
 from goalmem_cli.backbones.structured.communities import Community, check_installed, communities
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.summaries import lines_of, named, summary_part
 from goalmem_cli.backbones.structured.units import listed, number, passing
 from goalmem_cli.memory_ports import StructuredMemory
@@ -100,11 +99,7 @@ class GraphRAG(StructuredBackbone[StructuredMemory]):
         return hits if settings.beside else list(fitting(hits, settings.read_tokens, lambda text: about_tokens([text])))
 
     def reports(self, query: Query) -> list[Hit]:
-        """Return the reports that pass the query's filters, from the broadest down to the `level` of the settings.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Return the reports that pass the query's filters, from the broadest down to the `level` of the settings."""
         seen = filter(passing(query), self._graph().reports)
         return [Hit(unit, number(unit, RATING)) for unit in seen if number(unit, LEVEL) <= self._settings.level]
 

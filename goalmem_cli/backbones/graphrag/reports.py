@@ -15,7 +15,7 @@ from goalmem_cli.backbones.graphrag.graph import Graph, Merged
 from goalmem_cli.backbones.structured.communities import Community
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.summaries import filled, words_in
+from goalmem_cli.backbones.structured.summaries import filled, read_text, words_in
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.memory_records import Derivation
@@ -65,7 +65,7 @@ def describe(kit: Kit, parts: Mapping[str, tuple[Part, Merged]], budget: int, le
             lead = [told[name].value or ""] if name in told else []
             texts = [*lead, *batches[name].pop(0)]
             builds.append(partial(_describe_request, kit, parts[name][1].title, texts, length))
-        replies = ask_each(kit.model, builds, [partial(_read_description, build) for build in builds])
+        replies = ask_each(kit.model, builds, [partial(read_text, build, field="description") for build in builds])
         for name, reply in zip(going, replies, strict=True):
             usage = reply.usage + (told[name].usage if name in told else Usage())
             told[name] = Reply(reply.value, usage, reply.problem)
@@ -159,13 +159,6 @@ def _describe_request(kit: Kit, title: str, texts: Sequence[str], length: int, p
     told = [in_one_line(text) for text in texts]
     inputs = {"title": in_one_line(title), "texts": told, "words": words_in(length), "problem": problem}
     return kit.prompts[DESCRIBE].request(inputs)
-
-
-def _read_description(build: partial[Request], text: str) -> str:
-    told = " ".join(read_fields(text, build("")).get("description", ())).strip()
-    if not told:
-        raise ReplyUnusable("the description is blank")
-    return told
 
 
 def _report_request(kit: Kit, ground: Ground, length: int, problem: str) -> Request:

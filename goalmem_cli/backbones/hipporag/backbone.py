@@ -24,8 +24,7 @@ from goalmem_cli.backbones.structured.indexing import (
     sessions_of,
     summary,
 )
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import Kit, LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, Kit, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.triples import phrase_id, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
@@ -103,12 +102,7 @@ class HippoRAG(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done, {UNNAMED: self._unnamed} if self._unnamed else {})
 
     def link(self) -> None:
-        """Update phrases and edges from the stored facts and passages; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update phrases and edges from the stored facts and passages; no language model is used."""
         facts, passages = (self._store.units_of(NAME, [kind]) for kind in (FACT, PASSAGE))
         phrases = phrase_units(NAME, facts)
         network = Network.from_units(passages, facts, (), {phrase.text: phrase.id for phrase in phrases})

@@ -11,8 +11,7 @@ from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings, Retrieved
 from goalmem_cli.backbones.structured.entries import NONE, Form, StructuredEntry, read_entries
 from goalmem_cli.backbones.structured.indexing import about_tokens
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
+from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of, turn_leaves
 from goalmem_cli.backbones.structured.triples import triple_attributes, triple_text
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_records import Derivation

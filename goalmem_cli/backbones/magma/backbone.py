@@ -14,9 +14,8 @@ from goalmem_cli.backbones.magma.walking import answer_order, beam_search, inten
 from goalmem_cli.backbones.magma.weaving import Weaving
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
-from goalmem_cli.backbones.structured.leaves import turn_leaves
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
+from goalmem_cli.backbones.structured.stretches import turn_leaves
 from goalmem_cli.backbones.structured.summaries import named
 from goalmem_cli.backbones.structured.units import passing
 from goalmem_cli.backbones.structured.walking import Known, Vector, WalkingBackbone, changed, drop_all_but, rounds
@@ -135,11 +134,7 @@ class Magma(WalkingBackbone):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Update entities and links from the stored units; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
+        """Update entities and links from the stored units; no language model is used."""
         units = self._store.units_of(NAME, [EVENT, READ, EXPLANATION])
         events = [unit for unit in units if unit.kind == EVENT]
         nodes, edges = nodes_and_edges(units, self._vectors_of(events), self._settings)

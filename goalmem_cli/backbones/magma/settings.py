@@ -59,11 +59,7 @@ class MagmaSettings:
     beside: bool = field(default=False, metadata=SEARCHING)
 
     def __post_init__(self) -> None:
-        """Check the weights of links.
-
-        Raises:
-            ValueError: the weights for an intent are not four shares.
-        """
+        """Check the weights of links; raises ValueError if the weights for an intent are not four shares."""
         for intent in Intent:
             self.weights(intent)
 

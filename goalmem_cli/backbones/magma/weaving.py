@@ -17,7 +17,7 @@ from goalmem_cli.backbones.magma import EXPLANATION, LINKS, NAME, READ
 from goalmem_cli.backbones.magma.settings import MagmaSettings
 from goalmem_cli.backbones.structured.alike import nearest_rows
 from goalmem_cli.backbones.structured.kit import Kit
-from goalmem_cli.backbones.structured.leaves import node_line
+from goalmem_cli.backbones.structured.stretches import node_line
 from goalmem_cli.backbones.structured.summaries import summary_part
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import TurnWalk, Vector

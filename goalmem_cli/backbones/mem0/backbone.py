@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from goalmem_cli.backbones.mem0 import DECIDE, FACT, FACTS, MEMORY, NAME, SUM_UP
-from goalmem_cli.backbones.mem0.deciding import EVENTS, DecidingStep, Growth
+from goalmem_cli.backbones.mem0.deciding import EVENTS, Growth
 from goalmem_cli.backbones.mem0.pair_reading import Reading, Summed, readings_of
 from goalmem_cli.backbones.mem0.settings import Mem0Settings
 from goalmem_cli.backbones.structured.beside import nearest, own_hits
 from goalmem_cli.backbones.structured.decisions import (
     DECISION,
     SUPERSEDES,
-    Act,
     Deed,
     decide_some,
     ending_of,
@@ -24,8 +24,7 @@ from goalmem_cli.backbones.structured.decisions import (
     superseding,
 )
 from goalmem_cli.backbones.structured.indexing import about_tokens, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
 from goalmem_cli.backbones.structured.units import saying_what_it_replaced
 from goalmem_cli.backbones.structured.walking import (
     Known,
@@ -40,7 +39,6 @@ from goalmem_cli.backbones.structured.walking import (
 )
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
-from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import Happening, Indexed, Outlook, PartDone
 from goalmem_cli.records import Derived, Hit, Part, Query, Unit
 
@@ -219,13 +217,10 @@ class Mem0(WalkingBackbone):
     def _walk(self, pending: Sequence[Work], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Decide pair by pair, for several memories in parallel."""
         walks = [(work, walk) for work in pending for walk in work.walks(self._vectors(work), self._settings)]
-        done = self._go_through([walk for _, walk in walks], self._decide, report)
+        done = self._go_through([walk for _, walk in walks], partial(decide_some, self._kit, DECIDE, EVENTS), report)
         for work, walk in walks:
             work.names |= walk.names
         return done
-
-    def _decide(self, steps: Sequence[DecidingStep]) -> list[Reply[tuple[Act, ...]]]:
-        return decide_some(self._kit, DECIDE, [step.undecided for step in steps], EVENTS)
 
     def _vectors(self, work: Work) -> dict[str, Vector]:
         """Return the vectors of a conversation's known facts and memories, by unit id."""

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from goalmem_cli.backbones.mem0 import FACT, FACTS, NAME, SUM_UP, SUMMARY
 from goalmem_cli.backbones.mem0.settings import Mem0Settings, Perspectives
 from goalmem_cli.backbones.structured.indexing import sessions_of
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.stretches import Stretch, stretches_of
-from goalmem_cli.backbones.structured.summaries import named
+from goalmem_cli.backbones.structured.summaries import named, read_text
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.backbones.structured.walking import Walk
-from goalmem_cli.errors import ReplyUnusable
 from goalmem_cli.model_replies import in_one_line, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.records import Part, Turn, Unit, content_hash
@@ -107,15 +106,8 @@ class Summing:
         return kit.prompts[SUM_UP].request(inputs)
 
     def read(self, kit: Kit, text: str) -> Unit:
-        """Return the new summary.
-
-        Raises:
-            ReplyUnusable: the reply has another form, or is blank.
-        """
-        told = " ".join(read_fields(text, self.request(kit, "")).get("summary", ())).strip()
-        if not told:
-            raise ReplyUnusable("the summary is blank")
-        return self.unit(told)
+        """Return the new summary; raises ReplyUnusable if the reply has another form, or is blank."""
+        return self.unit(read_text(partial(self.request, kit), text))
 
     def unit(self, text: str) -> Unit:
         """Return the summary `text` as a unit."""

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from goalmem_cli.backbones.fusion import fuse
 from goalmem_cli.backbones.mem0 import MEMORY
 from goalmem_cli.backbones.mem0.backbone import Mem0, Work
 from goalmem_cli.backbones.mem0_graph import CONFLICTS, ENTITIES, NAME, NAMED, RELATION, RELATIONS, TRIPLE
-from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, ConflictStep, Growth, entities
+from goalmem_cli.backbones.mem0_graph.conflicts import EVENTS, Growth, entities
 from goalmem_cli.backbones.mem0_graph.graph_reading import NAMES, Naming, Relating, read_pairs
 from goalmem_cli.backbones.mem0_graph.settings import Lookup, Mem0GraphSettings
 from goalmem_cli.backbones.structured.beside import nearest
-from goalmem_cli.backbones.structured.decisions import DECISION, Act, decide_some, superseding
+from goalmem_cli.backbones.structured.decisions import DECISION, decide_some, superseding
 from goalmem_cli.backbones.structured.indexing import about_tokens
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit
 from goalmem_cli.backbones.structured.stretches import Stretch
 from goalmem_cli.backbones.structured.triples import ends_of, key_of, phrase_units, triple_edges
 from goalmem_cli.backbones.structured.units import listed, node, passing
 from goalmem_cli.backbones.structured.walking import Vector, ask_all, rounds
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Ranking
-from goalmem_cli.model_replies import Reply
 from goalmem_cli.ports import Indexed, Outlook, PartDone
 from goalmem_cli.records import Query, Unit
 from goalmem_cli.store.queries.episodes import OBJECT, PHRASE, SUBJECT
@@ -97,12 +96,7 @@ class Mem0Graph(Mem0):
         return done
 
     def link(self) -> None:
-        """Update entities and edges from the stored triples; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update entities and edges from the stored triples; no language model is used."""
         drafts, triples, decisions = (self._store.units_of(NAME, [kind]) for kind in (RELATION, TRIPLE, DECISION))
         of: dict[str, list[Unit]] = {}
         for draft in drafts:
@@ -128,13 +122,11 @@ class Mem0Graph(Mem0):
         ]
         done = self._ask_for(unread, lambda asked: read_pairs(self._kit(), asked), report)
         walks = [(work, self._graph_walk(work)) for work in pending]
-        done += self._go_through([walk for _, walk in walks], self._find_conflicts, report)
+        decide = partial(decide_some, self._kit, CONFLICTS, EVENTS)
+        done += self._go_through([walk for _, walk in walks], decide, report)
         for work, walk in walks:
             work.names |= walk.names | {Relating(pair).part.name for pair in _pairs(work)}
         return done
-
-    def _find_conflicts(self, steps: Sequence[ConflictStep]) -> list[Reply[tuple[Act, ...]]]:
-        return decide_some(self._kit, CONFLICTS, [step.undecided for step in steps], EVENTS)
 
     def _graph_walk(self, work: Work) -> Growth:
         told = [work.known.get(Relating(pair).part.name, ()) for pair in _pairs(work)]

@@ -39,11 +39,7 @@ class Naming:
         return kit.prompts[ENTITIES].request({"lines": list(self.lines), "problem": problem})
 
     def read(self, kit: Kit, text: str) -> tuple[str, ...]:
-        """Return the distinct names of a reply.
-
-        Raises:
-            ReplyUnusable: the reply has another form.
-        """
+        """Return the distinct names of a reply; raises ReplyUnusable if the reply has another form."""
         told = read_fields(text, self.request(kit, "")).get(NAMES, ())
         return tuple(dict.fromkeys(name for name in map(in_one_line, told) if name not in ("", NONE)))
 

@@ -11,11 +11,11 @@ from goalmem_cli.backbones.memtree.growing import GrowingStep, Growth, Known, re
 from goalmem_cli.backbones.memtree.settings import MemTreeSettings
 from goalmem_cli.backbones.structured.beside import fitting, nearest, own_hits
 from goalmem_cli.backbones.structured.indexing import about_tokens, batches, plan, sessions_of, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
-from goalmem_cli.backbones.structured.leaves import turn_leaves
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, whole_part
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.stretches import turn_leaves
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_text, whole_part
 from goalmem_cli.backbones.structured.units import passing
+from goalmem_cli.backbones.structured.walking import drop_all_but
 from goalmem_cli.memory_ports import OpenMemory, StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.model_replies import ask_each
@@ -102,7 +102,8 @@ class MemTree(StructuredBackbone[StructuredMemory]):
             self._link(leaves, self._edges(leaves))  # so that searches find messages while the model works
         growths = self._growths(pending, self._stored(pending, ledger), _failed(ledger))
         done = [each for steps in self._rounds(growths) for each in self._grow(steps, report)]
-        self._drop_all_but(talks, {name: growth.names for name, growth in zip(pending, growths, strict=True)})
+        names = {name: growth.names for name, growth in zip(pending, growths, strict=True)}
+        drop_all_but(self._store, NAME, names)
         grown = [edge for growth in growths for edge in growth.all_edges()]
         self._link(leaves, [*self._edges(leaves, without=pending), *grown])
         self._store.derive(NAME, [Derivation(talk.whole) for talk in pending.values()])
@@ -157,7 +158,7 @@ class MemTree(StructuredBackbone[StructuredMemory]):
     def _grow(self, steps: Sequence[GrowingStep], report: Callable[[PartDone], None]) -> list[PartDone]:
         """Ask about the steps, store the summaries, and report them."""
         builds = [partial(self._request, step) for step in steps]
-        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_text, build) for build in builds])
         units = [
             step.unit(step.stand_in if reply.value is None else reply.value)
             for step, reply in zip(steps, replies, strict=True)
@@ -189,16 +190,6 @@ class MemTree(StructuredBackbone[StructuredMemory]):
             "problem": problem,
         }
         return self._kit().prompts[AGGREGATE].request(inputs)
-
-    def _drop_all_but(self, talks: Mapping[str, _Talk], names: Mapping[str, Collection[str]]) -> None:
-        """Drop the parts that the grown trees no longer use, and all parts of conversations that are gone."""
-        self._store.drop_parts(
-            [
-                line
-                for line in self._store.derived(NAME)
-                if line.conversation not in talks or line.name not in names.get(line.conversation, (line.name,))
-            ]
-        )
 
     def _edges(self, leaves: Sequence[Unit], without: Collection[str] = ()) -> list[Edge]:
         """Return the stored edges whose ends both exist, except those of the conversations `without`."""

@@ -217,11 +217,8 @@ def _is_verb(token: str, verbs: Mapping[str, frozenset[str] | None], between: se
     if lowered.endswith("ing") and lowered != root:
         return has_be
     is_past = lowered.endswith("ed") and not lowered.endswith("eed")
-    return not is_past and not (has_be and root == lowered) and stem(lowered) == root and not _is_irregular(lowered)
-
-
-def _is_irregular(token: str) -> bool:
-    return token in BASES and not token.endswith(("s", "es"))
+    is_irregular = lowered in BASES and not lowered.endswith(("s", "es"))
+    return not is_past and not (has_be and root == lowered) and stem(lowered) == root and not is_irregular
 
 
 def _value(

@@ -46,11 +46,7 @@ class Holding:
         self._moves = moves
 
     def update(self, turns: Sequence[Turn]) -> None:
-        """Store the turns.
-
-        Raises:
-            StoreError: the store cannot be written.
-        """
+        """Store the turns; raises StoreError if the store cannot be written."""
         self._finder.update(turns)
 
     def retrieve(self, query: Query, k: int) -> list[Hit]:

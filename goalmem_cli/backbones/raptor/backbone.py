@@ -29,7 +29,7 @@ from goalmem_cli.backbones.structured.indexing import (
 )
 from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.soft_clusters import Clustering, Rows, soft_clusters
-from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_summary, summary_part, whole_part, words_in
+from goalmem_cli.backbones.structured.summaries import WHOLE, lines_of, read_text, summary_part, whole_part, words_in
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.model_replies import ask_each
@@ -192,7 +192,7 @@ class Raptor(StructuredBackbone[StructuredMemory]):
     def _derive(self, layer: int, members: dict[str, list[Unit]], parts: Sequence[Part]) -> list[Derivation]:
         """Return a summary for each cluster of a layer."""
         builds = [partial(self._request, members[part.name]) for part in parts]
-        replies = ask_each(self._kit().model, builds, [partial(read_summary, build) for build in builds])
+        replies = ask_each(self._kit().model, builds, [partial(read_text, build) for build in builds])
         return [
             Derivation(
                 part,

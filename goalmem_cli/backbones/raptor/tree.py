@@ -9,9 +9,8 @@ import numpy as np
 from goalmem_cli.backbones.raptor import LEAF, NAME, SUMMARY
 from goalmem_cli.backbones.raptor.settings import Leaf, RaptorSettings
 from goalmem_cli.backbones.structured.indexing import about_tokens
-from goalmem_cli.backbones.structured.leaves import node_line, turn_leaves
 from goalmem_cli.backbones.structured.soft_clusters import Rows
-from goalmem_cli.backbones.structured.stretches import stretches_of
+from goalmem_cli.backbones.structured.stretches import node_line, stretches_of, turn_leaves
 from goalmem_cli.backbones.structured.summaries import filled
 from goalmem_cli.backbones.structured.units import derived_unit, listed
 from goalmem_cli.ports import Vectors

@@ -63,11 +63,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
             return hits_beside_turns(reader, query, k, own, dict.fromkeys(own, WEIGHT))
 
     def explore(self, scope: Query, call: ToolCall) -> Found:
-        """Run one of the tools within the scope, and return what it finds.
-
-        Raises:
-            StoreError: the store cannot be read.
-        """
+        """Run one of the tools within the scope, and return what it finds."""
         with self._store.reading() as reader:
             return run(reader, scope, call, self._settings)
 
@@ -99,12 +95,7 @@ class Remem(StructuredBackbone[EpisodicMemory]):
         return summary(self._store, self._name, done, noted | ({LEFT_OUT: self._left_out} if self._left_out else {}))
 
     def link(self) -> tuple[list[Unit], list[Unit]]:
-        """Update phrases and edges from the stored gists and facts, and return these; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update phrases and edges from the stored gists and facts, and return these; no language model is used."""
         gists, facts = (self._store.units_of(self._name, kinds=[kind]) for kind in (GIST, FACT))
         near = similarity_edges(gists, self._store.vectors_of(gists), SYNONYMY, self._settings.least_cosine)
         edges = [*phrase_edges(gists, facts, self._name), *near]

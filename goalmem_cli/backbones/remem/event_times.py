@@ -191,12 +191,8 @@ def judge_span(start: str, end: str, told: str, turns: Sequence[Turn]) -> Judged
         return Judged(event, Verdict.CORRECTED, "", f"{start}/{end}")
     order = (Verdict.CORRECTED, Verdict.INFERRED, Verdict.AGREED)
     verdict = next((verdict for verdict in order if any(each.verdict is verdict for each in ends)), None)
-    proposed, otherwise = (" ".join(filter(None, said)) for said in zip(*map(_disputed, ends), strict=True))
-    return Judged(event, verdict, "", proposed, otherwise)
-
-
-def _disputed(judged: Judged) -> tuple[str, str]:
-    return judged.proposed, judged.otherwise
+    proposed, otherwise = ([getattr(each, name) for each in ends] for name in ("proposed", "otherwise"))
+    return Judged(event, verdict, "", " ".join(filter(None, proposed)), " ".join(filter(None, otherwise)))
 
 
 def _judge_end(proposed: str, told: str, turns: Sequence[Turn], bounds: tuple[Bound, ...]) -> Judged:

@@ -1,7 +1,7 @@
-"""The tools that explore the episodic graph (REMem section 3.2, Table 1, Figures 6-8), as plain functions.
+"""The tools that explore the episodic graph (REMem section 3.2, Table 1, Figures 6-8).
 
-Each takes an open store and a scope (conversations and times), and returns gists and facts. `run` calls the tool that a
-`Call` names. The paper's fifth tool, which gives the answer, belongs to the reasoner.
+`run` takes an open store, a scope (conversations and times) and a `ToolCall`, and returns gists and facts. The paper's
+fifth tool, which gives the answer, belongs to the reasoner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from goalmem_cli.memory_records import Ranking, Scored
 from goalmem_cli.records import Hit, Query, Unit
 from goalmem_cli.store.queries.episodes import ANY_TIME, FACT, GIST, Counts, Episodes, Ordering, Sought, Times
 
-TOP = RememSettings().top
 _DEPTH = 200
 _TIME_ADDED = re.compile(r"\([^()]*\d{4}[^()]*\)")
 _FEW = 20  # among at most this many units, no word is reported as common
@@ -96,73 +95,45 @@ def kinds_of(settings: RememSettings) -> tuple[str, ...]:
 def run(reader: OpenEpisodes, scope: Query, call: ToolCall, settings: RememSettings | None = None) -> Found:
     """Run the tool that is called, on the kinds of units and edges that the settings leave.
 
-    Raises:
-        As the tool.
-    """
-    told = settings or RememSettings()
-    top = told.top
-    if call.tool is Tool.SEMANTIC_RETRIEVE:
-        return semantic_retrieve(reader, scope, call.query, call.times, top, call.offset, told)
-    if call.tool is Tool.LEXICAL_RETRIEVE:
-        return lexical_retrieve(reader, scope, call.query, call.times, top, call.offset, told)
-    if call.tool is Tool.FIND_GIST_CONTEXTS:
-        return find_gist_contexts(reader, scope, call.gist, call.times, top, call.offset, told)
-    if not told.facts:
-        return Found()
-    return find_entity_contexts(
-        reader, scope, subject=call.subject, predicate=call.predicate, object=call.object, times=call.times,
-        limit=call.limit, ordering=call.ordering, offset=call.offset, aggregation=call.aggregation, top=top,
-        settings=told,
-    )  # fmt: skip
-
-
-def semantic_retrieve(
-    reader: OpenEpisodes,
-    scope: Query,
-    query: str,
-    times: Times = ANY_TIME,
-    top: int = TOP,
-    offset: int = 0,
-    settings: RememSettings | None = None,
-) -> Found:
-    """Return a page of the gists and a page of the facts nearest to the query by vectors: `top` each, from `offset` on.
-
-    With `times`, units without a time are left out, and those that surely match come first. A gist that only repeats a
-    fact shown is left out, unless the settings keep it.
+    A page has `top` gists and `top` facts, from the offset on.
 
     Raises:
+        UsageError: a search by names gives no name, a limit below 1, or a negative offset.
         StoreError: the store cannot be read.
         ModelError: the embedder cannot be used.
     """
-    told, asked = settings or RememSettings(), replace(scope, text=query)
-    depth = offset + 2 * top + 1
+    tools = {
+        Tool.SEMANTIC_RETRIEVE: _semantic_retrieve,
+        Tool.LEXICAL_RETRIEVE: _lexical_retrieve,
+        Tool.FIND_GIST_CONTEXTS: _find_gist_contexts,
+        Tool.FIND_ENTITY_CONTEXTS: _find_entity_contexts,
+    }
+    return tools[call.tool](reader, scope, call, settings or RememSettings())
+
+
+def _semantic_retrieve(reader: OpenEpisodes, scope: Query, call: ToolCall, told: RememSettings) -> Found:
+    """Return a page of the gists and a page of the facts nearest to the query by vectors.
+
+    With `times`, units without a time are left out, and those that surely match come first. A gist that only repeats a
+    fact shown is left out, unless the settings keep it.
+    """
+    asked = replace(scope, text=call.query)
+    depth = call.offset + 2 * told.top + 1
 
     def ranked(kind: str) -> list[Scored]:
-        all_of_it = depth if times.is_open else max(_DEPTH, reader.episodes(told.name).count_of(kind))
+        all_of_it = depth if call.times.is_open else max(_DEPTH, reader.episodes(told.name).count_of(kind))
         return reader.rank(asked, [Ranking.DENSE], all_of_it, backbone=told.name, kinds=(kind,))[Ranking.DENSE]
 
-    found = {kind: ranked(kind) for kind in kinds_of(told)}
-    return _page(reader, asked, found, Ranking.DENSE, times, top, offset, told)
+    return _page(reader, asked, {kind: ranked(kind) for kind in kinds_of(told)}, Ranking.DENSE, call, told)
 
 
-def lexical_retrieve(
-    reader: OpenEpisodes,
-    scope: Query,
-    query: str,
-    times: Times = ANY_TIME,
-    top: int = TOP,
-    offset: int = 0,
-    settings: RememSettings | None = None,
-) -> Found:
+def _lexical_retrieve(reader: OpenEpisodes, scope: Query, call: ToolCall, told: RememSettings) -> Found:
     """Return the gists and facts that share most words with the query, among those that may match `times`.
 
     Words are scored as in BM25, but a word's rarity is counted among the units searched: a name that nearly every unit
     has counts next to nothing, even if it is rare among the turns.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
-    told, asked = settings or RememSettings(), replace(scope, text=query)
+    query = call.query
     terms = [word for word in dict.fromkeys(words(query)) if word not in FUNCTION_WORDS] or [query]
     episodes = reader.episodes(told.name)
     having: dict[str, int] = dict.fromkeys(terms, 0)
@@ -183,78 +154,50 @@ def lexical_retrieve(
             Scored(unit, score) for unit, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         ]
     return replace(
-        _page(reader, asked, ranked, Ranking.BM25, times, top, offset, told),
+        _page(reader, replace(scope, text=query), ranked, Ranking.BM25, call, told),
         unmatched=tuple(term for term in terms if not having[term]),
         common=tuple(term for term in terms if 2 * having[term] > number > _FEW),
     )
 
 
-def find_gist_contexts(
-    reader: OpenEpisodes,
-    scope: Query,
-    gist: str,
-    times: Times = ANY_TIME,
-    top: int = TOP,
-    offset: int = 0,
-    settings: RememSettings | None = None,
-) -> Found:
-    """Return the gists linked to this one by synonymy, and the facts with its phrases; `gist` is a unit's id.
+def _find_gist_contexts(reader: OpenEpisodes, scope: Query, call: ToolCall, told: RememSettings) -> Found:
+    """Return the gists linked to this one by synonymy, and the facts with its phrases.
 
-    `settings` may turn off facts, gists or synonymy edges.
-
-    Raises:
-        StoreError: the store cannot be read.
+    The settings may turn off facts, gists or synonymy edges.
     """
-    told = settings or RememSettings()
-    episodes = reader.episodes(told.name)
-    most = 2 * top + 1
-    near = episodes.gists_near(scope, gist, times, most, offset) if told.synonymy and told.gists else []
-    beside = episodes.facts_beside(scope, gist, times, most, offset) if told.facts else []
+    episodes, top = reader.episodes(told.name), told.top
+    sought = (scope, call.gist, call.times, 2 * top + 1, call.offset)
+    near = episodes.gists_near(*sought) if told.synonymy and told.gists else []
+    beside = episodes.facts_beside(*sought) if told.facts else []
     facts = _hits(reader, beside[:top])
     gists = _telling_more(_hits(reader, near), facts, told)[:top]
-    return Found(gists, facts, following=offset + top if max(len(near), len(beside)) > top else None)
+    return Found(gists, facts, following=call.offset + top if max(len(near), len(beside)) > top else None)
 
 
-def find_entity_contexts(
-    reader: OpenEpisodes,
-    scope: Query,
-    *,
-    subject: str | None = None,
-    predicate: str | None = None,
-    object: str | None = None,  # noqa: A002 - the paper's name
-    times: Times = ANY_TIME,
-    limit: int | None = None,
-    ordering: Ordering | None = None,
-    offset: int = 0,
-    aggregation: Aggregation | None = None,
-    top: int = TOP,
-    settings: RememSettings | None = None,
-) -> Found:
+def _find_entity_contexts(reader: OpenEpisodes, scope: Query, call: ToolCall, told: RememSettings) -> Found:
     """Return the facts with this subject, predicate and object, and optionally their number; give at least one name.
 
     Names are compared in their normal form. An aggregation counts all matching facts, regardless of limit and offset.
     Without a limit, at most `top` facts are returned.
-
-    Raises:
-        UsageError: no name is given, the limit is below 1, or the offset is negative.
-        StoreError: the store cannot be read.
     """
-    if not any((subject, predicate, object)):
+    if not told.facts:
+        return Found()
+    names, offset = (call.subject, call.predicate, call.object), call.offset
+    if not any(names):
         raise UsageError("a subject, a predicate or an object has to be given", "name one of them")
-    if offset < 0 or (limit is not None and limit < 1):
+    if offset < 0 or (call.limit is not None and call.limit < 1):
         raise UsageError("a limit is at least 1, an offset at least 0", "leave them out for all that is found")
-    episodes = reader.episodes((settings or RememSettings()).name)
-    keys = (None if not name else key_of(name) for name in (subject, predicate, object))
-    sought = Sought(next(keys), next(keys), next(keys), times)
+    episodes = reader.episodes(told.name)
+    keys = (None if not name else key_of(name) for name in names)
+    sought = Sought(next(keys), next(keys), next(keys), call.times)
     counts = episodes.count(scope, sought)
     if not counts.shown and not episodes.count(scope, replace(sought, times=ANY_TIME)).shown:
         sought = replace(sought, is_loose=True)
         counts = episodes.count(scope, sought)
-    most = top if limit is None else limit
-    given = episodes.facts(scope, sought, ordering, most, offset)
+    given = episodes.facts(scope, sought, call.ordering, told.top if call.limit is None else call.limit, offset)
     return Found(
         facts=_hits(reader, given),
-        number=None if aggregation is None else _number(counts, aggregation),
+        number=None if call.aggregation is None else _number(counts, call.aggregation),
         total=counts.facts,
         open=counts.open,
         without_time=counts.without_time,
@@ -277,14 +220,12 @@ def _page(
     query: Query,
     ranked: Mapping[str, Sequence[Scored]],
     ranking: Ranking,
-    times: Times,
-    top: int,
-    offset: int,
+    call: ToolCall,
     told: RememSettings,
 ) -> Found:
-    """Return the page of each kind from the offset on that may match `times`; sure matches come first."""
-    episodes = reader.episodes(told.name)
-    passing = {kind: _passing(episodes, query, kind, scored, times) for kind, scored in ranked.items()}
+    """Return the page of each kind from the offset on that may match the times; sure matches come first."""
+    episodes, top, offset = reader.episodes(told.name), told.top, call.offset
+    passing = {kind: _passing(episodes, query, kind, scored, call.times) for kind, scored in ranked.items()}
     given = {
         kind: _scored_hits(reader, scored[offset : offset + 2 * top], ranking, offset)
         for kind, scored in passing.items()

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from goalmem_cli.backbones.secom import BELONGS, KEY, NAME, SEGMENT, SEGMENTS
-from goalmem_cli.backbones.secom.exchanges import Exchange, cut, exchanges_of, segment_unit, starts_of
 from goalmem_cli.backbones.secom.keys import OF, key_units
-from goalmem_cli.backbones.secom.segmenting import Cuts, cut_online, cut_whole, stretches
+from goalmem_cli.backbones.secom.segmenting import (
+    Cuts,
+    Exchange,
+    cut,
+    cut_online,
+    cut_whole,
+    exchanges_of,
+    segment_unit,
+    starts_of,
+    stretches,
+    tiled_starts,
+)
 from goalmem_cli.backbones.secom.settings import Retriever, SeComSettings, Starts, Way
-from goalmem_cli.backbones.secom.tiling import tiled_starts
 from goalmem_cli.backbones.structured.beside import own_hits
 from goalmem_cli.backbones.structured.indexing import (
     Plan,
@@ -79,12 +88,7 @@ class SeCom(StructuredBackbone[StructuredMemory]):
         return summary(self._store, NAME, done)
 
     def link(self) -> None:
-        """Update the keys from the stored segments; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-            ModelError: the embedder cannot be used.
-        """
+        """Update the keys from the stored segments; no language model is used."""
         of: dict[str, list[Unit]] = {}
         for segment in self._store.units_of(NAME, [SEGMENT]):
             of.setdefault(segment.conversation, []).append(segment)

@@ -1,21 +1,113 @@
-"""Ask a model where segments start (SeCom section 3.1), for a whole session or exchange by exchange."""
+"""Cut a session into segments: its exchanges, and where a segment starts, by a model or without one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 
-from goalmem_cli.backbones.secom import BELONGS, SEGMENTS
-from goalmem_cli.backbones.secom.exchanges import Exchange
+from goalmem_cli.backbones.secom import BELONGS, NAME, SEGMENT, SEGMENTS
 from goalmem_cli.backbones.structured.kit import Kit
 from goalmem_cli.backbones.structured.summaries import filled
-from goalmem_cli.errors import ReplyUnusable
+from goalmem_cli.backbones.structured.units import derived_unit, is_one_voice
+from goalmem_cli.errors import ReplyUnusable, libraries_of
+from goalmem_cli.logic.normal import FUNCTION_WORDS, stem, words
 from goalmem_cli.model_replies import NO_NUMBER, Reply, ask_each, in_one_line, numbers_of, picked, read_fields
 from goalmem_cli.ports import Request
 from goalmem_cli.prompts import Profile
-from goalmem_cli.records import Usage
+from goalmem_cli.records import Turn, Unit, Usage
+from goalmem_cli.store.units import text_with_marks
+
+_SHOWN_LETTERS = 400  # of a turn that a model sees, enough to show its topic
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A few turns in a row, usually one each of two people."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def line(self) -> str:
+        """The exchange in one line for a model; long turns are cut off."""
+        told = ((turn.speaker, text_with_marks(turn)) for turn in self.turns)
+        return " / ".join(f"{in_one_line(speaker)}: {in_one_line(text)[:_SHOWN_LETTERS]}" for speaker, text in told)
+
+
+def exchanges_of(turns: Sequence[Turn], size: int) -> list[Exchange]:
+    """Return a session's turns in exchanges of `size` turns; the last one may have fewer."""
+    return [Exchange(tuple(turns[start : start + size])) for start in range(0, len(turns), size)]
+
+
+def cut(exchanges: Sequence[Exchange], starts: Collection[int]) -> list[list[Exchange]]:
+    """Return the exchanges in segments; a segment begins at position 0 and at each position in `starts`."""
+    segments: list[list[Exchange]] = []
+    for place, exchange in enumerate(exchanges):
+        if not segments or place in starts:
+            segments.append([])
+        segments[-1].append(exchange)
+    return segments
+
+
+def segment_unit(segment: Sequence[Exchange]) -> Unit:
+    """Return a segment as a unit with the full text of its turns, a line each.
+
+    The speaker stands before each line if several people speak or are quoted.
+    """
+    turns = [turn for exchange in segment for turn in exchange.turns]
+    is_one = is_one_voice(turns)
+    told = [(turn.speaker, text_with_marks(turn)) for turn in turns]
+    text = "\n".join(text if is_one else f"{speaker}: {text}" for speaker, text in told)
+    return derived_unit(NAME, SEGMENT, text, turns)
+
+
+def starts_of(segments: Sequence[Unit], exchanges: Sequence[Exchange]) -> set[int]:
+    """Return the positions of the exchanges with which stored segments begin."""
+    firsts = {segment.turns[0] for segment in segments}
+    return {place for place, exchange in enumerate(exchanges) if exchange.turns[0].id in firsts}
+
+
+_WINDOW, _BLOCK = 20, 10  # words in a pseudo-sentence, and pseudo-sentences in a block: nltk's defaults
+_CONSONANTS = "bcdfghjklmnpqrstvwxz"
+_BETWEEN = "\n\n"
+
+
+def tiled_starts(exchanges: Sequence[Exchange]) -> set[int]:
+    """Return the positions at which TextTiling begins a new segment; none if there are too few words."""
+    with libraries_of("eval", "TextTiling", "set another way to find the starts of segments"):
+        from nltk.tokenize.texttiling import TextTilingTokenizer
+    if len(exchanges) < 2:
+        return set()
+    names: dict[str, str] = {}
+    paragraphs = [_named(exchange, names) for exchange in exchanges]
+    tokenizer = TextTilingTokenizer(w=_WINDOW, k=_BLOCK, stopwords=[])
+    try:
+        pieces = tokenizer.tokenize(_BETWEEN.join(paragraphs))
+    except ValueError:  # too short for it
+        return set()
+    starts, place = set(), 0
+    for piece in pieces[:-1]:
+        place += sum(bool(paragraph.strip()) for paragraph in piece.split(_BETWEEN))
+        starts.add(place)
+    return starts
+
+
+def _named(exchange: Exchange, names: dict[str, str]) -> str:
+    """Return the exchange's content words, each replaced by a code of the Latin letters that nltk's tokenizer knows."""
+    found = [stem(word) for turn in exchange.turns for word in words(turn.text) if word not in FUNCTION_WORDS]
+    return " ".join(names.setdefault(word, _name(len(names))) for word in found or [""])
+
+
+def _name(number: int) -> str:
+    """Return a number as a word of letters, at least five."""
+    letters = ""
+    while True:
+        number, rest = divmod(number, len(_CONSONANTS))
+        letters += _CONSONANTS[rest]
+        if not number:
+            return letters.rjust(5, "a")
+
 
 EVERY = 3
 """After an unusable reply, segments have this many exchanges, as in SeCom's code."""

@@ -28,8 +28,7 @@ from goalmem_cli.backbones.stitch.state import State
 from goalmem_cli.backbones.stitch.steps import StitchSteps
 from goalmem_cli.backbones.stitch.tracking import WindowReader
 from goalmem_cli.backbones.structured.indexing import Plan, about_tokens, batches, derive_all, plan, summary
-from goalmem_cli.backbones.structured.kept import Kept
-from goalmem_cli.backbones.structured.kit import LoadKit, StructuredBackbone
+from goalmem_cli.backbones.structured.kit import Kept, LoadKit, StructuredBackbone
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.memory_ports import StructuredMemory
 from goalmem_cli.memory_records import Derivation
@@ -85,7 +84,6 @@ class Stitch(StructuredBackbone[StructuredMemory]):
 
         Raises:
             ModelError: the model that chooses the labels cannot be used.
-            StoreError: the store cannot be read.
         """
         intents = self._intents(query.conversations)
         snippets = self._store.units_of(self._name, [SNIPPET], query.conversations)
@@ -121,11 +119,7 @@ class Stitch(StructuredBackbone[StructuredMemory]):
         return summary(self._store, self._name, done)
 
     def link(self) -> None:
-        """Update the labels' nodes and edges from the stored snippets; no language model is used.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
+        """Update the labels' nodes and edges from the stored snippets; no language model is used."""
         units = self._store.units_of(self._name, [SNIPPET, INVENTORY])
         snippets = [unit for unit in units if unit.kind == SNIPPET]
         intents = current_intents(units)
@@ -136,15 +130,12 @@ class Stitch(StructuredBackbone[StructuredMemory]):
     def _chosen(self, query: Query, intents: Mapping[str, Intent]) -> Labels:
         """Return the labels chosen for the query among those of the intents; the last choice is kept."""
         counted = inventory_counts(intents.values())
-        known = {facet: tuple(sorted(counted[facet])) for facet in self._facets if counted[facet]}
+        known = {
+            facet: tuple(sorted(counted[facet])) for facet in Facet if self._settings.uses(facet) and counted[facet]
+        }
         chosen = self._choose(query, known) if known else {}
         self._last = (query.text, query.conversations, intents, chosen)
         return chosen
-
-    @property
-    def _facets(self) -> list[Facet]:
-        """The kinds of label that retrieval uses."""
-        return [facet for facet in Facet if self._settings.uses(facet)]
 
     def _intents(self, conversations: tuple[str, ...] | None) -> Mapping[str, Intent]:
         """Return the intents of the conversations' snippets, cached until the store changes."""

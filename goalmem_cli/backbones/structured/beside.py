@@ -1,4 +1,7 @@
-"""Retrieve derived units alone, or fused with turns, so that content that no derived unit has is found too."""
+"""Retrieve derived units alone, or fused with turns, so that content that no derived unit has is found too.
+
+What takes a reader raises StoreError if the store cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,7 @@ _AT_FIRST = 4  # `nearest` first ranks this many times k units, as some are filt
 def ranked_units(
     reader: OpenMemory, query: Query, backbone: str, kinds: tuple[str, ...], depth: int = DEPTH
 ) -> dict[str, list[str]]:
-    """Rank the backbone's units of these kinds by words and by vectors; return unit ids by ranking name.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
+    """Rank the backbone's units of these kinds by words and by vectors; return unit ids by ranking name."""
     found = reader.rank(query, (Ranking.BM25, Ranking.DENSE), depth, backbone=backbone, kinds=kinds)
     return {f"{OWN}-{ranking.value}": [scored.unit for scored in ranked] for ranking, ranked in found.items()}
 
@@ -36,9 +35,6 @@ def own_hits(
 
     `own` maps ranking names to unit ids, best first; the first `DEPTH` (or k) of each count. `is_beside` also fuses the
     four rankings of turns; the own rankings together then weigh as much as these.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     own = {name: units[: max(DEPTH, k)] for name, units in own.items()}
     if is_beside:
@@ -62,9 +58,6 @@ def nearest(
 
     Units with a score below `least` are left out; the score is a cosine unless another `ranking` is given. If `keeps`
     rejects many, such as superseded units, more are ranked until k are found.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     depth = _AT_FIRST * max(1, k)
     while True:
@@ -93,9 +86,6 @@ def hits_beside_turns(
 
     `own` maps ranking names to unit ids, best first; `weights` has their weights. Rankings of turns have the weights of
     `hybrid`. The ranking by named times covers units of both.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     recipe = RECIPES["hybrid"]
     found = reader.rank(query, list(recipe), max(DEPTH, k))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from goalmem_cli.backbones.structured.kit import Kit, LoadKit
 from goalmem_cli.backbones.structured.units import derived_unit, listed, passing
@@ -104,17 +104,25 @@ def decide(
     return ask_each(kit.model, builds, parses)
 
 
+class MayAsk(Protocol):
+    """A step of a walk, with what the model has to decide; None if it is clear without it."""
+
+    @property
+    def undecided(self) -> Undecided | None:
+        """What the model has to decide."""
+
+
 def decide_some(
-    load: LoadKit, step: str, undecided: Sequence[Undecided | None], events: Mapping[str, Event]
+    load: LoadKit, prompt: str, events: Mapping[str, Event], steps: Sequence[MayAsk]
 ) -> list[Reply[tuple[Act, ...]]]:
-    """Do as `decide`, with no acts for each None in `undecided`. If all are None, no model is loaded.
+    """Do as `decide` for the undecided steps; the others have no acts. If all are decided, no model is loaded.
 
     Raises:
         ModelError: the model could not be used at all.
     """
-    asked = [each for each in undecided if each is not None]
-    replies = iter(decide(load(), step, asked, events) if asked else ())
-    return [Reply((), Usage()) if each is None else next(replies) for each in undecided]
+    asked = [step.undecided for step in steps if step.undecided is not None]
+    replies = iter(decide(load(), prompt, asked, events) if asked else ())
+    return [Reply((), Usage()) if step.undecided is None else next(replies) for step in steps]
 
 
 def request_of(kit: Kit, step: str, asked: Undecided, events: Mapping[str, Event], problem: str) -> Request:

@@ -1,4 +1,4 @@
-"""The base class of structured backbones, and their kit: a model with prompts."""
+"""The base class of structured backbones, their kit (a model with prompts), and a cache of what a store has."""
 
 from __future__ import annotations
 
@@ -13,6 +13,32 @@ from goalmem_cli.records import Turn
 if TYPE_CHECKING:
     from goalmem_cli.ports import LanguageModel
     from goalmem_cli.prompts import PromptBook
+
+
+_T = TypeVar("_T")
+
+
+class Kept(Generic[_T]):
+    """Calls `read` on the first call, and again only if the store has changed since."""
+
+    def __init__(self, store: StructuredMemory, read: Callable[[], _T]) -> None:
+        """Take the store, and the function that reads from it."""
+        self._store = store
+        self._read = read
+        self._known: tuple[int, _T] | None = None
+
+    def __call__(self) -> _T:
+        """Return the value of `read` for the present state of the store.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._store.reading() as reader:
+            generation = reader.generation
+        if self._known is None or self._known[0] != generation:
+            self._known = generation, self._read()
+        return self._known[1]
+
 
 M = TypeVar("M", bound=StructuredMemory)
 
@@ -42,7 +68,10 @@ LoadKit: TypeAlias = Callable[[], Kit]
 
 
 class StructuredBackbone(Generic[M]):
-    """The base class: `update` stores turns at once, and a subclass derives from them in `index`."""
+    """The base class: `update` stores turns at once, and a subclass derives from them in `index`.
+
+    What uses the store raises StoreError if it cannot be used, and ModelError if its embedder cannot.
+    """
 
     def __init__(self, store: M, kit: LoadKit) -> None:
         """Take the store, and the function that loads the model and the prompts."""

@@ -64,13 +64,13 @@ def filled(members: Iterable[T], budget: int, text_of: Callable[[T], str]) -> It
     return batches(members, budget, lambda member: about_tokens([text_of(member)]))
 
 
-def read_summary(build: Callable[[str], Request], text: str) -> str:
-    """Return the summary in the reply `text`; `build` makes its request.
+def read_text(build: Callable[[str], Request], text: str, field: str = "summary") -> str:
+    """Return the field of the reply `text`; `build` makes its request.
 
     Raises:
-        ReplyUnusable: the reply has another form, or is blank.
+        ReplyUnusable: the reply has another form, or the field is blank.
     """
-    told = " ".join(read_fields(text, build("")).get("summary", ())).strip()
+    told = " ".join(read_fields(text, build("")).get(field, ())).strip()
     if not told:
-        raise ReplyUnusable("the summary is blank")
+        raise ReplyUnusable(f"the {field} is blank")
     return told

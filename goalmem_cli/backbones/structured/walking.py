@@ -1,7 +1,7 @@
 """Support for backbones that read a conversation step by step, where each step depends on those before (C4).
 
 A walk yields one question at a time, and goes on with the answer. Several conversations are walked in parallel, so that
-their questions go to the model together.
+their questions go to the model together. What takes a store raises StoreError if it cannot be read or written.
 """
 
 from __future__ import annotations
@@ -43,11 +43,7 @@ class Asked(Protocol[R]):
 
 
 def ask_all(kit: Kit, asked: Sequence[Asked[R]]) -> list[Reply[R]]:
-    """Ask all in one call, and return the replies in order.
-
-    Raises:
-        ModelError: the model could not be used at all.
-    """
+    """Ask all in one call, and return the replies in order; raises ModelError if the model could not be used at all."""
     builds = [partial(each.request, kit) for each in asked]
     return ask_each(kit.model, builds, [partial(each.read, kit) for each in asked])
 
@@ -155,9 +151,6 @@ def changed(
     """Return each conversation that has changed since it was walked, or has a failed part, with its known units.
 
     The conversation comes as its `whole_part`. It also counts as changed if the settings `told` differ.
-
-    Raises:
-        StoreError: the store cannot be read.
     """
     shaping = tuple(told)
     turns: dict[str, list[Turn]] = {}
@@ -185,11 +178,7 @@ def stored(
     report: Callable[[PartDone], None],
     turns: Sequence[int] | None = None,
 ) -> list[PartDone]:
-    """Store the units `gave` of the parts, and report each part with its number of new `turns` (default 0).
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
+    """Store the units `gave` of the parts, and report each part with its number of new `turns` (default 0)."""
     done = []
     derivations = []
     for place, (part, units, reply) in enumerate(zip(parts, gave, replies, strict=True)):
@@ -205,11 +194,7 @@ def stored(
 
 
 def drop_all_but(store: StructuredMemory, backbone: str, names: Mapping[str, set[str]]) -> None:
-    """Drop the parts of these conversations that are not in `names`, and all parts of conversations that are gone.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
+    """Drop the parts of these conversations that are not in `names`, and all parts of conversations that are gone."""
     there = {turn.conversation for turn in store.turns()}
     store.drop_parts(
         [

@@ -54,16 +54,8 @@ class Client:
             return [self.program, *self.adds, json.dumps({"name": name, **self.entry(command)}, ensure_ascii=False)]
         return [self.program, *self.adds, name, "--", *command]
 
-    def removing(self, name: str) -> list[str]:
-        """Return the words of the client's own command that remove the server."""
-        return [self.program, *self.removes, name]
-
     def check(self, name: str) -> None:
-        """Check that the client accepts the name.
-
-        Raises:
-            UsageError: it does not accept it.
-        """
+        """Check that the client accepts the name; raises UsageError if it does not accept it."""
         if not name or (self.is_bare and not _BARE_NAME.fullmatch(name)):
             raise UsageError(f"{self.title} takes no server of the name {name!r}", "use letters, digits, - and _")
 

@@ -93,11 +93,6 @@ def _blank(match: re.Match[str]) -> str:
     return match[0] if match[0].startswith('"') else re.sub(r"[^\r\n]", " ", match[0])
 
 
-def has_comments(text: str) -> bool:
-    """Return whether the JSON text has a comment."""
-    return _without_comments(text) != text
-
-
 def _without_comments(text: str) -> str:
     return _COMMENTS.sub(_blank, text)
 
@@ -353,10 +348,10 @@ def planned(client: Client, name: str, command: tuple[str, ...] | None) -> Plan:
         return plan
     runs: list[list[str]] = []
     if old is not None and client.removes and client.program:
-        runs.append(client.removing(name))
+        runs.append([client.program, *client.removes, name])
     if command is not None and client.adds:
         runs.append(client.adding(name, command))
-    if runs and not (client.loses_comments and has_comments(text)):
+    if runs and not (client.loses_comments and _without_comments(text) != text):
         return replace(plan, runs=tuple(map(tuple, runs)))
     if not client.settings.parent.is_dir():
         raise UsageError(f"{client.settings.parent} is not there", f"start {client.title} once, which makes it")

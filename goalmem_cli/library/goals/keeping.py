@@ -259,11 +259,7 @@ class Goals:
 
     @property
     def generation(self) -> int:
-        """The number of changes of the memory so far.
-
-        Raises:
-            StoreError: the memory cannot be read.
-        """
+        """The number of changes of the memory so far; raises StoreError if the memory cannot be read."""
         from goalmem_cli.library.answering import generation_of
 
         return generation_of(self._parts.kept)

@@ -3,7 +3,7 @@
 A goal is touched if a unit that its proof cites, or one that replaced that, is gone, if a later turn or unit makes a
 cited one out of date, or if a new turn is among the first hits of a query that the proof depends on, and may tell of
 it. Queries are ranked by `reranked`, whatever the backbone of the answers, as it needs no index of its own. A unit that
-a structured backbone derived stands for its turns there.
+a structured backbone derived stands for its turns there. What takes a memory raises StoreError if it cannot be read.
 """
 
 from __future__ import annotations
@@ -125,11 +125,7 @@ class Touch:
 
 
 def watches_of(trace: Trace, question: Question, backbone: Backbone, others: Sequence[Watch] = ()) -> tuple[Watch, ...]:
-    """Return the queries that a question's outcome depends on, and `others`, each with its present hits.
-
-    Raises:
-        StoreError: the memory cannot be read.
-    """
+    """Return the queries that a question's outcome depends on, and `others`, each with its present hits."""
     from goalmem_cli.reasoners.facts import NumberedFacts
     from goalmem_cli.reasoners.goal_mem.kept_proofs import depends_on
 
@@ -192,9 +188,6 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     """Return why the goal may have changed since its last state, None if nothing can have changed it.
 
     `generation` is the memory's; if the state knows of it, nothing is looked up.
-
-    Raises:
-        StoreError: the memory cannot be read.
     """
     state = goal.state
     if state.status is GoalStatus.UNDERMINED:
@@ -224,9 +217,6 @@ def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, .
     """Return the watches, with the structured backbone's units that have already replaced a cited one.
 
     A question about the past cites a replaced unit; an old replacement does not touch it.
-
-    Raises:
-        StoreError: the memory cannot be read.
     """
     with kept.reading() as reader:
         cited = reader.hits([unit for watch in watches for unit in watch.cited])
@@ -237,11 +227,7 @@ def with_replacing(watches: Sequence[Watch], kept: KeptMemory) -> tuple[Watch, .
 
 
 def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
-    """Return which of a structured backbone's units no longer hold, each with the unit that replaced or ended it.
-
-    Raises:
-        StoreError: the memory cannot be read.
-    """
+    """Return which of a structured backbone's units no longer hold, each with the unit that replaced or ended it."""
     from goalmem_cli.backbones.graphiti import INVALIDATES
     from goalmem_cli.backbones.structured.decisions import SUPERSEDES
 

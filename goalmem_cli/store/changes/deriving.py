@@ -1,7 +1,8 @@
 """Write the units and edges of structured backbones: those of single parts, and nodes shared by several parts.
 
 As with answers, texts are embedded without a lock. The transaction that writes them checks that their sources still
-exist, so that nothing outlives its sources.
+exist, so that nothing outlives its sources. What takes a store raises StoreError if it cannot be used, and ModelError
+if its embedder cannot.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> No
 
     Raises:
         StoreError: a turn, a preceding part, or the end of an edge is no longer stored, or the store cannot be used.
-        ModelError: the embedder cannot be used.
         ValueError: a unit or an edge does not belong to its part and backbone.
     """
     if not derivations:
@@ -70,11 +70,7 @@ def derive(parts: Parts, backbone: str, derivations: Sequence[Derivation]) -> No
 
 
 def drop_parts(parts: Parts, lines: Sequence[Derived]) -> None:
-    """Delete the lines of parts that no longer exist, with the units derived from them.
-
-    Raises:
-        StoreError: the store cannot be used.
-    """
+    """Delete the lines of parts that no longer exist, with the units derived from them."""
     if not lines:
         return
     ids = [ledger.id_of(line) for line in lines]
@@ -94,7 +90,6 @@ def share(
 
     Raises:
         StoreError: a turn, or the end of an edge, is no longer stored, or the store cannot be used.
-        ModelError: the embedder cannot be used.
         ValueError: a unit is of another backbone or kind, or an edge of none of the kinds.
     """
     parts.require()
@@ -132,12 +127,7 @@ def share(
 
 
 def vectors_of(parts: Parts, units: Sequence[Unit]) -> Vectors:
-    """Return the vectors of the units' texts, shape (units, dimension), as stored or else from the embedder.
-
-    Raises:
-        StoreError: the store cannot be used.
-        ModelError: the embedder cannot be used.
-    """
+    """Return the vectors of the units' texts, shape (units, dimension), as stored or else from the embedder."""
     parts.require()
     with parts.database.reading() as connection:
         check_embedder(tables.load_meta(connection), parts.embedder)
@@ -190,21 +180,13 @@ def _check(backbone: str, derivations: Sequence[Derivation]) -> None:
 
 
 def _check_sources(connection: Connection, turns: Sequence[str]) -> None:
-    """Check that the source turns still exist.
-
-    Raises:
-        StoreError: one of them is gone.
-    """
+    """Check that the source turns still exist; raises StoreError if one of them is gone."""
     if not tables.places_of_turns(connection, turns).keys() >= set(turns):
         raise StoreError("what a part came from was forgotten or replaced meanwhile, so it was not kept", _HINT)
 
 
 def _check_followed(connection: Connection, lines: Sequence[Derived]) -> None:
-    """Check that the parts from which these follow still exist.
-
-    Raises:
-        StoreError: one of them is gone.
-    """
+    """Check that the parts from which these follow still exist; raises StoreError if one of them is gone."""
     wanted = {ledger.part_id(line.backbone, line.conversation, line.follows) for line in lines if line.follows}
     if len(ledger.load_ledger(connection, ids=sorted(wanted))) < len(wanted):
         raise StoreError("what a part follows from was forgotten or replaced meanwhile, so it was not kept", _HINT)

@@ -58,11 +58,7 @@ class Forgetting:
         self._parts = parts
 
     def counts(self, selection: Selection) -> Forgotten:
-        """Return what `forget` would delete.
-
-        Raises:
-            StoreError: there is no store, or it cannot be used.
-        """
+        """Return what `forget` would delete; raises StoreError if there is no store, or it cannot be used."""
         return self._planned(selection)[2]
 
     def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:

@@ -74,11 +74,7 @@ def join(parts: Parts, name: str, other: str, shown: Joined) -> None:
 
 
 def join_rows(parts: Parts, name: str, other: str, shown: Joined) -> None:
-    """As `join`, but only for the rows of a scratch store, to see the result.
-
-    Raises:
-        StoreError: as `join`.
-    """
+    """As `join`, but only for the rows of a scratch store, to see the result; raises as `join`."""
     with parts.database.writing() as connection, connection.transaction():
         _write(connection, _planned_as(shown, connection, name, other), other, {}, ())
 

@@ -71,11 +71,7 @@ class Parts:
         return replace(self, vectors=vectors, embedder=embedder, fingerprint=Fingerprint(embedder))
 
     def require(self) -> None:
-        """Check that the store exists.
-
-        Raises:
-            StoreError: nothing was stored yet.
-        """
+        """Check that the store exists; raises StoreError if nothing was stored yet."""
         if not self.database.is_there():
             raise StoreError(f"there is no memory in {self.path} yet", f"goalmem ingest PATH --store {self.path}")
 

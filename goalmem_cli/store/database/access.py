@@ -1,7 +1,8 @@
-"""Open the database for short pieces of work, and wait for locks; only this, `opening` and `faults` call DuckDB."""
+"""Open the database for short pieces of work, and wait for locks; only this and `opening` call DuckDB."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,13 +15,44 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked
+from goalmem_cli.errors import StoreDamaged, StoreError, StoreLocked, StoreNewer
 from goalmem_cli.records import encodable
-from goalmem_cli.store.database.faults import translated
 from goalmem_cli.store.database.migrations import MIGRATIONS, migrate, pending_migrations
 from goalmem_cli.store.database.opening import attached, literal, opened_often, spill
 from goalmem_cli.store.files import Written, reporting, sync_file, unwatched
 from goalmem_cli.store.privacy import keep_private, make_private
+
+_HOLDER = re.compile(r"PID (\d+)")
+_LOCKED = (
+    "Could not set lock",
+    "being used by another process",
+    "different configuration",
+    "already open",
+    "Unique file handle conflict",
+)
+_DAMAGED = ("not a valid DuckDB", "Could not read", "orrupt", "checksum", "WAL file")
+
+
+def translated(error: duckdb.Error, path: Path) -> StoreError:
+    """Return goalmem's error for DuckDB's error, with a hint."""
+    text = " ".join(str(error).split())
+    if any(mark in text for mark in _LOCKED):
+        holder = _HOLDER.search(text)
+        who = f"process {holder[1]}" if holder else "this process or another"
+        hint = f"wait until process {holder[1]} is done, or stop it" if holder else "try again when it is done"
+        return StoreLocked(f"{path} is in use by {who}", hint)
+    if "version number" in text or "newer version" in text:
+        return StoreNewer(
+            f"{path} was written by a newer DuckDB than this one", "update goalmem: pip install -U goalmem"
+        )
+    is_fatal = isinstance(error, (duckdb.InternalError, duckdb.FatalException, duckdb.DataError))
+    if is_fatal or any(mark in text for mark in _DAMAGED):
+        hint = "restore the folder from a copy, or ingest into a new one"
+        if "WAL file" in text:
+            hint = f"remove {path.name}.wal, which holds only the last change, and ingest that again"
+        return StoreDamaged(f"{path} cannot be read: {text}", hint)
+    return StoreError(f"{path}: {text}", "check the folder's permissions and the free space, or use --store")
+
 
 Row = tuple[Any, ...]
 _T = TypeVar("_T")
@@ -187,11 +219,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open for writing, exclusively; the file is created and its tables are migrated first if needed.
-
-        Raises:
-            As `reading`.
-        """
+        """Open for writing, exclusively; first make the file and migrate its tables if needed. Raises as `reading`."""
         if not self.exists:
             self._create()
         with self._write() as connection:
@@ -204,11 +232,7 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the file exclusively while the block runs, without changing it.
-
-        Raises:
-            As `reading`.
-        """
+        """Hold the file exclusively while the block runs, without changing it; raises as `reading`."""
         with self._write():
             yield
 
@@ -236,10 +260,7 @@ class Database:
         """Copy the rows into a new file that replaces the old one, so that no deleted byte stays.
 
         DuckDB only marks what is deleted. The rows of the tables in `leave_out` are not copied; `finish` may change
-        the copy. The old file stays locked until the new one has its name.
-
-        Raises:
-            As `reading`.
+        the copy. The old file stays locked until the new one has its name. Raises as `reading`.
         """
         fresh = self._fresh
         old = self._patiently(partial(attached, self.path, read_only=False))

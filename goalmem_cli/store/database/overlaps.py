@@ -153,11 +153,7 @@ def _ordinals(connection: Connection, which: str, names: Iterable[str]) -> dict[
 
 
 def _tail(turns: Sequence[Turn]) -> Sequence[Turn]:
-    return turns[-_tail_of(len(turns)) :]
-
-
-def _tail_of(length: int) -> int:
-    return min(_TAIL, (length + 1) // 2)
+    return turns[-min(_TAIL, (len(turns) + 1) // 2) :]
 
 
 def shared_by_none_but(connection: Connection, name: str, keys: Sequence[str]) -> set[str]:

@@ -34,11 +34,7 @@ class Fingerprint:
         self._steps: NDArray[np.int16] | None = None
 
     def text(self) -> str:
-        """Return the fingerprint as the store records it.
-
-        Raises:
-            ModelError: the embedder cannot be loaded.
-        """
+        """Return the fingerprint as the store records it; raises ModelError if the embedder cannot be loaded."""
         return base64.b64encode(self._computed().astype("<i2").tobytes()).decode()
 
     def check(self, meta: Meta) -> None:

@@ -65,7 +65,8 @@ def _schema() -> tantivy.Schema:
 class TextIndex:
     """The folder `text/`: one tantivy index in a subfolder that the manifest names.
 
-    `written` is called after every single write.
+    `written` is called after every single write. Every method raises StoreDamaged if the index is missing or cannot be
+    read, and StoreError if the system refuses.
     """
 
     def __init__(
@@ -83,11 +84,7 @@ class TextIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None if it has to be rebuilt.
-
-        Raises:
-            StoreError: the system refuses to read it.
-        """
+        """Return the store's generation that the index holds; None if it has to be rebuilt."""
         manifest = Manifest.from_file(self._folder)
         if manifest is None or (manifest.schema, manifest.store) != (SCHEMA, store):
             return None
@@ -100,12 +97,7 @@ class TextIndex:
         return manifest.generation
 
     def faults(self) -> list[str]:
-        """Return what is wrong with the files of the generation that the index holds, a line each; reads all of them.
-
-        Raises:
-            StoreDamaged: there is no manifest.
-            StoreError: the system refuses to read them.
-        """
+        """Return what is wrong with the files of the generation that the index holds, one a line; reads all of them."""
         manifest = Manifest.required(self._folder)
         stale = leftovers(self._folder, [manifest.data])
         changed = [
@@ -121,8 +113,6 @@ class TextIndex:
 
         Raises:
             StoreLocked: another writer kept the index for longer than the patience.
-            StoreDamaged: the index cannot be read.
-            StoreError: it cannot be written.
         """
         manifest = Manifest.required(self._folder)
         if gone or put:
@@ -134,11 +124,7 @@ class TextIndex:
         self._record(store, generation, manifest.data, manifest)
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
-        """Write the index anew beside the old one, then change over by one rename.
-
-        Raises:
-            As `apply`.
-        """
+        """Write the index anew beside the old one, then change over by one rename."""
         data = new_data(self._folder, self._kept(), self._written)
         with reporting(self._folder):
             (self._folder / data).mkdir()
@@ -150,12 +136,7 @@ class TextIndex:
         self._record(store, generation, data, None)
 
     def tidy(self) -> None:
-        """Remove what an interrupted command left beside the generation that the index holds.
-
-        Raises:
-            StoreDamaged: there is no manifest.
-            StoreError: the system refuses.
-        """
+        """Remove what an interrupted command left beside the generation that the index holds."""
         remove_all(self._folder, leftovers(self._folder, [Manifest.required(self._folder).data]), self._written)
 
     def search(
@@ -164,19 +145,11 @@ class TextIndex:
         """Return at most `depth` units of the backbone that share a word with the query and pass its filters.
 
         With `kinds`, only units of these count.
-
-        Raises:
-            StoreDamaged: the index is missing or cannot be read.
-            StoreError: the system refuses to read it.
         """
         return self.opened()(query, in_context=in_context, backbone=backbone, depth=depth, kinds=kinds)
 
     def opened(self) -> Callable[..., list[Scored]]:
-        """Open the current generation, and return `search` over it, for several searches.
-
-        Raises:
-            StoreDamaged, StoreError: as `search`.
-        """
+        """Open the current generation, and return `search` over it, for several searches."""
         return partial(self._search, self._searcher())
 
     def _search(
@@ -210,12 +183,7 @@ class TextIndex:
         return sorted(scored, key=lambda hit: (-hit.score, hit.unit))
 
     def units(self) -> list[str]:
-        """Return the ids of all units in the index, an id as often as it is there.
-
-        Raises:
-            StoreDamaged: the index is missing or cannot be read.
-            StoreError: the system refuses to read it.
-        """
+        """Return the ids of all units in the index, an id as often as it is there."""
         searcher = self._searcher()
         with self._translating():
             if not searcher.num_docs:
@@ -394,12 +362,7 @@ class TextIndex:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Turn tantivy's errors, and its panics, into the store's.
-
-        Raises:
-            StoreDamaged: the index cannot be read.
-            StoreError: the system refuses.
-        """
+        """Turn tantivy's errors, and its panics, into the store's."""
         try:
             yield
         except BaseException as error:

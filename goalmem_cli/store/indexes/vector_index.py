@@ -119,7 +119,8 @@ class VectorIndex:
     """The folder `vectors/`: the files `N.text`, `N.context` and `N.ids`, N being what the manifest names.
 
     From `screened_from` rows on, `N.text_heads` and `N.context_heads` let a search skip most rows, if they
-    exist. `written` is called after every write.
+    exist. `written` is called after every write. Every method raises StoreDamaged if the index is missing or cannot be
+    read, and StoreError if the system refuses.
     """
 
     def __init__(
@@ -137,11 +138,7 @@ class VectorIndex:
         return self._folder
 
     def reached(self, store: str) -> int | None:
-        """Return the store's generation that the index holds; None if it has to be rebuilt.
-
-        Raises:
-            StoreError: the system refuses to read it.
-        """
+        """Return the store's generation that the index holds; None if it has to be rebuilt."""
         manifest = Manifest.from_file(self._folder)
         ours = (SCHEMA, store, self._dimension)
         if manifest is None or (manifest.schema, manifest.store, manifest.dimension) != ours:
@@ -154,12 +151,7 @@ class VectorIndex:
         return manifest.generation
 
     def faults(self) -> list[str]:
-        """Return the problems of its files, one a line; compare the content with the help of `rows`.
-
-        Raises:
-            StoreDamaged: there is no manifest.
-            StoreError: the system refuses to read the folder.
-        """
+        """Return the problems of its files, one a line; compare the content with the help of `rows`."""
         snapshot = self.snapshot()
         wrong = [
             f"{snapshot.manifest.data}.{name} does not fit the vectors"
@@ -173,12 +165,7 @@ class VectorIndex:
         return [*wrong, *(f"{path.name} was left by an interrupted command" for path in stale)]
 
     def apply(self, gone: Sequence[str], put: Sequence[Indexed], store: str, generation: int) -> None:
-        """Mark the rows of the units `gone` and `put` dead, append `put`, then record the generation. Safe to repeat.
-
-        Raises:
-            StoreDamaged: the index is missing or unreadable.
-            StoreError: its files cannot be written.
-        """
+        """Mark the rows of the units `gone` and `put` dead, append `put`, record the generation. Safe to repeat."""
         snapshot = self.snapshot()
         leaving = snapshot.rows_of([*gone, *(indexed.entry.unit.id for indexed in put)])
         dead = {*snapshot.manifest.dead, *np.flatnonzero(leaving).tolist()}
@@ -190,31 +177,18 @@ class VectorIndex:
             self.compact()
 
     def rebuild(self, everything: Iterable[Indexed], store: str, generation: int) -> None:
-        """Write the index anew beside the old one, then change over by one rename.
-
-        Raises:
-            StoreError: its files cannot be written.
-        """
+        """Write the index anew beside the old one, then change over by one rename."""
         source = iter(everything)
         self._write_anew(
             store, generation, (self._columns(batch) for batch in iter(lambda: list(islice(source, _BATCH)), []))
         )
 
     def tidy(self) -> None:
-        """Remove what an interrupted command left beside the rows that count.
-
-        Raises:
-            StoreDamaged: there is no manifest.
-            StoreError: the system refuses.
-        """
+        """Remove what an interrupted command left beside the rows that count."""
         remove_all(self._folder, self._leftovers(Manifest.required(self._folder)), self._written)
 
     def compact(self) -> None:
-        """Move the living rows to new files, so that what was deleted is no longer on disk here.
-
-        Raises:
-            As `apply`.
-        """
+        """Move the living rows to new files, so that what was deleted is no longer on disk here."""
         snapshot = self.snapshot()
         living = np.flatnonzero(snapshot.living)
         batches = (living[start : start + _BATCH] for start in range(0, len(living), _BATCH))
@@ -228,10 +202,6 @@ class VectorIndex:
         """Return the current generation, mapped into memory; the mapping is reused while its files are the same.
 
         A new mapping costs more than the multiplication itself, because of the page faults.
-
-        Raises:
-            StoreDamaged: the index is missing or unreadable.
-            StoreError: the system refuses to read it.
         """
         manifest = Manifest.required(self._folder)
         with reporting(self._folder):
@@ -341,11 +311,7 @@ class VectorIndex:
 
 
 def _as_ids(units: Sequence[str]) -> NDArray[np.bytes_]:
-    """Return the ids as fixed-width bytes.
-
-    Raises:
-        StoreError: one is not a content hash.
-    """
+    """Return the ids as fixed-width bytes; raises StoreError if one is not a content hash."""
     if max(map(len, units), default=0) > _ID_BYTES or not "".join(units).isascii():
         odd = next(unit for unit in units if len(unit) > _ID_BYTES or not unit.isascii())
         raise StoreError(f"unit id {odd!r} is longer than {_ID_BYTES} bytes", "make unit ids with content_hash")

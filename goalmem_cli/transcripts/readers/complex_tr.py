@@ -28,10 +28,6 @@ class ComplexTrReader(RecordReader):
 
 
 def facts_of(row: Node) -> tuple[str, ...]:
-    """Return the facts of a row.
-
-    Raises:
-        InputError: it has none.
-    """
+    """Return the facts of a row; raises InputError if it has none."""
     lines = row.required(FACTS).filled_text().splitlines()
     return tuple(line for line in map(str.strip, lines) if line)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -66,12 +67,9 @@ class FacebookHtmlReader(DraftReader):
         is_chat = folder.parent.name in _BOXES
         draft, ids = Draft(f"{folder.parent.name}/{folder.name}" if is_chat else None), TurnIds()
         pages = map(source.part, reversed(files)) if files else iter([source])
-        return draft.fill(message for page in pages for message in _messages_on(draft, ids, page))
-
-
-def _messages_on(draft: Draft, ids: TurnIds, source: Source) -> Iterator[Message]:
-    """Yield the page's messages, oldest first."""
-    return source.readable(oldest_first(_found_on(draft, source), "time"), partial(_messages, draft, ids))
+        found = ((page, oldest_first(_found_on(draft, page), "time")) for page in pages)
+        said = (page.readable(nodes, partial(_messages, draft, ids)) for page, nodes in found)
+        return draft.fill(chain.from_iterable(said))
 
 
 def _found_on(draft: Draft, source: Source) -> Iterator[Node]:

@@ -25,8 +25,8 @@ from __future__ import annotations
 import re
 
 from goalmem_cli.transcripts.readers import told
-from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_caption
 from goalmem_cli.transcripts.readers.described import Described, Line
+from goalmem_cli.transcripts.readers.told import line_of_oasst, told_in_turns, with_caption
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.nodes import Node
 

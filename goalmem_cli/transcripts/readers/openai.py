@@ -13,7 +13,7 @@ from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.json_text import JsonText
 from goalmem_cli.transcripts.reading.listed import Read, drafts_from_listing
-from goalmem_cli.transcripts.reading.nodes import Listing, Node
+from goalmem_cli.transcripts.reading.nodes import Listing, Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
 _MARKS = ("<task>", "<environment_details>", "<user_message>", "<feedback>", "<answer>")
@@ -197,3 +197,21 @@ def _part(part: Node) -> str | None:
         if text.value is not None:
             return text.text()
     return None
+
+
+class OpenaiJsonlReader(DraftReader):
+    """Reads lines of messages as one conversation, and each line with `messages` as a conversation of its own."""
+
+    name = "openai-jsonl"
+    suffixes = (".jsonl", ".ndjson", ".json")
+    sign = "messages with `role` and `content`, or objects with `messages` of them, one a line"
+
+    def recognises(self, glimpse: Glimpse) -> bool:
+        """Return whether one of the first lines is a message or a conversation."""
+        return glimpse.has_line(lambda line: is_message(line) or is_conversation(line))
+
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        if Glimpse.from_source(source).has_line(lists_messages):
+            yield from source.readable(json_lines(source), lambda node: drafts_from_conversation(source, node))
+        else:
+            yield from drafts_from_messages(source, json_lines(source))

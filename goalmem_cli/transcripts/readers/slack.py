@@ -51,11 +51,6 @@ def text_of_attachment(attachment: Node) -> str:
     return _lines([attachment.child("pretext").optional_text(), about])
 
 
-def is_preview(attachment: Node) -> bool:
-    """Return whether Slack itself made the attachment, from a page or message that the text links to."""
-    return any(attachment.child(key).value for key in _PREVIEWS)
-
-
 def _lines_of_block(block: Node) -> Iterator[str]:
     """Yield the lines of a block: rich text, context, image caption, or text and fields."""
     kind = block.child("type").optional_text()
@@ -291,7 +286,7 @@ def _written(draft: Draft, node: Node) -> str:
     """Return the message's text (or that of its blocks, which say the same) and the texts of its attachments."""
     texts = [_UPLOAD.sub("", node.child("text").optional_text(), count=1) or text_of_blocks(node.child("blocks"))]
     for attachment in node.child("attachments").elements() if node.child("attachments").value is not None else []:
-        if texts[0] and is_preview(attachment):
+        if texts[0] and any(attachment.child(key).value for key in _PREVIEWS):
             draft.count("previews of links left out")
         else:
             texts.append(text_of_attachment(attachment))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import chain
 
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_of
@@ -68,7 +69,8 @@ class TelegramHtmlReader(DraftReader):
     def _drafts(self, source: Source) -> Iterator[Draft]:
         pages = [source] if source.folder is None else map(source.part, parts_in(source.folder, _FILE))
         chat = _Chat()
-        return chat.draft.fill(message for page in pages for message in chat.messages_on(page))
+        said = (page.readable(chat.found_on(page), partial(chat.messages, page)) for page in pages)
+        return chat.draft.fill(chain.from_iterable(said))
 
 
 @dataclass(slots=True)
@@ -174,15 +176,7 @@ class _Chat:
         self._speaker = _NOBODY
         self._author = _NOBODY
 
-    def messages_on(self, source: Source) -> Iterator[Message]:
-        """Yield what is said on the page.
-
-        Raises:
-            InputError: the file cannot be read, or a time cannot be read and may not be skipped.
-        """
-        return source.readable(self._found_on(source), partial(self._messages, source))
-
-    def _found_on(self, source: Source) -> Iterator[_Found]:
+    def found_on(self, source: Source) -> Iterator[_Found]:
         """Yield the messages on the page, and title the draft by its head."""
         title = ""
         for part, pieces in parts_of_page(source.chunks(), _begins):
@@ -194,7 +188,7 @@ class _Chat:
                 self.draft.count("service messages left out", not own_id.startswith("-"))
         self.draft.title = self.draft.title or title or None
 
-    def _messages(self, source: Source, found: _Found) -> Iterator[Message]:
+    def messages(self, source: Source, found: _Found) -> Iterator[Message]:
         """Yield the message; one without a name is by the speaker before. Media are counted."""
         self._speaker = _VIA.sub("", found.joined(_SPEAKER)) or self._speaker
         self._author = _VIA.sub("", found.joined(_AUTHOR)) or self._author

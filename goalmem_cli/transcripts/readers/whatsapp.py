@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 
 from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.readers.drafted import DraftReader
-from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
-from goalmem_cli.transcripts.readers.whatsapp_speakers import Speakers
-from goalmem_cli.transcripts.readers.whatsapp_texts import begins_with_day, is_about_encryption, kept_from_text
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -26,6 +26,269 @@ from goalmem_cli.transcripts.reading.messenger import (
 )
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
+from goalmem_cli.transcripts.reading.written_times import MARKS, written_from_text
+
+_LONGEST_STAMP = 60
+_LONG_YEAR = 100
+_DASHES = (" - ", " – ", " — ")
+
+
+class Form(Enum):
+    """How date and time are separated from the rest: on iOS now, on Android, on iOS until about 2017."""
+
+    BRACKETS = "["
+    DASH = "-"
+    COLON = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The beginning of a message's first line, its form, and the rest of the line."""
+
+    written: Written
+    form: Form
+    rest: str
+
+    @property
+    def layout(self) -> tuple[str, bool]:
+        """How its date is written. Two layouts in one file are from two phones, and may differ in their order."""
+        return self.written.style.mark, max(self.written.numbers) >= _LONG_YEAR
+
+
+def header_from_line(line: str) -> Header | None:
+    """Return the header that a line begins with; None if the line continues a message."""
+    line = line.lstrip(MARKS)
+    if line.startswith("["):
+        end = line.find("]", 1, _LONGEST_STAMP)
+        written = written_from_text(line[1:end]) if end > 0 else None
+        return None if written is None else Header(written, Form.BRACKETS, line[end + 1 :])
+    end = next((end for dash in _DASHES if (end := line.find(dash, 0, _LONGEST_STAMP)) > 0), 0)
+    if end > 0 and (written := written_from_text(line[:end])) is not None:
+        return Header(written, Form.DASH, line[end + 3 :])
+    if line[:1].isdigit() and (end := line.find(": ", 0, _LONGEST_STAMP)) > 0:
+        written = written_from_text(line[:end])
+        if written is not None and written.style.has_seconds:
+            return Header(written, Form.COLON, line[end + 2 :])
+    return None
+
+
+def headers_from_lines(lines: Iterable[tuple[int, str]]) -> Iterator[Header]:
+    """Yield the headers among the lines."""
+    return (header for _, line in lines if (header := header_from_line(line)) is not None)
+
+
+_LONGEST_NAME = 100
+_NO_MARKS = dict.fromkeys(map(ord, MARKS))
+_QUOTES = ("“”", "«»", "「」", "『』", "‹›")
+_GERMAN_QUOTES = ("„", "“”")
+# The end of a sentence inside a text, after a word of some length: the "Dr." of a name does not match.
+_SENTENCE = re.compile(r"\w{4,}[.!?] \w|[。！？]")
+_SENTENCE_WORDS = 6
+_WORDS_BEHIND_NAME = 4
+_WORDS_OF_NAME = 4
+
+
+class Speakers:
+    """The names before the colons of a chat, and how often each occurs."""
+
+    def __init__(self) -> None:
+        self._spaced: Counter[str] = Counter()
+        self._tight: Counter[str] = Counter()
+        self._told: dict[str, str] = {}
+
+    def heard_in(self, headers: Iterable[Header]) -> Iterator[Header]:
+        """Yield the headers, and count the names in them."""
+        for header in headers:
+            name, colon, _ = _parted(header.rest)
+            if colon:
+                self._spaced[_plain(name)] += 1
+            else:
+                name, colon, _ = header.rest.partition(":")
+                self._tight[_plain(name)] += bool(colon)
+            yield header
+
+    def speaker_and_text(self, header: Header) -> tuple[str, str]:
+        """Return the speaker and the first line of the text; the speaker is "" if the line is a notice.
+
+        All headers of the chat must have passed `heard_in` before.
+        """
+        rest = header.rest.strip()
+        name, colon, text = _parted(rest)
+        if not colon or ":" in name:
+            first, tight, behind = rest.partition(":")
+            if tight and self._speaks_without_blank(_plain(first), behind, _plain(name) if colon else ""):
+                name, colon, text = first, tight, behind
+        if not colon:
+            return "", rest
+        if name not in self._told:
+            speaker = _plain(name)
+            self._told[name] = "" if len(speaker) > _LONGEST_NAME or self._is_notice(speaker) else speaker
+        return (self._told[name], text) if self._told[name] else ("", rest)
+
+    def _speaks_without_blank(self, name: str, text: str, otherwise: str) -> bool:
+        """Say whether Ben speaks in `Ben:text`: he speaks elsewhere, or no colon in the chat has a blank after it."""
+        if not name or text.startswith("//") or self._spaced[otherwise] > 1:
+            return False
+        if otherwise or self._spaced[name]:
+            return self._spaced[name] > 0
+        return not self._spaced and (self._tight[name] > 1 or len(name.split()) <= _WORDS_OF_NAME)
+
+    def _is_notice(self, name: str) -> bool:
+        """Say whether the text before the colon is a notice: an open quote, sentences, or what somebody did.
+
+        In most languages a group's name with a colon is in quotes. In the others, a notice begins with a name that
+        speaks elsewhere, and only the number of words after that name shows that it is one.
+        """
+        if name.count('"') % 2 or any(name.count(pair[0]) > name.count(pair[1]) for pair in _QUOTES):
+            return True
+        opened, closed = _GERMAN_QUOTES
+        if name.count(opened) > sum(map(name.count, closed)):
+            return True
+        if self._spaced[name] > 1:
+            return False
+        words = name.split()
+        if _SENTENCE.search(name) and (len(words) >= _SENTENCE_WORDS or not name.isascii()):
+            return True
+        return any(self._spaced[" ".join(words[:count])] > 1 for count in range(1, len(words) - _WORDS_BEHIND_NAME + 1))
+
+
+def _parted(rest: str) -> tuple[str, str, str]:
+    """Split at the first colon that a blank follows, or at a colon at the end of the line."""
+    name, colon, text = rest.partition(": ")
+    if not colon and (stripped := rest.rstrip()).endswith(":"):
+        return stripped[:-1], ":", ""
+    return name, colon, text
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> str:
+    return " ".join(name.translate(_NO_MARKS).split()).removeprefix("~").strip()
+
+
+_MARK = "\u200e"
+_LONGEST_END = 400
+
+# Android writes these without any mark, so only known words distinguish them from what somebody said.
+_DELETED = frozenset(
+    {
+        "this message was deleted", "you deleted this message", "diese nachricht wurde gelöscht",
+        "du hast diese nachricht gelöscht", "se eliminó este mensaje", "eliminaste este mensaje",
+        "ce message a été supprimé", "vous avez supprimé ce message", "questo messaggio è stato eliminato",
+        "hai eliminato questo messaggio", "esta mensagem foi apagada", "mensagem apagada", "você apagou esta mensagem",
+        "apagou esta mensagem", "dit bericht is verwijderd", "je hebt dit bericht verwijderd",
+        "данное сообщение удалено", "вы удалили данное сообщение", "bu mesaj silindi", "bu mesajı sildiniz",
+    }
+)  # fmt: skip
+_NOTICES = frozenset(
+    {
+        "missed voice call", "missed video call", "missed group voice call", "missed group video call", "voice call",
+        "video call", "null", "waiting for this message. this may take a while",
+    }
+)  # fmt: skip
+_ATTACHED = (
+    "file attached", "datei angehängt", "archivo adjunto", "fichier joint", "file allegato", "arquivo anexado",
+    "ficheiro anexado", "bestand bijgevoegd", "файл добавлен", "dosya ekli",
+)  # fmt: skip
+_EDITED = (
+    "this message was edited", "diese nachricht wurde bearbeitet", "se editó este mensaje", "ce message a été modifié",
+    "questo messaggio è stato modificato", "mensagem editada", "esta mensagem foi editada", "dit bericht is bewerkt",
+    "сообщение изменено", "данное сообщение изменено", "bu mesaj düzenlendi",
+)  # fmt: skip
+# Kinds of media, and the words for "left out".
+_OMITTED = (
+    ("image|video|video note|audio|GIF|sticker|document|contact card", "omitted"),
+    ("Bild|Video|Audio|GIF|Sticker|Dokument", "weggelassen"), ("Kontaktkarte", "ausgelassen"),
+    ("imagen|video|audio|GIF|sticker|documento|tarjeta de contacto", "omitid[oa]"),
+    ("image|vidéo|audio|GIF|sticker|document|fiche contact", "absente?|omise?|manquante?|retirée?"),
+    ("immagine|video|audio|GIF|sticker|documento|scheda contatto", "omess[oa]|esclus[oa]|non inclus[oa]"),
+    ("imagem|vídeo|(?:ficheiro de )?áudio|GIF|sticker|figurinha|documento|contacto", "não revelad[oa]|omitid[oa]"),
+    ("afbeelding|video|audio|GIF|sticker|document|contactkaart", "weggelaten"),
+)  # fmt: skip
+
+_ENCRYPTED = re.compile(
+    r"(?=.{0,30}(?:message|nachricht|mensaje|messaggi|mensage|bericht|сообщени|mesaj|消息|訊息|メッセージ|메시지|الرسائل|הודעות))"
+    r".{0,120}(?:end-to-end|ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|сквозн|uçtan uca|"
+    r"端[到對对]端|エンドツーエンド|종단|بين الطرفين|מקצה לקצה)",
+    re.IGNORECASE,
+)
+_DAY_FIRST = re.compile(
+    r"ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|crittografat|versleuteld|сквозн|uçtan uca|"
+    r"מקצה לקצה|بين الطرفين",
+    re.IGNORECASE,
+)
+"""Words of the notice in languages whose dates always begin with the day. English dates do so in some countries."""
+_ATTACHMENT = re.compile(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
+_OWN_NAME = re.compile(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
+_ONLY_BRACKETS = re.compile(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")
+_OMISSION = "|".join(f"(?:{what}) (?:{end})" for what, end in _OMITTED)
+_OMITTED_END = re.compile(
+    rf"(?:^|[\s{_MARK}])(?:{_OMISSION}|<[^<>:\n]{{1,40}}: ?[^<>:\n]+\.\w{{1,5}}>)$", re.IGNORECASE
+)
+_MAY_BE_OMITTED = re.compile(rf"(?:>|{'|'.join(end for _, end in _OMITTED)})$", re.IGNORECASE)
+_LONGEST_WORDS = 20
+_EDITED_END = re.compile(rf"[\s{_MARK}]*<(?:{'|'.join(_EDITED)})\.?>$", re.IGNORECASE)
+_BRACKETS_END = re.compile(rf"\s*{_MARK}<[^<>:\n]{{3,60}}>$")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What somebody said in a message. With `is_cut`, media, a deletion or a notice took its place or part of it."""
+
+    text: str
+    is_cut: bool = False
+    is_edited: bool = False
+
+
+def begins_with_day(line: str) -> bool:
+    """Say whether the line has the notice at the head of a chat, in a language in which dates begin with the day."""
+    return _ENCRYPTED.search(line) is not None and _DAY_FIRST.search(line) is not None
+
+
+def is_about_encryption(text: str) -> bool:
+    """Say whether the text is the notice at the head of a chat; some exports name a speaker for it."""
+    return _ENCRYPTED.match(text.translate(_NO_MARKS)) is not None
+
+
+def kept_from_text(text: str, *, is_ios: bool) -> Kept:
+    """Return the part of a message's text that its speaker said.
+
+    On iOS (`is_ios`) a line that begins with U+200E is WhatsApp's in every language, unless it has a link or further
+    lines, as places and polls do.
+    """
+    said = text.strip()
+    bare = said.strip(_MARK).rstrip(".").lower()
+    is_marked = is_ios and said.startswith(_MARK) and "\n" not in said and "://" not in said
+    if is_marked or bare in _DELETED or bare in _NOTICES:
+        return Kept("", is_cut=True)
+    unedited = _without_end(said, _EDITED_END) if said.endswith(">") else said
+    if is_ios and unedited == said and said.endswith(">"):
+        unedited = _without_end(said, _BRACKETS_END)
+    without = _without_media(unedited)
+    kept = without.strip(f"{_MARK} \n\t").translate(_NO_MARKS)
+    return Kept(kept, is_cut=without != unedited, is_edited=unedited != said)
+
+
+def _without_media(text: str) -> str:
+    """Return the text without a file or its stand-in, which are the first line or the end of the text."""
+    first, _, caption = text.partition("\n")
+    if _ONLY_BRACKETS.fullmatch(first.strip(f"{_MARK} ")) or _is_attachment(first):
+        return caption
+    return _without_end(text, _OMITTED_END) if _MAY_BE_OMITTED.search(text[-_LONGEST_WORDS:]) else text
+
+
+def _without_end(text: str, end: re.Pattern[str]) -> str:
+    """Return the text without a match at its end. Only the last characters are searched, as WhatsApp writes no more."""
+    tail = text[-_LONGEST_END:]
+    match = end.search(tail)
+    return text if match is None else text[: len(text) - len(tail) + match.start()]
+
+
+def _is_attachment(line: str) -> bool:
+    match = _ATTACHMENT.fullmatch(line)
+    if match is None:
+        return False
+    return line.startswith(_MARK) or bool(_OWN_NAME.match(line)) or match["words"].lower() in _ATTACHED
+
 
 Layout = tuple[str, bool]
 

@@ -67,11 +67,7 @@ def _mark_of(raw: BinaryIO) -> bytes:
 
 
 def _unpack(packed: Any, whole: BinaryIO, size: int) -> None:
-    """Decompress into `whole`, up to the limit for a zip's entry.
-
-    Raises:
-        OSError: it is over the limit.
-    """
+    """Decompress into `whole`, up to the limit for a zip's entry; raises OSError if it is over the limit."""
     most = min(MOST_BYTES, max(SMALL, MOST_RATIO * size))
     while chunk := packed.read(_CHUNK):
         whole.write(chunk)

@@ -116,11 +116,7 @@ class JsonText:
             self._expect(",")
 
     def finish(self) -> None:
-        """Check that only blanks are left.
-
-        Raises:
-            TextBroken: something else is left.
-        """
+        """Check that only blanks are left; raises TextBroken if something else is left."""
         if self.peek():
             self._fail("Extra data")
 

@@ -83,7 +83,7 @@ class NearMisses:
         self._draft.count(f"lines that look nearly like a message, not read as one (the first: {self._first})")
         if self._source is not None:
             reason = f"{quoted(line, _SHOWN)} looks like a message, and is not read as one"
-            self._source.miss(self._source.error("", reason))
+            self._source.missed.append(self._source.error("", reason))
 
 
 class TurnIds:

@@ -26,7 +26,10 @@ _TIMES_IN_OBJECTS = ("$date", "$numberLong", "_seconds", "seconds")
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a JSON document, its path (``[2].session_1[4].text``) and, in JSONL, its line counted from 1."""
+    """A value of a JSON document, its path (``[2].session_1[4].text``) and, in JSONL, its line counted from 1.
+
+    What expects a value of some kind raises InputError, with this place, for any other kind.
+    """
 
     value: object
     file: str
@@ -52,31 +55,19 @@ class Node:
         return isinstance(self.value, dict) and not keys.isdisjoint(self.value)
 
     def keys(self) -> list[str]:
-        """Return the object's keys.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the object's keys; raises InputError if the value is not an object."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return list(self.value)
 
     def child(self, key: str) -> Node:
-        """Return the key's value. If the key is missing, the node has the value None, and its place.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the key's value. If the key is missing, the node has the value None, and its place."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return Node(self.value.get(key), self.file, f"{self.path}.{key}" if self.path else key, self.line)
 
     def required(self, key: str) -> Node:
-        """Return the key's value.
-
-        Raises:
-            InputError: the value is not an object, or the key is missing.
-        """
+        """Return the key's value; raises InputError if the value is not an object, or the key is missing."""
         child = self.child(key)
         if not self.has(key):
             raise child.error("is missing")
@@ -91,41 +82,25 @@ class Node:
         return node
 
     def with_members(self, members: Mapping[str, object]) -> Node:
-        """Return the object with these members, beside its own or instead of them.
-
-        Raises:
-            InputError: the value is not an object.
-        """
+        """Return the object with these members, beside its own or instead of them."""
         if not isinstance(self.value, dict):
             raise self.mismatch("an object")
         return replace(self, value=self.value | dict(members))
 
     def elements(self) -> list[Node]:
-        """Return the array's values.
-
-        Raises:
-            InputError: the value is not an array.
-        """
+        """Return the array's values; raises InputError if the value is not an array."""
         if not isinstance(self.value, list):
             raise self.mismatch("an array")
         return [Node(item, self.file, f"{self.path}[{index}]", self.line) for index, item in enumerate(self.value)]
 
     def text(self) -> str:
-        """Return the string without surrounding white space.
-
-        Raises:
-            InputError: the value is not a string.
-        """
+        """Return the string without surrounding white space; raises InputError if the value is not a string."""
         if not isinstance(self.value, str):
             raise self.mismatch("text")
         return self.value.strip()
 
     def optional_text(self) -> str:
-        """Return the string without surrounding white space, or an empty one for null or a missing key.
-
-        Raises:
-            InputError: the value is neither null nor a string.
-        """
+        """Return the string without surrounding white space, or an empty one for null or a missing key."""
         return "" if self.value is None else self.text()
 
     def filled_text(self) -> str:
@@ -140,21 +115,13 @@ class Node:
         return text
 
     def optional_name(self) -> str | None:
-        """Return a string or integer as a name; None for null, a missing key or a blank string.
-
-        Raises:
-            InputError: the value is of another kind.
-        """
+        """Return a string or integer as a name; None for null, a missing key or a blank string."""
         if isinstance(self.value, int) and not isinstance(self.value, bool):
             return self.number_text()
         return self.optional_text() or None
 
     def number_text(self) -> str:
-        """Return a number as JSON writes it.
-
-        Raises:
-            InputError: the value is not a number.
-        """
+        """Return a number as JSON writes it; raises InputError if the value is not a number."""
         if isinstance(self.value, bool) or not isinstance(self.value, (int, float)):
             raise self.mismatch("a number")
         return str(self.value)
@@ -177,11 +144,7 @@ class Node:
         return stamp_or_unread(value if isinstance(value, str) else quoted(repr(value)), read)
 
     def moment(self) -> datetime | None:
-        """Return the time of the value, None if there is no value.
-
-        Raises:
-            InputError: the value is no time.
-        """
+        """Return the time of the value, None if there is no value; raises InputError if the value is no time."""
         stamp = self.stamp()
         if stamp is not None and stamp.unread:
             raise self.error(f"{stamp.unread!r} is no time")

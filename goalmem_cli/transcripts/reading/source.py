@@ -59,11 +59,7 @@ def _unheard(_bytes: int) -> None:
 
 
 def refuse(error: InputError) -> None:
-    """Stop at the first record that cannot be read: the default of `skip`.
-
-    Raises:
-        InputError: the error.
-    """
+    """Raise the error: the default of `skip`, which stops at the first record that cannot be read."""
     raise error
 
 
@@ -230,10 +226,6 @@ class Source:
         """
         self._skip(error)
         self.first_skipped = self.first_skipped or error
-
-    def miss(self, error: InputError) -> None:
-        """Remember a line that looks like a message but is not read as one; too many make the file unreadable."""
-        self.missed.append(error)
 
     def readable(self, records: Iterable[Record], read: Callable[[Record], Iterable[Read]]) -> Iterator[Read]:
         """Yield what `read` returns for each record; if a record cannot be read, skip the rest of it.

@@ -1,6 +1,7 @@
 """Reads the times that transcripts give; a form that could mean two times is not read at all.
 
 dateutil and dateparser would guess: which number is the day, which year is meant, to which day a bare time belongs.
+What reads a text raises ValueError if it has the form of a time, but there is no such time.
 """
 
 from __future__ import annotations
@@ -120,9 +121,6 @@ def stamp_from_text(text: str) -> Stamp | None:
     """Return the time that the whole text states, or None if it has none of the forms read here.
 
     An offset is kept. Digits alone are seconds, or parts of seconds, since 1970.
-
-    Raises:
-        ValueError: it has the form of a time, but there is no such time.
     """
     text = " ".join(text.split())
     if _EPOCH.fullmatch(text):
@@ -172,11 +170,7 @@ def _without_zone(text: str) -> tuple[str, tzinfo | None]:
 
 
 def stamp_from_day_first(text: str) -> Stamp | None:
-    """Return the time that ``29.12.2023, 22:42:04`` states, for formats known to write the day first.
-
-    Raises:
-        ValueError: it has the form of a time, but there is no such time.
-    """
+    """Return the time that ``29.12.2023, 22:42:04`` states, for formats known to write the day first."""
     match = _DAY_FIRST.fullmatch(" ".join(text.split()))
     return None if match is None else _stamp_from_match(match)
 
@@ -197,11 +191,7 @@ def stamp_from_epoch(number: float) -> Stamp:
 
 
 def time_of_day_from_text(text: str) -> time | None:
-    """Return the time of day (``14:30``, ``2:30 pm``) that the whole text states, or None.
-
-    Raises:
-        ValueError: it has the form of a time of day, but there is no such time.
-    """
+    """Return the time of day (``14:30``, ``2:30 pm``) that the whole text states, or None."""
     match = _TIME_OF_DAY.fullmatch(" ".join(text.split()))
     return None if match is None else _clock(match)
 

@@ -19,7 +19,8 @@ from goalmem_cli.main import run
 from goalmem_cli.models.embedding.embedders import load_embedder
 from goalmem_cli.store.passages import split_into_passages
 from goalmem_cli.store.store import Store
-from goalmem_cli.transcripts import FORMATS, detect, read_bytes
+from goalmem_cli.transcripts import FORMATS
+from tests.transcripts.reading import detect, read_bytes
 
 
 def test_made_up_talk_is_the_same_for_the_same_seed() -> None:

@@ -12,8 +12,9 @@ from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.beam import CATEGORIES, read_cases
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
-from goalmem_cli.transcripts import Source, detect, read_file
+from goalmem_cli.transcripts import Source, read_file
 from tests.transcripts.layouts import BEAM
+from tests.transcripts.reading import detect
 
 QUESTIONS: dict[str, list[dict[str, object]]] = {
     "abstention": [

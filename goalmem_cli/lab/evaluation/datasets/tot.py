@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.questions import UNTYPED, answer_from_node, evidence_from_facts
 from goalmem_cli.lab.evaluation.values import value_of, written
-from goalmem_cli.transcripts.readers.statements import EVIDENCE, name_of, rows
-from goalmem_cli.transcripts.readers.tot import PROMPT, facts_of
+from goalmem_cli.transcripts.readers.statements import EVIDENCE, PROMPT, facts_of, name_of, rows
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
