@@ -12,8 +12,8 @@ from goalmem_cli.backbones.flat import FlatBackbone
 from goalmem_cli.backbones.later import marked
 from goalmem_cli.backbones.now.holding import Holding
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.changes.story import PEOPLE, SLOTS, Asked, History, Slot, Telling, questions_of
 from goalmem_cli.lab.bench.gathering import index_by
+from goalmem_cli.lab.bench.stories import PEOPLE, SLOTS, Asked, History, Slot, Telling, questions_of
 from goalmem_cli.lab.bench.timing import Progress, unwatched
 from goalmem_cli.ports import Backbone, Completion, Request
 from goalmem_cli.records import Hit, Query
