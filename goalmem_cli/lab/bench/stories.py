@@ -23,6 +23,8 @@ from goalmem_cli.records import Conversation, Turn
 
 WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 PEOPLE = tuple(WORDS["people"].split())
+_CHATTER: list[str] = WORDS["chatter"]
+_BESIDE: list[tuple[str, str]] = WORDS["beside"]
 FACTS_A_CONVERSATION = 100
 GOALS_A_CHAT = 8
 _A_SESSION, _EARLY = 10, 4
@@ -214,7 +216,7 @@ def _history(name: str, facts: int, chance: random.Random) -> History:
         if not place:
             moment += timedelta(days=chance.randint(2, 9))
         said, speaker = moment + timedelta(minutes=3 * place), people[len(turns) % 2]
-        text = chance.choice(WORDS["chatter"])
+        text = chance.choice(_CHATTER)
         turn = Turn(name, session, len(turns), speaker, text, said, own_id=f"D{session + 1}:{place + 1}")
         if chance.random() < 0.75:  # the rest is chatter
             tellings.append(_telling(speaker, chance.choice(SLOTS), turn, now, chance))
@@ -406,6 +408,6 @@ class _Chat:
         """Return a text that states no fact that a goal asks for."""
         chance = self._chance
         if chance.random() < 0.5:
-            return chance.choice(WORDS["chatter"])
-        form, name = chance.choice(WORDS["beside"])
+            return chance.choice(_CHATTER)
+        form, name = chance.choice(_BESIDE)
         return form.format(value=chance.choice(next(slot.values for slot in SLOTS if slot.name == name)))
