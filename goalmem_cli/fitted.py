@@ -1,13 +1,33 @@
-"""Parameters fitted to one model: how the engine reads facts with it, and how certain its answers are."""
+"""Values fitted to data, which stand in a JSON file beside the module that uses them.
+
+`Fitted` are those of one model: how the engine reads facts with it, and how certain its answers are.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 Rounds: TypeAlias = tuple[tuple[int, ...]] | tuple[tuple[int, ...], tuple[int, ...]]
 """How many facts are read: in one call, or in a second one if the first is not sure."""
+
+
+def values_beside(module: str) -> dict[str, Any]:
+    """Return the values in the JSON file beside a module, given its `__file__`, with tuples for lists.
+
+    `python -m goalmem_cli.lab.tuning` fits and writes them.
+    """
+    values: dict[str, Any] = _with_tuples(json.loads(Path(module).with_suffix(".json").read_text("utf-8")))
+    return values
+
+
+def _with_tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _with_tuples(each) for name, each in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)

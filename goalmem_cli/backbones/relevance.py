@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.backbones.fusion import one_place
+from goalmem_cli.fitted import values_beside
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
 from goalmem_cli.logic.roles import ASSISTANT, USER, role_of
 from goalmem_cli.records import Hit, Unit
 
-WEIGHTS: Mapping[str, float] = {
-    "rank": -0.858, "words": 4.782, "names": 0.667, "speaker": 0.337, "question": -1.061, "length": 0.745,
-    "time": 0.390, "number": 0.671, "asked": 7.903, "other_side": -3.485, "wish": 1.5,
-}  # fmt: skip
+_FITTED = values_beside(__file__)
+BIAS = _FITTED.pop("bias")
+WEIGHTS: Mapping[str, float] = _FITTED
 """Weights by feature, in the order of the columns of `features`:
 
 - rank: the logarithm of the hit's rank before.
@@ -46,7 +46,6 @@ WEIGHTS: Mapping[str, float] = {
   "we" agreed on, which either may have said.
 - wish: the user says how things are always to be done.
 """
-BIAS = -5.741
 PERSONAL = ("names", "speaker")
 """The features that favour turns by or about a person whom the query names."""
 

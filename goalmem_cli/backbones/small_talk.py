@@ -10,21 +10,19 @@ import math
 import re
 from collections.abc import Mapping
 
+from goalmem_cli.fitted import values_beside
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_words, words
 from goalmem_cli.records import Hit
 
-WEIGHTS: Mapping[str, float] = {
-    "words": 1.893, "polite": -1.066, "number": 0.325, "name": 0.508, "time": 0.207, "self": 0.208,
-    "reply": 1.011, "cheer": 1.026,
-}  # fmt: skip
+_FITTED = values_beside(__file__)
+BIAS, LEAST = _FITTED.pop("bias"), _FITTED.pop("least")
+"""`LEAST`: a turn with a lower likelihood is not shown to a model. In the conversations that the weights were fitted
+on, one in two thousand turns that are evidence is lost."""
+WEIGHTS: Mapping[str, float] = _FITTED
 """Weights by feature, in the order of `features`: the logarithm of the number of content words that are not polite
 phrases; the share of words that are; whether the turn has a number, a name within a sentence, a time; whether the
 speaker says "I" or "we"; whether the turn before asks; the share of sentences that end in an exclamation mark."""
-BIAS = -4.318
-LEAST = 0.0471
-"""A turn with a lower likelihood is not shown to a model. In the conversations that the weights were fitted on, one in
-two thousand turns that are evidence is lost."""
 
 _POLITE = frozenset(
     "hi hey hello bye goodbye see you your night morning evening talk later soon take care thanks thank thx ty cheers "

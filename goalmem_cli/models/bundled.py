@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from goalmem_cli.fitted import Fitted
+from goalmem_cli.fitted import Fitted, values_beside
 
 GIGABYTE = 10**9
 
@@ -84,6 +84,7 @@ class BundledModel:
     fitted: Fitted
 
 
+_FITTED = values_beside(__file__)
 QWEN_LANGUAGES = frozenset("ar de en es fr it ja ko pt ru th vi zh".split())
 """What Qwen names of the more than 29 languages of Qwen2.5, which Qwen2.5-Coder was trained on from."""
 
@@ -101,14 +102,7 @@ QWEN_1_5B = BundledModel(
     runs_as="",
     memory=2300 * MEGABYTE,
     languages=QWEN_LANGUAGES,
-    fitted=Fitted(
-        adapter="39a54e9793c252a75ae0c974435f67fe88c98b160f32bb5ca167a90587ced022",
-        weights={
-            "goal-mem": (-2.214, 0.873, 0.196, 0.577, 1.071, 0.980),
-            "direct": (-2.070, 1.145, 0.225, 0.664, 0.967, 0.0),
-        },
-        floors={"goal-mem": 0.33, "direct": 0.43},
-    ),
+    fitted=Fitted(**_FITTED["qwen-1.5b"]),
 )
 QWEN_0_5B = BundledModel(
     name="qwen-0.5b",
@@ -124,7 +118,7 @@ QWEN_0_5B = BundledModel(
     runs_as="",
     memory=1200 * MEGABYTE,
     languages=QWEN_LANGUAGES,
-    fitted=Fitted(),
+    fitted=Fitted(**_FITTED["qwen-0.5b"]),
 )
 SMOLLM2 = BundledModel(
     name="smollm2-135m",
@@ -140,17 +134,7 @@ SMOLLM2 = BundledModel(
     runs_as="Q8_0",
     memory=700 * MEGABYTE,
     languages=frozenset(("en",)),
-    fitted=Fitted(
-        rounds=((2, 4), (7, 11)),
-        sure=0.9,
-        trusted=1.1,
-        adapter="98f48cce34d54001322e3a7b4ead1ca838aa570e98947f3f1bd4dae88448a410",
-        weights={
-            "goal-mem": (-1.310, 0.757, -0.483, 1.492, 0.155, -0.092),
-            "direct": (-1.851, 0.716, 0.390, 1.850, 0.506, 0.0),
-        },
-        floors={"goal-mem": 0.20},
-    ),
+    fitted=Fitted(**_FITTED["smollm2-135m"]),
 )
 BUNDLED: Mapping[str, BundledModel] = {each.name: each for each in (QWEN_1_5B, QWEN_0_5B, SMOLLM2)}
 """The models by name, the best first."""

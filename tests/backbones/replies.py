@@ -53,6 +53,8 @@ class AnyReply:
             return [self._drawn(schema["items"], name, chance) for _ in range(count)]
         if kind == "number":
             return round(chance.random(), 1)
+        if kind == "integer":
+            return chance.randint(schema.get("minimum", 1), schema.get("maximum", 9))
         if "enum" in schema:
             return chance.choice(schema["enum"])
         if name in TIMES:

@@ -31,6 +31,7 @@ from tests.reasoners.scripting import (
     FULL,
     MOMENT,
     TOGETHER,
+    Grounding,
     ask,
     ask_together,
     chat,
@@ -169,29 +170,32 @@ def test_what_the_values_do_not_settle_is_unknown_with_the_reason() -> None:
     )
 
 
-def test_an_ambiguous_number_is_read_as_the_conversation_writes_numbers() -> None:
-    """1.150 euros are more than a thousand where somebody wrote 12,50; the calculation says how it was read."""
-    turns = chat("Ann: The sofa was 1.150 euros.", "Ann: The desk was 300 euros.", "Ben: I paid 12,50 euros, Ann.")
-    goal = "(Ann) paid (p:price*) for (x:thing*)"
-    found = unified(grounds(1, "sofa", p="1.150 euros", x="sofa"), grounds(1, "desk", p="300 euros", x="desk"))
-    trace = ask(turns, "What did Ann pay in all?", plan(goal, goal, answer=["sum(p)"]), found, limits=ONE_ROUND)[0]
+@pytest.mark.parametrize(
+    ("turns", "question", "goal", "found", "answer", "how"),
+    [
+        pytest.param(
+            ("Ann: The sofa was 1.150 euros.", "Ann: The desk was 300 euros.", "Ben: I paid 12,50 euros, Ann."),
+            "What did Ann pay in all?", "(Ann) paid (p:price*) for (x:thing*)",
+            (grounds(1, "sofa", p="1.150 euros", x="sofa"), grounds(1, "desk", p="300 euros", x="desk")),
+            "1,450 euros", "1,150 euros + 300 euros = 1,450 euros", id="1.150 is read as the talk writes 12,50",
+        ),
+        pytest.param(
+            ("Ann: My cousin sold three of my lamps, 20 each.", "Ben: Sixty euros for lamps!"),
+            "What did Ann's cousin get for the lamps?", "(the cousin of Ann) got (p:price*) for lamps",
+            (grounds(1, "20 each", p="20"), grounds(1, "Sixty", p="sixty euros")),
+            "60 euros", "3 × 20 = 60 euros; sixty euros is the total of 3 × 20, and no further part",
+            id="parts and their total are not added up",
+        ),
+    ],
+)  # fmt: skip
+def test_sums_are_read_as_the_conversation_means_them(
+    turns: tuple[str, ...], question: str, goal: str, found: tuple[Grounding, ...], answer: str, how: str
+) -> None:
+    """The calculation says how numbers were read, and what was not added."""
+    planned = plan(goal, goal, answer=["sum(p)"])
+    trace = ask(chat(*turns), question, planned, unified(*found), limits=ONE_ROUND)[0]
 
-    assert (trace.answer, trace.calculations[0].how) == (
-        "1,450 euros", "1,150 euros + 300 euros = 1,450 euros",
-    )  # fmt: skip
-
-
-def test_parts_and_their_total_are_not_added_up() -> None:
-    """Three lamps at 20 each, and the reply that says what they come to: sixty euros, and no more."""
-    turns = chat("Ann: My cousin sold three of my lamps, 20 each.", "Ben: Sixty euros for lamps!")
-    goal = "(the cousin of Ann) got (p:price*) for lamps"
-    found = unified(grounds(1, "20 each", p="20"), grounds(1, "Sixty", p="sixty euros"))
-    trace = ask(turns, "What did Ann's cousin get for the lamps?", plan(goal, goal, answer=["sum(p)"]), found,
-                limits=ONE_ROUND)[0]  # fmt: skip
-
-    assert (trace.answer, trace.calculations[0].how) == (
-        "60 euros", "3 × 20 = 60 euros; sixty euros is the total of 3 × 20, and no further part",
-    )  # fmt: skip
+    assert (trace.answer, trace.calculations[0].how) == (answer, how)
 
 
 def test_the_cheapest_of_three_is_found_in_their_list() -> None:

@@ -13,8 +13,8 @@ from goalmem_cli.ports import JsonShape
 from goalmem_cli.prompts import PromptBook
 from goalmem_cli.reasoners.goal_mem import GoalMem, GoalMemSettings, Limits, steps_of
 from goalmem_cli.reasoners.goal_mem.provers import planner
-from goalmem_cli.records import Hit, Query, Question
-from goalmem_cli.testing import ListBackbone, ScriptedModel
+from goalmem_cli.records import Hit, Query, Question, Turn
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Ending, Status
 from tests.backbones.derived import filled
 from tests.reasoners.scripting import (
@@ -194,31 +194,31 @@ def test_later_value_wins_where_the_question_asks_for_the_current_state() -> Non
         assert "superseded" in step.rejected[0].why
 
 
-def test_violated_type_is_refused() -> None:
-    """A binding of a decidable type that cannot be of it is rejected with the reason."""
-    trace, _ = ask(
-        CAFE,
-        "When did Alice go to Momoco?",
-        plan("(Alice) went to (Momoco:cafe) on (x:date)", "(Alice) went to (Momoco:cafe) on (x:date)"),
-        unified(grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte")),
-        STOP,
-        limits=Limits(max_breadth=1),
-    )
+ON_DATE = "(Alice) went to (Momoco:cafe) on (x:date)"
+ORDERED = "(Alice) ordered (x:drink)"
+
+
+@pytest.mark.parametrize(
+    ("turns", "question", "told", "claim", "why"),
+    [
+        pytest.param(
+            CAFE, "When did Alice go to Momoco?", ON_DATE, grounds(1, "ordered a Kyoto Latte", x="Kyoto Latte"),
+            "is no date", id="a value that cannot be of the variable's type",
+        ),
+        pytest.param(
+            chat("Ben: I ordered a cocoa.", "Alice: Nice."), "What did Alice order?", ORDERED,
+            grounds(1, "cocoa", x="cocoa"), "Ben speaks of themselves", id="what one speaker tells of themselves",
+        ),
+    ],
+)  # fmt: skip
+def test_claim_is_refused_with_its_reason(
+    turns: list[Turn], question: str, told: str, claim: Grounding, why: str
+) -> None:
+    """A grounding that the engine can tell to be wrong settles nothing, and the trace says why."""
+    trace, _ = ask(turns, question, plan(told, told), unified(claim), STOP, limits=Limits(max_breadth=1))
 
     assert trace.status is Status.UNKNOWN
-    assert "is no date" in trace.attempts[0].steps[0].rejected[0].why
-
-
-def test_fact_about_another_person_is_refused() -> None:
-    """What one speaker tells of themselves grounds nothing about another."""
-    turns = chat("Ben: I ordered a cocoa.", "Alice: Nice.")
-    trace, _ = ask(
-        turns, "What did Alice order?", plan("(Alice) ordered (x:drink)", "(Alice) ordered (x:drink)"),
-        unified(grounds(1, "cocoa", x="cocoa")), STOP, limits=Limits(max_breadth=1),
-    )  # fmt: skip
-
-    assert trace.status is Status.UNKNOWN
-    assert "Ben speaks of themselves" in trace.attempts[0].steps[0].rejected[0].why
+    assert why in trace.attempts[0].steps[0].rejected[0].why
 
 
 def test_inferred_binding_is_taken_and_shown_unless_strict() -> None:
@@ -249,30 +249,29 @@ def test_date_worked_out_from_the_time_of_speaking_is_derived() -> None:
     assert trace.attempts[0].steps[0].grounded[0].support == {"x": Support.DERIVED}
 
 
-def test_nothing_new_retrieved_ends_the_depth_loop() -> None:
-    """A refinement whose query brings no new fact is unified once more, then the attempt ends."""
-    trace, model = ask(
-        CAFE[:1], WHICH, DRINK, unified(), refined((1, "(Alice) visited (y:cafe)", "cafe Momoco")), unified(),
-        limits=Limits(max_breadth=1),
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("turns", "replies", "depth", "ending", "calls"),
+    [
+        pytest.param(
+            CAFE[:1], (refined((1, "(Alice) visited (y:cafe)", "cafe Momoco")), unified()), 5, Ending.NOTHING_NEW, 4,
+            id="a refinement whose query brings no new fact is unified once more",
+        ),
+        pytest.param(CAFE, (STOP,), 5, Ending.REFINEMENT_STOPPED, 3, id="a refinement that says stop"),
+        pytest.param(
+            CAFE, (refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "Alice ordered drink at Momoco")),), 5,
+            Ending.REFINEMENT_STOPPED, 3, id="an antecedent and a query that are there already",
+        ),
+        pytest.param(
+            CAFE, (refined((1, "(Ben) has (y:dog)", "dog Biscuit")), unified()), 1, Ending.MAX_DEPTH, 4,
+            id="the bound, even if each round brings something new",
+        ),
+    ],
+)  # fmt: skip
+def test_an_attempt_ends(turns: list[Turn], replies: tuple[Reply, ...], depth: int, ending: Ending, calls: int) -> None:
+    """By what its refinement brings, or at the greatest depth."""
+    trace, model = ask(turns, WHICH, DRINK, unified(), *replies, limits=Limits(max_breadth=1, max_depth=depth))
 
-    assert trace.attempts[0].ending is Ending.NOTHING_NEW
-    assert model.calls == 4
-
-
-def test_refinement_stops() -> None:
-    """A refinement that says stop ends the attempt."""
-    trace, _ = ask(CAFE, WHICH, DRINK, unified(), STOP, limits=Limits(max_breadth=1))
-
-    assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
-
-
-def test_refinement_that_repeats_a_subgoal_counts_as_stop() -> None:
-    """An antecedent equal to a subgoal that is there already leads nowhere, unless its query is a new one."""
-    repeated = refined((1, "(Alice) ordered (x:drink) at (Momoco:cafe)", "Alice ordered drink at Momoco"))
-    trace, _ = ask(CAFE, WHICH, DRINK, unified(), repeated, limits=Limits(max_breadth=1))
-
-    assert trace.attempts[0].ending is Ending.REFINEMENT_STOPPED
+    assert (trace.attempts[0].ending, model.calls) == (ending, calls)
 
 
 def test_budget_spent() -> None:
@@ -292,16 +291,6 @@ def test_the_only_look_shows_the_whole_budget() -> None:
     trace, _ = ask(turns, WHICH, DRINK, unified(), limits=Limits(max_breadth=1, max_depth=0, budget=4))
 
     assert [len(step.new_facts) for step in trace.attempts[0].steps] == [4]
-
-
-def test_maximum_depth() -> None:
-    """The depth loop ends at its bound even if each round brings something new."""
-    trace, _ = ask(
-        CAFE, WHICH, DRINK, unified(), refined((1, "(Ben) has (y:dog)", "dog Biscuit")), unified(),
-        limits=Limits(max_breadth=1, max_depth=1),
-    )  # fmt: skip
-
-    assert trace.attempts[0].ending is Ending.MAX_DEPTH
 
 
 def test_malformed_reply_is_retried_once_with_the_reason() -> None:

@@ -12,7 +12,7 @@ from goalmem_cli.ports import Completion, Request
 from goalmem_cli.reasoners.goal_mem import GoalMem, Limits
 from goalmem_cli.reasoners.goal_mem.wording import checked_wording
 from goalmem_cli.records import Question, Turn
-from goalmem_cli.testing import ListBackbone, ScriptedModel
+from goalmem_cli.testing import ListBackbone, Reply, ScriptedModel
 from goalmem_cli.trace import Ending, Status
 from tests.reasoners.scripting import (
     COMPACT,
@@ -74,20 +74,38 @@ def test_wording_in_another_language_that_is_not_the_binding_alone_gives_way(
     assert checked_wording(wording, [value], asked)[0] == (wording if is_kept else value)
 
 
-def test_bound_variables_are_anchored_like_written_constants() -> None:
-    """What the teller says of themselves grounds nothing about the person that a variable stands for."""
-    turns = chat(
-        "Priya: Anjali is my sister.", "Anjali: Hello!", "--", "Tom: I teach guitar to my pupils, a sister act."
-    )
-    trace, _ = ask(
-        turns, "Which instrument does Priya's sister teach?",
-        plan("(y:person) teaches (x:instrument)", "(y:person) is the sister of (Priya)", "(y:person) has pupils for (x:instrument)"),
-        unified(grounds(1, "is my sister", y="Anjali"), grounds(2, "guitar", y="Anjali", x="guitar")), STOP, unified(), STOP,
-        limits=ONCE,
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("turns", "question", "planned", "replies", "why", "times"),
+    [
+        pytest.param(
+            chat("Priya: Anjali is my sister.", "Anjali: Hello!", "--", "Tom: I teach guitar to my pupils, a sister act."),
+            "Which instrument does Priya's sister teach?",
+            plan("(y:person) teaches (x:instrument)", "(y:person) is the sister of (Priya)", "(y:person) has pupils for (x:instrument)"),
+            (unified(grounds(1, "is my sister", y="Anjali"), grounds(2, "guitar", y="Anjali", x="guitar")), STOP, unified(), STOP),
+            "Tom speaks of themselves", 1, id="bound variables are anchored like written constants",
+        ),
+        pytest.param(
+            chat("Alice: I drink tea and milk.", "--", "Alice: It is cold every day."), "What does Alice drink every day?",
+            plan("(Alice) drinks (x:drink*) every day", "(Alice) drinks (x:drink*)", "(Alice) has (x:drink*) every day"),
+            (unified(grounds(1, "milk", x=["tea", "milk"]), grounds(2, "cold")), STOP),
+            "(x:drink*) is not bound", 1, id="a set of another subgoal grounds none that names no value",
+        ),
+        pytest.param(
+            chat("Ben: I sold my boat.", "--", "Ben: I never sold my boat."), "Did Ben sell his boat?",
+            plan("(Ben) sold his boat", "(Ben) sold his boat", answer=()),
+            (unified(grounds(1, "I sold"), denies(1, "never")), STOP),
+            "other facts", 2, id="of entailed and contradicted in one reply neither stands, and both are shown",
+        ),
+    ],
+)  # fmt: skip
+def test_claims_are_refused(
+    turns: list[Turn], question: str, planned: str, replies: tuple[Reply, ...], why: str, times: int
+) -> None:
+    """What facts do not entail of this person, or what two claims say against each other, leaves the question unknown."""
+    trace, _ = ask(turns, question, planned, *replies, limits=ONCE)
 
     assert trace.status is Status.UNKNOWN
-    assert any("Tom speaks of themselves" in why for why in refusals(trace))
+    assert sum(why in each for each in refusals(trace)) == times
 
 
 def test_completed_bindings_are_typed_too() -> None:
@@ -136,19 +154,6 @@ def test_of_aliases_the_stated_one_stands() -> None:
 
     assert trace.substitution == {"x": ("Kyoto Latte",)}
     assert all(item.support == {"x": Support.STATED} for item in trace.attempts[0].steps[0].grounded)
-
-
-def test_starred_variable_must_be_bound_by_the_proposal_itself() -> None:
-    """A set that another subgoal bound does not ground a subgoal that names no value."""
-    turns = chat("Alice: I drink tea and milk.", "--", "Alice: It is cold every day.")
-    trace, _ = ask(
-        turns, "What does Alice drink every day?",
-        plan("(Alice) drinks (x:drink*) every day", "(Alice) drinks (x:drink*)", "(Alice) has (x:drink*) every day"),
-        unified(grounds(1, "milk", x=["tea", "milk"]), grounds(2, "cold")), STOP, limits=ONCE,
-    )  # fmt: skip
-
-    assert trace.status is Status.UNKNOWN
-    assert any("(x:drink*) is not bound" in why for why in refusals(trace))
 
 
 def test_a_foreign_fact_with_another_beside_it_is_shown_as_a_bridge() -> None:
@@ -202,18 +207,6 @@ def test_times_compare_as_instants_where_both_have_offsets() -> None:
     )  # fmt: skip
 
     assert trace.answer == "York"
-
-
-def test_entailed_and_contradicted_in_one_reply_takes_neither_and_shows_both() -> None:
-    """Of a subgoal both entailed and contradicted neither word stands, and both are in the trace."""
-    turns = chat("Ben: I sold my boat.", "--", "Ben: I never sold my boat.")
-    trace, _ = ask(
-        turns, "Did Ben sell his boat?", plan("(Ben) sold his boat", "(Ben) sold his boat", answer=()),
-        unified(grounds(1, "I sold"), denies(1, "never")), STOP, limits=ONCE,
-    )  # fmt: skip
-
-    assert trace.status is Status.UNKNOWN
-    assert len([why for why in refusals(trace) if "other facts" in why]) == 2
 
 
 def test_evidence_leaves_out_groundings_whose_values_were_dropped() -> None:

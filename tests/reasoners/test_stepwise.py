@@ -384,12 +384,24 @@ def test_what_the_model_is_trusted_with_the_judge_refuses_all_the_same() -> None
 
 
 @pytest.mark.parametrize("trusted", [0.9, 1.1])
-def test_a_trusted_reading_is_not_asked_of_whom_its_facts_tell(trusted: float) -> None:
-    """Nobody names the boat there, and yet it is likely the boat that is meant."""
-    turns = chat("Ana: It lies in Porto.", "Ben: Nice weather!")
-    trace, _ = run(read("Porto", "Porto"), "In which town is the Heron?", turns, fitted=replace(FEW, trusted=trusted))
+@pytest.mark.parametrize(
+    ("turns", "question", "answer"),
+    [
+        (("Ana: It lies in Porto.", "Ben: Nice weather!"), "In which town is the Heron?", "Porto"),
+        (
+            ("Ana: I keep two lazy tortoises as pets on the balcony.", "Ben: For me it is rabbits."),
+            "Which lazy pets does Ben keep on the balcony?", "rabbits",
+        ),
+    ],
+    ids=["nobody names the boat, and it is likely meant", "Ana's turn is nearer to the question"],
+)  # fmt: skip
+def test_a_trusted_reading_is_not_asked_of_whom_its_facts_tell(
+    turns: tuple[str, ...], question: str, answer: str, trusted: float
+) -> None:
+    """Whoever seems to be meant: a reading that is likely enough stands."""
+    trace, _ = run(read(answer, answer), question, chat(*turns), fitted=replace(FEW, trusted=trusted))
 
-    assert (trace.answer == "Porto") is (trusted < 1)
+    assert (trace.answer == answer) is (trusted < 1)
 
 
 def test_a_doubtful_reading_that_stands_is_the_answer() -> None:
@@ -556,18 +568,6 @@ def test_what_another_did_is_not_asked_of_the_one_named() -> None:
     assert refused.status is Status.UNKNOWN
     assert why(refused) == "what comes nearest to the question is said by Ana, not by Ben"
     assert own.answer == "two tortoises"
-
-
-@pytest.mark.parametrize("trusted", [0.9, 1.1])
-def test_what_another_seems_to_have_said_is_taken_of_a_reading_that_is_trusted(trusted: float) -> None:
-    """Ben does keep rabbits, though Ana's turn is nearer to the question."""
-    turns = chat("Ana: I keep two lazy tortoises as pets on the balcony.", "Ben: For me it is rabbits.")
-    trace, _ = run(
-        read("rabbits", "rabbits"), "Which lazy pets does Ben keep on the balcony?", turns,
-        fitted=replace(FEW, trusted=trusted),
-    )  # fmt: skip
-
-    assert (trace.answer == "rabbits") is (trusted < 1)
 
 
 def test_what_another_person_tells_is_refused_however_small_the_budget() -> None:

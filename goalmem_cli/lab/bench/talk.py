@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import accumulate
 
+from goalmem_cli.lab.bench.stories import WORDS
 from goalmem_cli.logic.roles import ASSISTANT, USER
 from goalmem_cli.records import Conversation, Turn
 
@@ -16,27 +17,7 @@ _TURNS_A_SESSION = 25
 _SHORTEST, _LONGEST = 12, 25
 _COMMONEST = 100
 _START = datetime(2021, 1, 4, 9)
-_NAMES = """Alice Ben Cleo Dana Elif Femi Grace Hugo Ines Jonas Kenji Lena Marek Nadia Omar Priya Quinn Rosa Sami Tara
-Ugo Vera Wanda Xenia Yusuf Zoe""".split()
-_WORDS = """the I to a and you it of in that my is was we for on have with so but they this at be not just me your about
-what she he are had all like really think going from one time when out know up were there get can how her would our some
-good will been no if did last more got after see him them then day today week work well their back make need has his or
-an new home as love great do down too much little people next year never feel way still before said sure now went told
-tomorrow yesterday morning night weekend friend friends sister brother mother father kids dinner lunch breakfast coffee
-tea latte matcha oat milk sugar bakery cafe restaurant kitchen garden flowers river lake beach mountain forest walk run
-bike train station bus ticket flight hotel trip holiday summer winter spring autumn Monday Tuesday Friday Sunday January
-March June October doctor dentist clinic medicine cold fever sleep tired early late meeting office project report
-deadline boss colleague interview job offer salary budget rent flat house room window door table chair lamp painting
-music guitar piano song concert band film series book novel library chapter letter phone laptop screen password email
-picture camera photo birthday party present cake candle wedding anniversary dog cat puppy vet bread cheese soup noodles
-rice salad apple lemon tomato garlic recipe oven market shop shoes jacket dress colour blue green red yellow small large
-cheap expensive beautiful quiet noisy busy free happy sad angry worried excited nervous proud funny strange simple
-difficult important school teacher class exam language Spanish Japanese lesson course practice football tennis swimming
-yoga race medal team coach weather rain snow wind sunny cloud storm city village street bridge museum gallery theatre
-hospital airport bank post police neighbour landlord plumber electrician mechanic engine battery repair broken fixed
-lost found bought sold borrowed returned moved started finished planned cancelled forgot remembered promised agreed
-decided asked answered called wrote visited cooked painted climbed travelled celebrated Kyoto Lisbon Oslo Momoco Berlin
-Lagos Hanoi Toronto Naples Porto""".split()
+_NAMES, _WORDS = (WORDS[name].split() for name in ("speakers", "words"))
 # the nth word occurs 1/n as often as the first (Zipf's law)
 _WEIGHTS = list(accumulate(1 / place for place in range(1, len(_WORDS) + 1)))
 

@@ -18,8 +18,8 @@ from goalmem_cli.lab.cli import bench_speed, retired
 from goalmem_cli.lab.cli.wanted import listed, one_of
 
 if TYPE_CHECKING:
-    from goalmem_cli.lab.bench.changes.measuring import ChangeFigures
-    from goalmem_cli.lab.bench.goals.measuring import Measured
+    from goalmem_cli.lab.bench.changes import ChangeFigures
+    from goalmem_cli.lab.bench.goals import Measured
     from goalmem_cli.lab.bench.languages.talks import Counted
     from goalmem_cli.lab.bench.reading_speed import ReadingFigures
     from goalmem_cli.render.console import Screen
@@ -144,8 +144,8 @@ def goals(
     ends and repeats, among chatter; some turns are forgotten. Replies are those that a model should give, unless
     --model names one. --verbose names the changes that were missed.
     """
-    from goalmem_cli.lab.bench.goals.measuring import GoldModel, measure_goals
-    from goalmem_cli.lab.bench.goals.story import made_up_story
+    from goalmem_cli.lab.bench.goals import GoldModel, measure_goals
+    from goalmem_cli.lab.bench.stories import made_up_story
     from goalmem_cli.library.memory import opened
     from goalmem_cli.loading import LoadedModel
     from goalmem_cli.wiring import Factories, chosen_embedder
@@ -225,9 +225,9 @@ def changes(
     questions ask what is so now, and what was so before something changed. No model is asked: the decisions are those
     that a model should make, except for the share that --wrong makes wrong.
     """
-    from goalmem_cli.lab.bench.changes.measuring import DECIDING, measure_changes
-    from goalmem_cli.lab.bench.changes.story import made_up_histories
+    from goalmem_cli.lab.bench.changes import DECIDING, measure_changes
     from goalmem_cli.lab.bench.gathering import GatheringStore
+    from goalmem_cli.lab.bench.stories import made_up_histories
     from goalmem_cli.wiring import chosen_embedder
 
     names = listed(backbone, "--backbone") if backbone else DECIDING

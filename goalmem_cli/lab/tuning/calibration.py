@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
+from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.evaluation.runs.folder import read_run
 from goalmem_cli.lab.evaluation.summaries.scores import score
 from goalmem_cli.reasoners.certainty import signs_of
@@ -138,10 +140,18 @@ def floor(told: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     return 0.0
 
 
-def in_record(reasoner: str, weights: Sequence[float], least: float) -> tuple[str, str]:
-    """Return the weights and the floor as lines for `weights` and `floors` of a model's record."""
-    told = ", ".join(f"{weight:.3f}" for weight in weights)
-    return f'"{reasoner}": ({told}),', f'"{reasoner}": {least:.2f},'
+def in_record(
+    record: Mapping[str, Mapping[str, Any]], model: str, reasoner: str, weights: Sequence[float], least: float
+) -> dict[str, Mapping[str, Any]]:
+    """Return the content of `models/bundled.json` with the weights and the floor of the reasoner's answers, rounded.
+
+    Raises:
+        UsageError: it has no such model.
+    """
+    if model not in record:
+        raise UsageError(f"--out: there is no model {model!r}", f"choose from {', '.join(record)}")
+    entry, values = record[model], {"weights": [round(weight, 3) for weight in weights], "floors": round(least, 2)}
+    return {**record, model: {**entry, **{name: {**entry.get(name, {}), reasoner: values[name]} for name in values}}}
 
 
 def _answers(asked: Sequence[Outcome]) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[str]]:

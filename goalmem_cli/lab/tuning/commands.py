@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     order = commands.add_parser("rank", help="fit the weights by which retrieved turns are reranked, and print them")
     order.add_argument("corpus", type=Path, help="the folder of the corpus")
     order.add_argument("minis", type=Path, help="the folder of the minis, with train and held-out in it")
+    _out(order, "backbones/relevance.json")
     order.set_defaults(run=_rank)
     chat = commands.add_parser("small-talk", help="fit which turns are never evidence, and print the weights")
     chat.add_argument("folders", type=Path, nargs="+", help="conversations with questions to fit on")
@@ -79,12 +80,19 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="other conversations, to report how much evidence is lost there",
     )
+    _out(chat, "backbones/small_talk.json")
     chat.set_defaults(run=_small_talk)
     sure = commands.add_parser("calibrate", help="fit how certain answers are to runs on training conversations")
     sure.add_argument("reasoner", help="whose answers")
     sure.add_argument("runs", type=Path, nargs="+", help="folders of `goalmem eval`, with --certainty 0")
     sure.add_argument("--check", type=Path, nargs="+", default=[], help="runs to check the fit on, of other questions")
     sure.add_argument("--card", type=Path, help="the folder of an adapter: add the result to its card")
+    sure.add_argument(
+        "--out",
+        nargs=2,
+        metavar=("FILE", "MODEL"),
+        help="put them into goalmem_cli/models/bundled.json, for this model",
+    )
     sure.set_defaults(run=_calibrate)
     note = commands.add_parser("record", help="put figures of an evaluation into the model card")
     note.add_argument("folder", type=Path, help="the folder that train wrote")
@@ -92,6 +100,15 @@ def _parser() -> argparse.ArgumentParser:
     note.add_argument("figures", type=json.loads, help='a JSON object: {"F1": 0.31}')
     note.set_defaults(run=_record)
     return parser
+
+
+def _out(command: argparse.ArgumentParser, name: str) -> None:
+    command.add_argument("--out", type=Path, metavar="FILE", help=f"write the values, as goalmem_cli/{name} has them")
+
+
+def _write(path: Path | None, values: Mapping[str, object]) -> None:
+    if path is not None:
+        path.write_text(json.dumps(values, indent=1) + "\n", "utf-8")
 
 
 def _varied(command: argparse.ArgumentParser) -> None:
@@ -174,6 +191,7 @@ def _rank(options: argparse.Namespace) -> None:
     late = zip(ranking.WITH_ASSISTANTS, ranking.fit_assistants(fitted_on, list(WEIGHTS.values()), BIAS), strict=True)
     for told, each in (("", {**weights, "bias": bias}), ("beside the shipped ones: ", dict(late))):
         say(told + ", ".join(f"{name} {weight:.3f}" for name, weight in each.items()))
+    _write(options.out, {**weights, "bias": bias})
     held = {
         "corpus": list(retrieved(unseen)),
         "minis": list(retrieved(held_out, with_plans=False)),
@@ -195,7 +213,9 @@ def _small_talk(options: argparse.Namespace) -> None:
 
     turns = small_talk.Turns.from_files(options.folders)
     fitted = small_talk.fit(turns)
-    say(small_talk.named(fitted))
+    values = small_talk.named(fitted)
+    say(json.dumps(values))
+    _write(options.out, values)
     told = [("fitted on", turns), *((str(path), small_talk.Turns.from_files([path])) for path in options.report)]
     for name, each in told:
         left_out, lost = fitted.shares(each)
@@ -212,10 +232,13 @@ def _calibrate(options: argparse.Namespace) -> None:
     )
     weights, crossed = calibration.fit(fitted)
     checked = calibration.check(unseen, weights) if unseen else None
-    for name, line in zip(
-        ("weights", "floors"), calibration.in_record(options.reasoner, weights, (checked or crossed).floor), strict=True
-    ):
-        say(f"{name} of the model's record: {line}")
+    least = (checked or crossed).floor
+    say(f"weights {', '.join(f'{weight:.3f}' for weight in weights)}; floor {least:.2f}")
+    if options.out is not None:
+        path, model = Path(options.out[0]), options.out[1]
+        _write(
+            path, calibration.in_record(json.loads(path.read_text("utf-8")), model, options.reasoner, weights, least)
+        )
     _tell_checked("each conversation left out of its own fit", crossed)
     if checked is not None:
         _tell_checked("other questions", checked)

@@ -70,10 +70,10 @@ def fit(turns: Turns) -> Fitted:
     return Fitted(tuple(weights), bias, least)
 
 
-def named(fitted: Fitted) -> str:
-    """Return the fitted values as text, as `backbones.small_talk` keeps them."""
-    weights = ", ".join(f"{name} {weight:.3f}" for name, weight in zip(WEIGHTS, fitted.weights, strict=True))
-    return f"{weights}, bias {fitted.bias:.3f}, least {floor(fitted.least * 10_000) / 10_000:.4f}"
+def named(fitted: Fitted) -> dict[str, float]:
+    """Return the fitted values by name, as `backbones/small_talk.json` has them; `least` is rounded down."""
+    weights = {name: round(weight, 3) for name, weight in zip(WEIGHTS, fitted.weights, strict=True)}
+    return weights | {"bias": round(fitted.bias, 3), "least": floor(fitted.least * 10_000) / 10_000}
 
 
 def _likelihoods(turns: Turns, weights: Sequence[float], bias: float) -> NDArray[np.float64]:

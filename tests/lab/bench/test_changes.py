@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from goalmem_cli.backbones.structured.units import derived_unit
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.changes.measuring import DECIDING, DecidingModel, Stated, stated_in
-from goalmem_cli.lab.bench.changes.story import SLOTS, Kind, made_up_histories, questions_of
+from goalmem_cli.lab.bench.changes import DECIDING, DecidingModel, Stated, stated_in
 from goalmem_cli.lab.bench.gathering import GatheringStore
+from goalmem_cli.lab.bench.stories import SLOTS, Kind, made_up_histories, questions_of
 from goalmem_cli.main import run
 from goalmem_cli.memory_records import Derivation, Ranking
 from goalmem_cli.ports import JsonShape, Request

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.goals.measuring import KINDS, GoldModel, measure_goals, without_forgotten
-from goalmem_cli.lab.bench.goals.story import CLOSED, TWO_STEPS, Told, made_up_story
+from goalmem_cli.lab.bench.goals import KINDS, GoldModel, measure_goals, without_forgotten
+from goalmem_cli.lab.bench.stories import CLOSED, TWO_STEPS, made_up_story
 from goalmem_cli.library.forgetting import forget
 from goalmem_cli.library.memory import opened
 from goalmem_cli.logic import parse_atom
@@ -28,19 +28,19 @@ def test_stories_hang_together(seed: int) -> None:
     assert made_up_story(16, 4, seed) == story
     assert len(story.goals) == len({goal.question for goal in story.goals}) == 16
     assert {goal.kind for goal in story.goals} == set(KINDS)
-    told = Told(list(story.before.tellings))
+    told = list(story.before.tellings)
     long = {chat.name: len(chat.turns) for chat in story.before.chats}
     for step in story.steps:
-        assert all(each in told.tellings for each in step.forgotten)
+        assert all(each in told for each in step.forgotten)
         before = {goal.question: goal.answer(told) for goal in story.goals}
-        told.tellings = [each for each in told.tellings if each not in step.forgotten] + list(step.tellings)
+        told = step.after(told)
         for goal in story.goals:
             if goal.answer(told) != before[goal.question]:
                 assert goal.matters(told) & step.matters or goal.kind == TWO_STEPS
         for chat in step.chats:
             assert len(chat.turns) > long[chat.name]
             long[chat.name] = len(chat.turns)
-    assert all(each.turn.text for each in told.tellings)
+    assert all(each.turn.text for each in told)
 
 
 def test_goals_have_plans_that_the_engine_reads() -> None:

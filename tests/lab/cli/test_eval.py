@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,9 @@ def replies(request: Request) -> str:
     return "rubbish"
 
 
-def answering(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
+def answering(
+    stops_at: int | None = None, replies: Callable[[Request], str] = replies
+) -> tuple[Factories, ScriptedModel]:
     """Return factories with a model of these replies, which the user interrupts at a call, and the model."""
     model = ScriptedModel(replies)
 

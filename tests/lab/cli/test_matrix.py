@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from goalmem_cli.lab.evaluation.runs.folder import read_run
-from goalmem_cli.ports import Request
 from goalmem_cli.testing import ScriptedModel
 from goalmem_cli.wiring import Factories, LoadedModel
 from tests.cli.test_remem import reply as remembering
@@ -20,15 +19,7 @@ PAIRS = ("--backbone", "bm25,dense", "--reasoner", "direct,oracle")
 
 def extracting(stops_at: int | None = None) -> tuple[Factories, ScriptedModel]:
     """Return factories with a model that extracts for `remem` and reads, which the user interrupts at a call."""
-    model = ScriptedModel(replies)
-
-    def reply(request: Request) -> str:
-        if stops_at is not None and len(model.seen) > stops_at:
-            raise KeyboardInterrupt
-        return replies(request) if request.step == "read" else remembering(request)
-
-    model._function = reply
-    return seeing(lambda _: LoadedModel(model, "scripted", "full", 8192, digest="d1")), model
+    return answering(stops_at, lambda request: (replies if request.step == "read" else remembering)(request))
 
 
 def steps(model: ScriptedModel, step: str) -> int:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from goalmem_cli.errors import ModelError
 from goalmem_cli.lab.evaluation.cases import Case, GoldPlan, GoldStep
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
 from goalmem_cli.ports import JsonShape, Request
@@ -17,7 +16,6 @@ from goalmem_cli.testing import ScriptedModel
 from tests.backbones.replies import AnyReply
 from tests.lab.evaluation import test_came, test_realtalk
 from tests.lab.evaluation.gold_replies import GoldReplies
-from tests.lab.evaluation.gold_structure import GoldModel, gold_statements
 from tests.lab.evaluation.test_multihop import musique, pairs
 from tests.lab.evaluation.test_time_questions import complex_tr, semantic, written
 
@@ -30,6 +28,8 @@ TOLD = {
     "Ana bought cup-9.": ("Which cup did Ana buy?", "(Ana) bought (x:cup).", "cup-9"),
 }
 """What turns tell, the question about each, its plan's one subgoal, and the answer; the last is LongMemEval's."""
+KEEPING = ("mem0_facts", "remem_gists", "remem_facts")
+"""The steps whose replies hold the answers in the turns' words."""
 TIMED = {"Where": "event attributes", "What": "non-temporal", "Which": "event timing"}
 """The kind of each question of LoCoMo by its first word."""
 KINDS = (
@@ -88,9 +88,9 @@ def gold_model(files: Iterable[Path]) -> ScriptedModel:
 
 
 class _Gold:
-    """Replies by the gold plan and the gold structure where there are any, else by the gold answer.
+    """Replies by the gold plan where there is one, else by the gold answer.
 
-    What neither knows, such as what a backbone keeps of a talk without plans, is any reply that the schema allows.
+    What neither knows, such as what most backbones keep of a talk, is any reply that the schema allows.
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
@@ -106,14 +106,9 @@ class _Gold:
             ]
             self._cases |= {case.question: case for case in dataset.cases}
         self._turns: Mapping[str, Turn] = {turn.text: turn for turn in turns}
-        plans = {question: (text, *rest) for text, (question, *rest) in TOLD.items()}
-        for question, (text, subgoal, answer) in plans.items():
+        for text, (question, subgoal, answer) in TOLD.items():
             step = GoldStep(subgoal, (self._turns[text].label,), {"x": answer})
             self._cases[question] = replace(self._cases[question], plan=GoldPlan(subgoal, ("x",), (step,)))
-        told = gold_statements(
-            (subgoal, {"x": answer}, (self._turns[text].label,)) for text, subgoal, answer in plans.values()
-        )
-        self._structure = GoldModel(told, turns)
 
     def __call__(self, request: Request) -> str:
         """Return the reply as JSON."""
@@ -131,19 +126,18 @@ class _Gold:
                 )
             except ValueError:  # not a step of a plan
                 pass
-        try:
-            return self._structure.complete([request])[0].text
-        except ModelError:
-            return json.dumps(self._answered(request, case))
+        return json.dumps(self._answered(request, case))
 
     def _answered(self, request: Request, case: Case | None) -> dict[str, Any]:
         reply: dict[str, Any] = json.loads(self._any(request))
         assert isinstance(request.shape, JsonShape)
         schema: Any = request.shape.schema
         allowed = {name: each.get("items", each).get("enum", ()) for name, each in schema["properties"].items()}
-        if request.step in ("remem_gists", "remem_facts"):
+        if request.step in KEEPING:
             kept = [_kept(request.step, *line) for line in _LINE.findall(request.growing)]
-            return {request.step.removeprefix("remem_"): kept}
+            return {request.step.rpartition("_")[2]: kept}
+        if "acts" in reply:
+            return {"acts": []}
         if case is None:
             return reply
         answer = "unknown" if case.is_unanswerable else case.answer
@@ -168,8 +162,10 @@ def _proved(reply: str, request: Request, case: Case) -> str:
     return json.dumps(told)
 
 
-def _kept(step: str, number: str, text: str) -> dict[str, object]:
-    """Return what REMem keeps of a message: its text as a gist, or as what is told of its first word."""
+def _kept(step: str, number: str, text: str) -> object:
+    """Return what is kept of a message: its text as a fact or a gist, or as what is told of its first word."""
+    if step == "mem0_facts":
+        return text
     if step == "remem_gists":
         return {"turns": [number], "text": text, "when": ""}
     times = dict.fromkeys(("point_in_time", "start_time", "end_time"), "")

@@ -1,7 +1,6 @@
 """BEAM's questions, and the chats that they are asked of."""
 
 import json
-from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -11,8 +10,9 @@ from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.beam import CATEGORIES, read_cases
 from goalmem_cli.lab.evaluation.datasets.loading import read_dataset
-from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
-from goalmem_cli.transcripts import Source, read_file
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
+from goalmem_cli.transcripts import read_file
+from tests.lab.evaluation.reading import questions_by
 from tests.transcripts.layouts import BEAM
 from tests.transcripts.reading import detect
 
@@ -47,10 +47,8 @@ def chat(folder: Path, questions: object = QUESTIONS, batches: object = BEAM) ->
 
 
 def read(folder: Path) -> tuple[list[Case], dict[str, int]]:
-    """Return a chat's questions and what was repaired, with how often."""
-    repairs: Counter[str] = Counter()
-    cases = list(read_cases(Source.from_path(folder / "chat.json"), repairs))
-    return cases, ordered(repairs)
+    """Return the folder's questions and what was repaired, with how often."""
+    return questions_by(read_cases)(folder / "chat.json")
 
 
 def test_a_chat_as_golden(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """CAME-Bench's questions."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +10,9 @@ import pytest
 from goalmem_cli.errors import InputError
 from goalmem_cli.lab.evaluation.cases import Case
 from goalmem_cli.lab.evaluation.datasets.came import answer_set, read_cases
-from goalmem_cli.lab.evaluation.datasets.questions import Repair, ordered
-from goalmem_cli.transcripts import Source, read_file
+from goalmem_cli.lab.evaluation.datasets.questions import Repair
+from goalmem_cli.transcripts import read_file
+from tests.lab.evaluation.reading import questions_by
 
 TURNS = [
     {"id": "trip-1-turn-1", "role": "user", "content": "Let us plan day 1.", "partition": ["trip-1", "day-1"]},
@@ -49,10 +49,8 @@ def question(**keys: object) -> dict[str, object]:
 
 
 def read(folder: Path) -> tuple[list[Case], dict[str, int]]:
-    """Return a trajectory's questions and what was repaired, with how often."""
-    repairs: Counter[str] = Counter()
-    cases = list(read_cases(Source.from_path(folder / "turns.jsonl"), repairs))
-    return cases, ordered(repairs)
+    """Return the folder's questions and what was repaired, with how often."""
+    return questions_by(read_cases)(folder / "turns.jsonl")
 
 
 def test_a_question_as_golden(tmp_path: Path) -> None:

@@ -1,14 +1,15 @@
 """Calibration: the certainties that are fitted to answers are the shares of them that were right."""
 
-from ast import literal_eval
+import json
 from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
+from goalmem_cli.errors import UsageError
 from goalmem_cli.lab.tuning.calibration import Outcome, calibration_error, check, fit, floor, in_record
-from goalmem_cli.models.bundled import SMOLLM2
+from goalmem_cli.models.bundled import ADAPTERS, SMOLLM2
 
 
 def asked(count: int) -> list[Outcome]:
@@ -78,10 +79,14 @@ def test_the_floor_is_where_fewer_than_a_quarter_is_right() -> None:
     assert floor(told, np.array([False] * 8 + [True] * 22)) == 0.3
 
 
-def test_a_fit_is_written_as_the_record_has_it() -> None:
-    """What is printed can be pasted: read as Python, it is the shipped record's own."""
+def test_a_fit_is_put_into_the_file_of_the_models() -> None:
+    """The shipped values come out as the file has them, others beside them; an unknown model is an error."""
+    record = json.loads((ADAPTERS.parent / "bundled.json").read_text("utf-8"))
     fitted = SMOLLM2.fitted
-    weights, floors = in_record("goal-mem", fitted.weights["goal-mem"], fitted.floors["goal-mem"])
 
-    assert literal_eval(f"{{{weights}}}") == {"goal-mem": fitted.weights["goal-mem"]}
-    assert literal_eval(f"{{{floors}}}") == {"goal-mem": fitted.floors["goal-mem"]}
+    same = in_record(record, SMOLLM2.name, "goal-mem", fitted.weights["goal-mem"], fitted.floors["goal-mem"])
+    assert same == record
+    other = in_record(record, "qwen-0.5b", "direct", [0.12345, 1], 0.336)
+    assert other == {**record, "qwen-0.5b": {"weights": {"direct": [0.123, 1]}, "floors": {"direct": 0.34}}}
+    with pytest.raises(UsageError, match="no model 'gpt'"):
+        in_record(record, "gpt", "direct", [], 0)

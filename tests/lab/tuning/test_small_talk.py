@@ -1,8 +1,12 @@
 """Fitting which turns are never evidence: on goalmem's own samples, by the command that prints the weights."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from goalmem_cli.backbones import small_talk
+from goalmem_cli.fitted import values_beside
 from goalmem_cli.lab.tuning import commands
 from goalmem_cli.lab.tuning.small_talk import LOST, Turns, fit
 from goalmem_cli.records import Hit, Unit
@@ -55,11 +59,13 @@ def test_the_fit_loses_as_little_evidence_as_it_promises() -> None:
     assert 0 <= left_out < 0.5
 
 
-def test_the_command_prints_weights_and_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m goalmem_cli.lab.tuning small-talk FOLDER` prints what `backbones/small_talk.py` keeps, and what is lost."""
-    commands.main(["small-talk", str(SAMPLES), "--report", str(SAMPLES / "momoco.json")])
+def test_the_command_prints_weights_and_shares(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """`python -m goalmem_cli.lab.tuning small-talk FOLDER` prints what is fitted and lost, and writes it as it is shipped."""
+    out = tmp_path / "small_talk.json"
+    commands.main(["small-talk", str(SAMPLES), "--report", str(SAMPLES / "momoco.json"), "--out", str(out)])
     printed = capsys.readouterr()
     told = printed.out + printed.err
 
     assert all(name in told for name in small_talk.WEIGHTS)
+    assert list(json.loads(out.read_text("utf-8"))) == list(values_beside(small_talk.__file__))
     assert "momoco.json" in told and "turns left out" in told

@@ -10,8 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import ModelError
-from goalmem_cli.lab.bench.changes.story import Slot, Telling
-from goalmem_cli.lab.bench.goals.story import CLOSED, SINGLE, TWO_STEPS, Matter, Standing, Step, Story, Told
+from goalmem_cli.lab.bench.stories import CLOSED, SINGLE, TWO_STEPS, Matter, Standing, Step, Story, Telling, last_about
 from goalmem_cli.lab.bench.timing import Progress, unwatched
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.memory_records import Selection
@@ -97,7 +96,7 @@ class GoldModel:
         is_denied = False
         for place, slot in enumerate(goal.slots, 1):
             label, name = f"S{place}", "xy"[place - 1]
-            number, last = _last(shown, person, slot)
+            last = last_about([each for _, each in shown], person, slot)
             if label in settled:
                 bound = _VALUE.search(settled[label])
                 value = person = bound[1] if bound is not None else None
@@ -111,6 +110,7 @@ class GoldModel:
             value, verdict = last.holds, "contradicted" if is_denied else "entailed"
             bindings = [{"variable": name, "value": value}] if goal.value is None else []
             bindings += [{"variable": "x", "value": person}] if place > 1 else []
+            number = next(number for number, each in shown if each is last)
             groundings.append(
                 {"subgoal": label, "facts": [number], "verdict": verdict, "bindings": bindings, "why": "",
                  "instead": False}
@@ -121,12 +121,6 @@ class GoldModel:
             return reply | {"open": [], "status": "look", "wording": "unknown"}
         word = (value or "unknown") if goal.value is None else "no" if is_denied else "yes"
         return reply | {"open": [], "status": "settled", "wording": word}
-
-
-def _last(shown: Sequence[tuple[str, Telling]], person: str | None, slot: Slot) -> tuple[str, Telling | None]:
-    """Return the number of the last fact about a person's slot, and its statement; None if there is none."""
-    told = [(number, each) for number, each in shown if (each.person, each.slot.name) == (person, slot.name)]
-    return told[-1] if told else ("", None)
 
 
 def _settled(tail: str) -> dict[str, str]:
@@ -212,7 +206,7 @@ class _Run:
     def __init__(self, memory: Memory, story: Story) -> None:
         self._memory = memory
         self._story = story
-        self._told = Told(list(story.before.tellings))
+        self._told = list(story.before.tellings)
         self._by_name: dict[str, Standing] = {}
         self._figures = {kind: GoalFigures(kind) for kind in KINDS}
         self._kept: dict[str, str | None] = {}  # the answers after the last check, which forgetting takes out
@@ -242,8 +236,7 @@ class _Run:
     def _take(self, number: int, step: Step) -> None:
         """Carry out a step, and check the goals."""
         before = {name: self._so(goal) for name, goal in self._by_name.items()}
-        self._told.tellings[:] = [each for each in self._told.tellings if each not in step.forgotten]
-        self._told.tellings += step.tellings
+        self._told = step.after(self._told)
         kept = self._memory.kept
         if step.chats:
             kept.add_all(without_forgotten(kept, step.chats))

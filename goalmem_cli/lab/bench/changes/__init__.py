@@ -1,1 +1,0 @@
-"""Generated histories of changing facts, the right decisions about them, and what backbones find."""
