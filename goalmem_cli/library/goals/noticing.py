@@ -76,6 +76,8 @@ _SAYING = (
     rf"(?<![\w'’-])(?!\w+ly\b){_CALLED}, WHOM(?=, (?!and\b|or\b)|[.!…]?$|[.!…] )",
 )
 """Patterns of texts that say who somebody is; WHOM stands for "my flatmate". "My flatmate is Irish" says no name."""
+_SUBJECT = re.compile(rf"{_WHOSE}(?= )(?!.*\?$)")
+"""The name with which a query begins: "Ana Lind" in "Ana Lind lives in"."""
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
     r"\b(?:you|your|he|she|they|it|his|her|their|them|him|we|our|us|everybody|everyone|both|all)\b", re.IGNORECASE
@@ -90,7 +92,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"\b([Ww]e|I|[A-Z]\w+) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
+    r"\b([Ww]e|I|[A-Z]\w+(?: [A-Z]\w+)*) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
     r"([a-z]+)"
 )
 """A name, "I" or "we", and the verb behind it."""
@@ -106,6 +108,8 @@ _CHANGE = re.compile(
 """Words with which people tell of a change, or correct themselves."""
 _DENIAL = re.compile(r"\b(?:not|again)\b|n['’]t\b", re.IGNORECASE)
 """Words that tell of a change if the turn names what changed."""
+_FILLERS = frozenset("still yes yeah also now so and well oh currently really indeed too".split())
+_CLAUSE_END = re.compile(r"[,.;:!?…]\s")
 _VALUE = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+|\d")
 """A name within a sentence, or a number."""
 GONE, OUTDATED, NEW = "a cited turn is gone or changed", "a later turn changes a cited one", "a new turn may tell of it"
@@ -196,6 +200,8 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     Raises:
         StoreError: the memory cannot be read.
     """
+    from goalmem_cli.reasoners.goal_mem.kept_proofs import given_by
+
     state = goal.state
     if state.status is GoalStatus.UNDERMINED:
         return Touch(FORGOTTEN)
@@ -215,7 +221,8 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
     found = _Found(known)
     found.gone(number for unit, number in (later | cited).items() if unit not in stored)
     found.replaced(by, replacing, cited)
-    found.look(state.watches, question, backbone, behind)
+    given = {} if state.trace is None or state.status is not GoalStatus.ANSWERED else given_by(state.trace)
+    found.look(state.watches, question, backbone, behind, given)
     found.outdated([*there.values(), *turns.values()], told | cited)
     return found.touch({watch.subgoal for watch in state.watches})
 
@@ -290,9 +297,17 @@ class _Found:
             self._add(OUTDATED, [] if hit is None or hit.unit.kind == DECISION else [hit], subgoals[unit])
 
     def look(
-        self, watches: Sequence[Watch], question: Question, backbone: Backbone, behind: Mapping[str, Sequence[str]]
+        self,
+        watches: Sequence[Watch],
+        question: Question,
+        backbone: Backbone,
+        behind: Mapping[str, Sequence[str]],
+        given: Mapping[str, frozenset[str]],
     ) -> None:
-        """Look for new units among the first hits of the queries; `behind` are the turns of cited derived units."""
+        """Look for new units among the first hits of the queries.
+
+        `behind` are the turns of cited derived units. What only says again what a unit of `given` says is passed over.
+        """
         from goalmem_cli.reasoners.facts import NumberedFacts
 
         facts = NumberedFacts(backbone, question)
@@ -305,7 +320,13 @@ class _Found:
             telling = [hit for hit in hits if asked.may_be_told_by(hit)]
             self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
-            unknown = [hit for hit in telling if hit.unit.id not in self._known]
+            again = [hit.unit for hit in hits if hit.unit.id in cited and hit.unit.id in given]
+            unknown = [
+                hit
+                for hit in telling
+                if hit.unit.id not in self._known
+                and not any(asked.is_said_again(hit.unit, unit, given[unit.id]) for unit in again)
+            ]
             if new := [
                 hit
                 for place, hit in enumerate(unknown)
@@ -352,6 +373,8 @@ class _Asked:
     best: float
     speakers: frozenset[frozenset[str]]
     key: frozenset[str] = frozenset()
+    subject: frozenset[str] = frozenset()
+    query: str = ""
 
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], cited: Collection[str], meant: frozenset[str] | None = None) -> _Asked:
@@ -365,10 +388,12 @@ class _Asked:
         names = capital & frozenset[str]().union(*speakers) if meant is None else frozenset() if meant else capital
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
-        led = next((place for place, word in enumerate(order) if word not in names), 0)
+        first = _SUBJECT.match(query) if meant is None else None
+        subject = content_stems(first[0]) if first is not None else frozenset[str]()
+        led = next((place for place, word in enumerate(order) if word not in names | subject), 0)
         verb = order[led] if led and meant is None else ""
         own = content_stems(query) - names - (meant or frozenset())
-        return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own)
+        return cls(names, own, verb, best, speakers, frozenset() if meant is None else meant or own, subject, query)
 
     def is_told_by(self, hit: Hit, *, is_first: bool, leads: bool, known: float) -> bool:
         """Say whether a new hit may change the answer.
@@ -398,7 +423,7 @@ class _Asked:
         if self.key and not self.key & content_stems(f"{hit.unit.speaker} {text}"):
             return False
         is_own = self.is_asked_about(hit.unit.speaker)
-        if self.names and self._is_on_another(text, is_own=is_own):
+        if (self.names or self.subject) and self._is_on_another(text, is_own=is_own):
             return False
         if not self.names or self.names & content_stems(text) or is_own:
             return True
@@ -413,7 +438,9 @@ class _Asked:
         """Say whether only somebody else is meant by the text ("my brother lives in Leeds", "Ben lives here")."""
         sentences = _SENTENCES.split(text)
         told = [each for each in sentences if self.words & content_stems(each)] or sentences
-        return all(self._is_on_relative(each) or self._does_another(each, is_own=is_own) for each in told)
+        return all(
+            (self.names and self._is_on_relative(each)) or self._does_another(each, is_own=is_own) for each in told
+        )
 
     def _is_on_relative(self, sentence: str) -> bool:
         found = _RELATIVE.match(sentence)
@@ -421,8 +448,30 @@ class _Asked:
 
     def _does_another(self, sentence: str, *, is_own: bool) -> bool:
         """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
-        named = {stem(found[1].casefold()) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb}
-        return bool(named) and not named & (self.names | self.words | {"we"} | ({"i"} if is_own else set()))
+        named = [content_stems(found[1]) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
+        own, whose = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own else set()), self.subject or self.names
+        return bool(named) and not any(each <= own or (whose and whose <= each) for each in named)
+
+    def is_said_again(self, unit: Unit, cited: Unit, values: frozenset[str]) -> bool:
+        """Say whether a unit says no more than a cited one, which gives `values`: the query, or one of its clauses.
+
+        After "I have a new job, I work at Tarn now", "I still work at Tarn" says nothing new.
+        """
+        text = unit.text
+        if not values <= content_stems(text):
+            return False
+        told = _statement(text)
+        if unit.speaker == cited.speaker and told in map(_statement, _CLAUSE_END.split(cited.text)):
+            return len(told) > 1
+        subject = self.names | {"i"} if self.is_asked_about(unit.speaker) else frozenset[str]()
+        return bool(values) and _statement(text, subject) == _statement(self.query, subject)
+
+
+def _statement(text: str, without: Set[str] = frozenset()) -> tuple[str, ...]:
+    """Return a statement's words without fillers such as "still", and without those of some stems."""
+    return tuple(
+        word.removesuffix("s") for word in words(text) if word not in _FILLERS and stem(word) not in without
+    )
 
 
 def _known(goal: Goal) -> frozenset[str]:
