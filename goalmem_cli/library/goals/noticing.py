@@ -406,7 +406,7 @@ class _Asked:
         text, is_open = hit.unit.text, self.best == math.inf
         is_shared = bool(self.words & content_stems(text))
         is_change = bool(_CHANGE.search(text) or (_DENIAL.search(text) and (is_shared or _VALUE.search(text))))
-        if not is_change and not is_shared:
+        if not is_shared and (is_open or not is_change):
             return is_first and hit.score >= (known if is_open else self.best)
         if is_first or (leads and is_shared and _CORRECTION.search(text)):
             return True
