@@ -218,11 +218,11 @@ def touch_of(goal: Goal, question: Question, kept: KeptMemory, backbone: Backbon
         turns = reader.hits([*told])
         by = replaced_units(kept, [there[unit].unit for unit in behind])
         replacing = reader.hits([*by.values()])
-    found = _Found(known)
+    given = {} if state.trace is None or state.status is not GoalStatus.ANSWERED else given_by(state.trace)
+    found = _Found(known, {unit: (there[unit].unit, values) for unit, values in given.items() if unit in there})
     found.gone(number for unit, number in (later | cited).items() if unit not in stored)
     found.replaced(by, replacing, cited)
-    given = {} if state.trace is None or state.status is not GoalStatus.ANSWERED else given_by(state.trace)
-    found.look(state.watches, question, backbone, behind, given)
+    found.look(state.watches, question, backbone, behind)
     found.outdated([*there.values(), *turns.values()], told | cited)
     return found.touch({watch.subgoal for watch in state.watches})
 
@@ -267,8 +267,10 @@ def replaced_units(kept: KeptMemory, units: Iterable[Unit]) -> dict[str, str]:
 class _Found:
     """Collects the reasons why a goal may have changed."""
 
-    def __init__(self, known: frozenset[str]) -> None:
+    def __init__(self, known: frozenset[str], given: Mapping[str, tuple[Unit, frozenset[str]]]) -> None:
+        """Take the ids of the units that the state has seen, and the units of `given_by` with their values, by id."""
         self._known = known
+        self._given = given
         self._reasons: list[str] = []
         self._subgoals: set[int] = set()
         self._new: dict[str, Hit] = {}
@@ -297,42 +299,32 @@ class _Found:
             self._add(OUTDATED, [] if hit is None or hit.unit.kind == DECISION else [hit], subgoals[unit])
 
     def look(
-        self,
-        watches: Sequence[Watch],
-        question: Question,
-        backbone: Backbone,
-        behind: Mapping[str, Sequence[str]],
-        given: Mapping[str, frozenset[str]],
+        self, watches: Sequence[Watch], question: Question, backbone: Backbone, behind: Mapping[str, Sequence[str]]
     ) -> None:
-        """Look for new units among the first hits of the queries.
-
-        `behind` are the turns of cited derived units. What only says again what a unit of `given` says is passed over.
-        """
+        """Look for new units among the first hits of the queries; `behind` are the turns of cited derived units."""
         from goalmem_cli.reasoners.facts import NumberedFacts
 
-        facts = NumberedFacts(backbone, question)
+        facts, again = NumberedFacts(backbone, question), set[str]()
+        looked: list[tuple[int, _Asked, list[Hit]]] = []
         for watch in watches:
             hits = facts.hits(watch.query, DEPTH)
             self._seen |= {hit.unit.id: hit for hit in hits}
             cited = {*watch.cited, *(turn for unit in watch.cited for turn in behind.get(unit, ()))}
             meant = content_stems(watch.query) - content_stems(question.text) if watch.subgoal == LINK else None
             asked = _Asked.of(facts.naming_asker(watch.query), hits, cited, meant)
-            telling = [hit for hit in hits if asked.may_be_told_by(hit)]
-            self._telling[watch.subgoal] = self._telling.get(watch.subgoal, frozenset()) | {h.unit.id for h in telling}
+            given = [self._given[unit] for unit in watch.cited if unit in self._given]
+            again |= {hit.unit.id for hit in hits if any(asked.is_said_again(hit.unit, *each) for each in given)}
+            looked.append((watch.subgoal, asked, [hit for hit in hits if asked.may_be_told_by(hit)]))
+        for number, asked, telling in looked:
+            self._telling[number] = self._telling.get(number, frozenset()) | {hit.unit.id for hit in telling}
             known = max((hit.score for hit in telling if hit.unit.id in self._known), default=0.0)
-            again = [hit.unit for hit in hits if hit.unit.id in cited and hit.unit.id in given]
-            unknown = [
-                hit
-                for hit in telling
-                if hit.unit.id not in self._known
-                and not any(asked.is_said_again(hit.unit, unit, given[unit.id]) for unit in again)
-            ]
+            unknown = [hit for hit in telling if hit.unit.id not in self._known | again]
             if new := [
                 hit
                 for place, hit in enumerate(unknown)
                 if asked.is_told_by(hit, is_first=hit in telling[:FIRST], leads=place < FIRST, known=known)
             ]:
-                self._add(NEW, new, watch.subgoal)
+                self._add(NEW, new, number)
 
     def outdated(self, cited: Sequence[Hit], subgoals: Mapping[str, int]) -> None:
         """Look for new units that say that a cited one is no longer so."""
@@ -384,12 +376,13 @@ class _Asked:
         query has it.
         """
         speakers = frozenset(content_stems(hit.unit.speaker) for hit in hits)
-        capital = content_stems(" ".join(_NAME.findall(query)))
-        names = capital & frozenset[str]().union(*speakers) if meant is None else frozenset() if meant else capital
-        best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
-        order = list(map(stem, words(query)))
         first = _SUBJECT.match(query) if meant is None else None
         subject = content_stems(first[0]) if first is not None else frozenset[str]()
+        capital, spoken = content_stems(" ".join(_NAME.findall(query))), frozenset[str]().union(*speakers)
+        names = capital & spoken if meant is None else frozenset() if meant else capital
+        names -= subject - spoken and subject  # "Ana Lind" is no speaker, though "Leo Lind" is one
+        best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
+        order = list(map(stem, words(query)))
         led = next((place for place, word in enumerate(order) if word not in names | subject), 0)
         verb = order[led] if led and meant is None else ""
         own = content_stems(query) - names - (meant or frozenset())
