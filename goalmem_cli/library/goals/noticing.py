@@ -92,8 +92,8 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    r"\b([Ww]e|I|[A-Z]\w+(?: [A-Z]\w+)*) (?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*"
-    r"([a-z]+)"
+    r"\b([Ww]e|I|[A-Z]\w+(?: [A-Z]\w+)*) "
+    r"(?:(?:still|now|also|just|only|currently|has|is|was|does|do|did|not|doesn['’]t|isn['’]t) )*([a-z]+)"
 )
 """A name, "I" or "we", and the verb behind it."""
 _CORRECTING = r"wrong(?:ly)?|mistaken?|meant|mixed up|actually|correct\w*"
@@ -380,7 +380,8 @@ class _Asked:
         subject = content_stems(first[0]) if first is not None else frozenset[str]()
         capital, spoken = content_stems(" ".join(_NAME.findall(query))), frozenset[str]().union(*speakers)
         names = capital & spoken if meant is None else frozenset() if meant else capital
-        names -= subject - spoken and subject  # "Ana Lind" is no speaker, though "Leo Lind" is one
+        if not subject <= spoken:  # "Ana Lind" is no speaker, though "Leo Lind" is one
+            names -= subject
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
         led = next((place for place, word in enumerate(order) if word not in names | subject), 0)
@@ -442,7 +443,8 @@ class _Asked:
     def _does_another(self, sentence: str, *, is_own: bool) -> bool:
         """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
         named = [content_stems(found[1]) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
-        own, whose = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own else set()), self.subject or self.names
+        own = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own else set())
+        whose = self.subject or self.names
         return bool(named) and not any(each <= own or (whose and whose <= each) for each in named)
 
     def is_said_again(self, unit: Unit, cited: Unit, values: frozenset[str]) -> bool:
@@ -450,21 +452,17 @@ class _Asked:
 
         After "I have a new job, I work at Tarn now", "I still work at Tarn" says nothing new.
         """
-        text = unit.text
-        if not values <= content_stems(text):
+        if not values or not values <= content_stems(unit.text):
             return False
-        told = _statement(text)
-        if unit.speaker == cited.speaker and told in map(_statement, _CLAUSE_END.split(cited.text)):
-            return len(told) > 1
-        subject = self.names | {"i"} if self.is_asked_about(unit.speaker) else frozenset[str]()
-        return bool(values) and _statement(text, subject) == _statement(self.query, subject)
+        if unit.speaker == cited.speaker and _statement(unit.text) in map(_statement, _CLAUSE_END.split(cited.text)):
+            return True
+        own = self.names | {"i"} if self.is_asked_about(unit.speaker) else frozenset[str]()
+        return _statement(unit.text, own) == _statement(self.query, own)
 
 
 def _statement(text: str, without: Set[str] = frozenset()) -> tuple[str, ...]:
     """Return a statement's words without fillers such as "still", and without those of some stems."""
-    return tuple(
-        word.removesuffix("s") for word in words(text) if word not in _FILLERS and stem(word) not in without
-    )
+    return tuple(word.removesuffix("s") for word in words(text) if word not in _FILLERS and stem(word) not in without)
 
 
 def _known(goal: Goal) -> frozenset[str]:

@@ -58,24 +58,19 @@ def depends_on(trace: Trace) -> tuple[Depends, ...]:
 
 
 def given_by(trace: Trace) -> dict[str, frozenset[str]]:
-    """Return the units that settle a question about now, each with the stems of the values that it gives.
+    """Return the units that ground a question about now, each with the stems of the values that it gives.
 
-    The value of a closed question's subgoal is its last constant; what contradicts it gives none. No unit if the answer
-    is computed from the values, as what is said again may then count again.
+    Of a closed question that is the subgoal's last constant. None if the answer is computed from the values: what is
+    said again may then count again.
     """
     attempt, given = decisive(trace), dict[str, frozenset[str]]()
     is_plain = attempt is not None and attempt.is_current and not any("(" in each for each in attempt.answers)
-    if attempt is None or not is_plain or trace.status is not Status.ANSWERED:
-        return given
-    atoms, told = _atoms(attempt), list[tuple[Sequence[str], Sequence[str]]]()
-    for item in _standing(trace, attempt) if atoms else ():
-        values = [value for each in item.bindings.values() for value in each]
-        told.append((item.facts, values or [each.value for each in atoms[item.subgoal].constants[-1:]]))
-    told += [(item.facts, ()) for step in attempt.steps for item in step.contradicted]
-    for facts, values in told:
-        stems = frozenset[str]().union(*map(content_stems, values))
-        for unit in (trace.facts[each].unit for each in facts if each in trace.facts):
-            given[unit] = given.get(unit, frozenset()) | stems
+    atoms = _atoms(attempt) if attempt is not None and is_plain else []
+    for item in _standing(trace, attempt) if attempt is not None and atoms else ():
+        bound = [value for values in item.bindings.values() for value in values]
+        values = bound or [each.value for each in atoms[item.subgoal].constants[-1:]]
+        for unit in (trace.facts[each].unit for each in item.facts if each in trace.facts):
+            given[unit] = given.get(unit, frozenset()).union(*map(content_stems, values))
     return given
 
 
