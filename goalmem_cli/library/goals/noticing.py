@@ -445,7 +445,9 @@ class _Asked:
         named = [content_stems(found[1]) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
         own = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own else set())
         whose = self.subject or self.names
-        return bool(named) and not any(each <= own or (whose and whose <= each) for each in named)
+        if whose and whose <= content_stems(sentence):  # "Ben works there with Ana" is about her too
+            return False
+        return bool(named) and not any(each <= own for each in named)
 
     def is_said_again(self, unit: Unit, cited: Unit, values: frozenset[str]) -> bool:
         """Say whether a unit says no more than a cited one, which gives `values`: the query, or one of its clauses.

@@ -120,6 +120,9 @@ class DecidingModel:
             replies.append(Completion(text, sum(map(estimate_tokens, read)), completion_tokens=estimate_tokens(text)))
         return replies
 
+    def _chance(self, text: str, request: Request) -> random.Random:
+        return random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+
     def _facts(self, request: Request) -> object:
         told = [self._statements.get(line) for line in _LINE.findall(request.growing)]
         return {"facts": [statement for statement in told if statement]}
@@ -150,16 +153,13 @@ class DecidingModel:
 
     def _conflicts(self, request: Request) -> object:
         """Return which known relations the new statements make invalid, as the reply to that step."""
-        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        known = _known(request)
         acts = []
         for label, line in _NEW.findall(request.tail):
             speaker, _, text = line.partition(": ")
-            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            chance = self._chance(text, request)
             new = stated_in(self._statements.get((speaker, text), ""))[:1]
-            ended = [
-                number for number, old in known for now in new
-                if (old.person, old.slot) == (now.person, now.slot) and old.value != now.value
-            ]  # fmt: skip
+            ended = [number for number, old in known for now in new if _changes(now, old)]
             if new and chance.random() < self.wrong:
                 ended = [] if ended else [chance.choice(known)[0]] if known else []
             acts += [{"new": label, "event": "INVALIDATE", "on": number, "text": ""} for number in ended]
@@ -176,7 +176,7 @@ class DecidingModel:
         known = [(number, each) for number, text in _KNOWN.findall(request.growing) for each in stated_in(text)]
         acts = []
         for label, text in _NEW.findall(request.tail):
-            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            chance = self._chance(text, request)
             new = {(each.person, each.slot.name) for each in stated_in(text)}
             same = {number for number, each in known if (each.person, each.slot.name) in new}
             if chance.random() < self.wrong:
@@ -189,7 +189,7 @@ class DecidingModel:
         told = [statement for line in _EVENT.findall(request.tail) if (statement := self._statements.get(line))]
         of = [stated for statement in told for stated in stated_in(statement)]
         names = [name for stated in of for name in (stated.person, stated.value) if name]
-        chance = random.Random(f"{self._seed} {request.tail} {request.growing}")  # noqa: S311 - no secret
+        chance = self._chance(request.tail, request)
         shown, causal = _NUMBERED.findall(request.growing), []
         if told and shown and chance.random() < self.wrong:
             reason = {"confidence": 0.9, "explanation": f"It was so since {told[0]}"}
@@ -219,10 +219,10 @@ class DecidingModel:
 
         The share `wrong` is decided wrongly. This step gets no new statements that are known already.
         """
-        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        known = _known(request)
         acts = []
         for label, text in _NEW.findall(request.tail):
-            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            chance = self._chance(text, request)
             new = stated_in(text)[0]
             against = {number for number, old in known if _changes(new, old)}
             if chance.random() < self.wrong:
@@ -232,15 +232,20 @@ class DecidingModel:
 
     def _decide(self, request: Request) -> object:
         """Return a decision on each new statement: add, update, delete or nothing."""
-        known = [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
+        known = _known(request)
         acts = []
         for label, text in _NEW.findall(request.tail):
-            chance = random.Random(f"{self._seed} {text} {request.growing}")  # noqa: S311 - no secret
+            chance = self._chance(text, request)
             event, on = _decision(stated_in(text)[0], known)
             if chance.random() < self.wrong:
                 event, on = _other_decision(event, [number for number, _ in known], chance)
             acts.append({"new": label, "event": event, "on": on, "text": text if event in ("ADD", "UPDATE") else ""})
         return {"acts": acts}
+
+
+def _known(request: Request) -> list[tuple[str, Stated]]:
+    """Return the first statement of each known item in a request, with the item's number."""
+    return [(number, stated) for number, text in _KNOWN.findall(request.growing) for stated in stated_in(text)[:1]]
 
 
 def _changes(new: Stated, old: Stated) -> bool:
