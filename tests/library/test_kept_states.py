@@ -106,6 +106,19 @@ def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> N
     assert forgotten(memory, "I work at Halden, in the archive.").status is GoalStatus.UNDERMINED
 
 
+def test_what_replaced_a_cited_turn_is_watched_though_the_memory_changed_meanwhile(kept: Kept) -> None:
+    """Forgetting it touches the goal; the turn that came meanwhile does so too."""
+    case = SINGLE | {"goal": "Where did Rosa work?"}
+    memory = kept(case)
+    told = [*LINES, "Rosa: I have left Halden, I work at Merrin now."]
+    memory.kept.add_all([chat("c", [told])])
+    case["meanwhile"] = lambda: memory.kept.add_all([chat("c", [[*told, "Bruno: I work at Pellier."]])])
+    goal = memory.goals.add("Where did Rosa work then?", Terms(), "then")
+    (left,) = [turn for turn in memory.turns("c") if "left Halden" in turn.text]
+    assert {unit for watch in goal.state.watches for unit in watch.later} == {left.id}
+    assert not any(watch.found for watch in goal.state.watches)
+
+
 def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     """The value of the first step does not hold it back, and the answer follows."""
     case = dict(TWO)

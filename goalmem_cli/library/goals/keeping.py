@@ -261,9 +261,10 @@ class Goals:
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
-        watches = with_replacing(watches_of(trace, asked, self._ranked(), others), self._parts.kept)
+        seen = watches_of(trace, asked, self._ranked(), others)
+        watches = with_replacing(seen, self._parts.kept)
         if self.generation != generation:
-            watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
+            watches = tuple(replace(each, found=()) for each in seen)
         return replace(state, watches=watches)
 
     # How it reads the memory
