@@ -148,6 +148,10 @@ def test_what_is_only_said_again_touches_nothing(query: str, cited: str, value: 
         ("Kim works at", "Ana: My flatmate works at Tarn now.", True),
         ("Kim works at", "Ana: Joe works at Tarn now, with Kim.", True),
         ("Ana works at", "Ben: Ana Lind works at Tarn.", True),
+        ("Mum works at", "Ben: I work at Tarn now.", True),  # her name in the chat is not known
+        ("Leo Lind works at", "Ana: Ben works at Tarn.", False),
+        ("Ben Orr works at", "Ben: I work at Tarn now.", True),
+        ("Ben Orr works at", "Ana: I work at Tarn now.", False),
     ],
 )
 def test_what_another_does_tells_nothing_of_somebody_who_writes_nothing(query: str, line: str, may_tell: bool) -> None:

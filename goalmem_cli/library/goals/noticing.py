@@ -76,7 +76,7 @@ _SAYING = (
     rf"(?<![\w'’-])(?!\w+ly\b){_CALLED}, WHOM(?=, (?!and\b|or\b)|[.!…]?$|[.!…] )",
 )
 """Patterns of texts that say who somebody is; WHOM stands for "my flatmate". "My flatmate is Irish" says no name."""
-_SUBJECT = re.compile(rf"{_WHOSE}(?= )(?!.*\?$)")
+_SUBJECT = re.compile(rf"{_WHOSE}(?= )(?!.*\?)")
 """The name with which a query begins: "Ana Lind" in "Ana Lind lives in"."""
 _OWN = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 _OTHERS = re.compile(
@@ -380,7 +380,7 @@ class _Asked:
         subject = content_stems(first[0]) if first is not None else frozenset[str]()
         capital, spoken = content_stems(" ".join(_NAME.findall(query))), frozenset[str]().union(*speakers)
         names = capital & spoken if meant is None else frozenset() if meant else capital
-        if not subject <= spoken:  # "Ana Lind" is no speaker, though "Leo Lind" is one
+        if not any(each and (each <= subject or subject <= each) for each in speakers):  # "Leo Lind" is not "Ana Lind"
             names -= subject
         best = max((hit.score for hit in hits if hit.unit.id in cited), default=math.inf)
         order = list(map(stem, words(query)))
@@ -443,7 +443,7 @@ class _Asked:
     def _does_another(self, sentence: str, *, is_own: bool) -> bool:
         """Say whether the query's verb only follows other names in the sentence, or another speaker's "I"."""
         named = [content_stems(found[1]) for found in _DOES.finditer(sentence) if stem(found[2]) == self.verb]
-        own = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own else set())
+        own = self.names | self.words | {"we", "he", "she", "they"} | ({"i"} if is_own or not self.names else set())
         whose = self.subject or self.names
         if whose and whose <= content_stems(sentence):  # "Ben works there with Ana" is about her too
             return False
