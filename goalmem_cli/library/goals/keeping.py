@@ -202,8 +202,8 @@ class Goals:
         """Return the traces of the tries, each with the id of the saved one; the last one counts.
 
         The kept plan is tried first, and again if a later turn that the model did not see may change what it found. New
-        turns that give one of two values in conflict are then judged by themselves.
-        Where there was an answer and these found none, the question is asked anew.
+        turns that give one of two values in conflict are then judged by themselves. Where there was an answer and these
+        found none, the question is asked anew.
         """
         from goalmem_cli.library.answering import Asking, Terms
         from goalmem_cli.reasoners.goal_mem import NAME
