@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from html import escape
 from typing import TYPE_CHECKING
 
-from goalmem_cli.records import encodable
-from goalmem_cli.render.policy import source
+from goalmem_cli.render.policy import page
 from goalmem_cli.render.text import counted, labels_of, safe, settling, shortened
 from goalmem_cli.store.goal_records import Goal, GoalState, GoalStatus, Outcome
 
@@ -164,17 +163,11 @@ _CLASSES = {"answered": "answered", "unknown": "unknown", "undermined": "undermi
 
 def goals_page(goals: Sequence[Goal], now: datetime) -> str:
     """Return the page of these goals, encodable as UTF-8; all lines of time begin together and end at `now`."""
-    policy = f"default-src 'none'; style-src {source(_STYLE)}; base-uri 'none'; form-action 'none'"
     first = min((state.since for goal in goals for state in goal.states), default=now)
     length = max(now - first, timedelta(seconds=1))
     body = "\n".join(line for goal in goals for line in _section(goal, first, length))
-    return encodable(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Goals over time</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Goals over time</h1>\n"
-        f'<p class="dim">{_moment(first)} to {_moment(now)}</p>\n{body}\n</body>\n</html>\n'
-    )
+    span = f'<p class="dim">{_moment(first)} to {_moment(now)}</p>'
+    return page("Goals over time", _STYLE, f"<h1>Goals over time</h1>\n{span}\n{body}")
 
 
 def _section(goal: Goal, first: datetime, length: timedelta) -> Iterator[str]:

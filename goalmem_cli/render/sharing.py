@@ -20,7 +20,7 @@ from rich.tree import Tree
 
 from goalmem_cli.records import encodable
 from goalmem_cli.render.nodes import BRIEF, Detail
-from goalmem_cli.render.policy import source
+from goalmem_cli.render.policy import page
 from goalmem_cli.render.text import safe
 from goalmem_cli.render.tree import proof_tree
 from goalmem_cli.trace import Trace
@@ -51,15 +51,8 @@ def proof_html(trace: Trace, detail: Detail = BRIEF) -> str:
     style = _style(
         "body", "color", "body { margin: 1rem; } pre { font: 14px/1.2 monospace; } span { unicode-bidi: isolate; }"
     )
-    policy = f"default-src 'none'; style-src {source(style)}; base-uri 'none'; form-action 'none'"
     lines = "\n".join("".join(map(_span, line)) for line in _lines(proof_tree(trace, detail)))
-    return encodable(
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_escaped(safe(trace.question))}</title>\n<style>{style}</style>\n</head>\n"
-        f"<body>\n<pre>{lines}</pre>\n</body>\n</html>\n"
-    )
+    return page(_escaped(safe(trace.question)), style, f"<pre>{lines}</pre>")
 
 
 def proof_svg(trace: Trace, detail: Detail = BRIEF) -> str:

@@ -12,12 +12,12 @@ import pytest
 
 from goalmem_cli.config import Settings, given_settings
 from goalmem_cli.fitted import Fitted
+from goalmem_cli.ports import Request
 from goalmem_cli.records import Question
 from goalmem_cli.store.privacy import PEOPLE, RULES
 from goalmem_cli.wiring import Factories, LoadedModel, build_reasoner, open_store
-from tests.cli.test_goals import BEN, LEEDS, RENT, YORK, model, read
+from tests.cli.test_goals import BEN, LEEDS, RENT, YORK, is_planning, living, model, read
 from tests.invoking import Goalmem, Outcome, seeing
-from tests.reasoners.scripting import claims, plan, proved
 
 pytestmark = pytest.mark.usefixtures("here")
 HULL = ("Ben", "2024-02-03T10:04", "I live in Hull.")
@@ -25,13 +25,10 @@ HULL = ("Ben", "2024-02-03T10:04", "I live in Hull.")
 
 def lives(who: str, cited: str, city: str, planned: list[bool]) -> Factories:
     """Return a model that proves where somebody lives, and notes whether it had to plan."""
-    goal = f"({who}) lives in (x:city)"
-    first = proved(claims(1, cited, x=city), plan=plan(goal, goal, current=True), status="settled", wording=city)
-    given = proved(claims(1, cited, x=city), status="settled", wording=city)
 
-    def reply(request: object) -> str:
-        planned.append("goal" in getattr(getattr(request, "shape", None), "schema", {}).get("properties", {}))
-        return (first if planned[-1] else given)(request)  # type: ignore[arg-type]
+    def reply(request: Request) -> str:
+        planned.append(is_planning(request))
+        return living(cited, city, f"({who}) lives in (x:city)", request)
 
     return model(reply)
 

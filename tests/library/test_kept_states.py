@@ -9,6 +9,7 @@ import pytest
 
 from goalmem_cli.library.answering import Terms
 from goalmem_cli.library.forgetting import forget
+from goalmem_cli.library.goals.keeping import question_of
 from goalmem_cli.library.goals.noticing import _MEANT, LINK, _names_in
 from goalmem_cli.library.goals.outcomes import is_same
 from goalmem_cli.library.memory import Memory, opened
@@ -105,6 +106,19 @@ def test_an_unknown_goal_stands_unless_a_near_turn_is_forgotten(kept: Kept) -> N
     assert forgotten(memory, "I work at Halden, in the archive.").status is GoalStatus.UNDERMINED
 
 
+def test_what_replaced_a_cited_turn_is_watched_though_the_memory_changed_meanwhile(kept: Kept) -> None:
+    """Forgetting it touches the goal; the turn that came meanwhile does so too."""
+    case = SINGLE | {"goal": "Where did Rosa work?"}
+    memory = kept(case)
+    told = [*LINES, "Rosa: I have left Halden, I work at Merrin now."]
+    memory.kept.add_all([chat("c", [told])])
+    case["meanwhile"] = lambda: memory.kept.add_all([chat("c", [[*told, "Bruno: I work at Pellier."]])])
+    goal = memory.goals.add("Where did Rosa work then?", Terms(), "then")
+    (left,) = [turn for turn in memory.turns("c") if "left Halden" in turn.text]
+    assert {unit for watch in goal.state.watches for unit in watch.later} == {left.id}
+    assert not any(watch.found for watch in goal.state.watches)
+
+
 def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     """The value of the first step does not hold it back, and the answer follows."""
     case = dict(TWO)
@@ -118,6 +132,23 @@ def test_a_changed_first_step_opens_the_second(kept: Kept) -> None:
     assert checked.outcome is Outcome.CHANGED
     assert checked.goal.state.answer == "Redfern"
     assert checked.calls == 1  # nothing is asked anew
+
+
+def test_a_later_turn_that_a_proof_in_steps_did_not_see_is_looked_at(kept: Kept) -> None:
+    """The proof goes on with it; not if it was in view, and not with turns that say nothing else."""
+    memory = kept(dict(TWO))
+    goal = memory.goals.folder.get("goal")
+    assert goal.state.trace is not None
+    trace = replace(goal.state.trace, facts={each: goal.state.trace.facts[each] for each in goal.state.trace.evidence})
+    assert memory.goals._overlooked(goal, question_of(goal), trace) is None
+    memory.kept.add_all([chat("c", [LINES, ["Rosa: I said it wrongly: Merrin is where Emil works.", "Bruno: Ah."]])])
+    begun = memory.goals._overlooked(goal, question_of(goal), trace)
+    assert begun is not None
+    new = [hit.unit for hit in begun.hits if "Merrin" in hit.unit.text]
+    assert (len(new), begun.subgoals) == (1, goal.state.plan.subgoals if goal.state.plan else ())
+    seen = Fact("F99", new[0].id, ("D1:0",), "c", "Rosa", new[0].said, new[0].text)
+    shown = replace(trace, facts={**trace.facts, "F99": seen})
+    assert memory.goals._overlooked(goal, question_of(goal), shown) is None
 
 
 def test_a_step_that_means_two_is_proved_again_for_either(kept: Kept) -> None:

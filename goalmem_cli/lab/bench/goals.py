@@ -69,7 +69,7 @@ class GoldModel:
             "goal": goal.subgoals[-1], "current": True, "conclusion": False, "variables": [],
             "answer": list(goal.answers), "subgoals": list(goal.subgoals),
         }  # fmt: skip
-        proof = self._proof(goal, self._shown(request.growing), _settled(request.tail))
+        proof = self._proof(goal, self._shown(request.growing), dict(_SETTLED.findall(request.tail)))
         if is_new or proof["status"] == "settled":
             return plan | proof if is_new else proof
         return proof | {"status": "look" if proof["groundings"] else "stop"}  # what was just settled leads on
@@ -121,11 +121,6 @@ class GoldModel:
             return reply | {"open": [], "status": "look", "wording": "unknown"}
         word = (value or "unknown") if goal.value is None else "no" if is_denied else "yes"
         return reply | {"open": [], "status": "settled", "wording": word}
-
-
-def _settled(tail: str) -> dict[str, str]:
-    """Return step -> value for the steps that the prompt calls settled."""
-    return dict(_SETTLED.findall(tail))
 
 
 KINDS = (SINGLE, CLOSED, TWO_STEPS)
@@ -180,14 +175,6 @@ class Measured:
     figures: tuple[GoalFigures, ...]
     milliseconds: float
     missed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _So:
-    """The right answer to a goal's question, and the facts that it depends on."""
-
-    answer: str | None
-    matters: frozenset[Matter]
 
 
 def measure_goals(memory: Memory, story: Story, report: Progress = unwatched) -> Measured:
@@ -250,16 +237,17 @@ class _Run:
             checked = goals.untouched(goal) if touch is None else goals.check(goal, touch)
             self._compare(number, step, before[goal.name], checked)
 
-    def _so(self, goal: Standing) -> _So:
-        return _So(goal.answer(self._told), frozenset(goal.matters(self._told)))
+    def _so(self, goal: Standing) -> tuple[str | None, set[Matter]]:
+        """Return the right answer to the goal's question, None if it is unknown, and the facts that it depends on."""
+        return goal.answer(self._told), goal.matters(self._told)
 
-    def _compare(self, number: int, step: Step, before: _So, checked: CheckedGoal) -> None:
-        """Count the result of a goal's check, given the right answer before the step."""
+    def _compare(self, number: int, step: Step, before: tuple[str | None, set[Matter]], checked: CheckedGoal) -> None:
+        """Count the result of a goal's check, given what `_so` returned before the step."""
         goal, answer, is_proved = self._by_name[checked.goal.name], checked.goal.state.answer, bool(checked.touched)
-        now = self._so(goal)
-        is_told = bool((before.matters | now.matters) & step.matters)
+        (was, then), (right, now) = before, self._so(goal)
+        is_told = bool((then | now) & step.matters)
         is_beside = not is_told and goal.chat in step.grown
-        is_changed, is_right = now.answer != before.answer, _is_same(answer, now.answer)
+        is_changed, is_right = right != was, _is_same(answer, right)
         self._count(
             goal.kind,
             checks=1, changes=is_changed, noticed=is_changed and is_proved, caught=is_changed and is_right,
@@ -270,8 +258,8 @@ class _Run:
         self._kept[goal.question] = answer
         if is_changed and not is_right:
             how = "proved again" if is_proved else "not noticed"
-            found, right = answer or "unknown", now.answer or "unknown"
-            self._missed.append(f"step {number}: {goal.question} ({how}) {found}, not {right}")
+            found = f"{answer or 'unknown'}, not {right or 'unknown'}"
+            self._missed.append(f"step {number}: {goal.question} ({how}) {found}")
 
     def _ask_anew(self, *, is_last: bool) -> None:
         """Ask each question without its kept proof. After the last step, count the right answers."""

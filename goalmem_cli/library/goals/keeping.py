@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from goalmem_cli.errors import LanguageUnread, UsageError
 from goalmem_cli.library.goals.noticing import Touch, touch_of, watches_of, with_replacing
 from goalmem_cli.library.goals.outcomes import first_state, next_state, verdict
+from goalmem_cli.logic.moments import is_later, latest
 from goalmem_cli.records import Question
 from goalmem_cli.store.goal_records import CheckedGoal, Goal, GoalState, Outcome, Watch
 from goalmem_cli.store.goals import GoalFolder
@@ -200,8 +201,9 @@ class Goals:
     ) -> list[tuple[Trace, str | None]]:
         """Return the traces of the tries, each with the id of the saved one; the last one counts.
 
-        The kept plan is tried first. New turns that give one of two values in conflict are then judged by themselves.
-        Where there was an answer and these found none, the question is asked anew.
+        The kept plan is tried first, and again if a later turn that the model did not see may change what it found. New
+        turns that give one of two values in conflict are then judged by themselves. Where there was an answer and these
+        found none, the question is asked anew.
         """
         from goalmem_cli.library.answering import Asking, Terms
         from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of, settled_by
@@ -221,11 +223,36 @@ class Goals:
             standing = {unit: hit for unit, hit in there.items() if unit not in touch.replaced}
             begun = begun_of(before.trace, touch.subgoals, standing, touch.new)
         trace = tried(begun)
+        if (unseen := self._overlooked(goal, asked, trace)) is not None:
+            trace = tried(unseen)
         if before.rival is not None and (settled := settled_by(trace, touch.new, there)) is not None:
             trace = tried(settled)
         if begun is not None and trace.status is not Status.ANSWERED and before.answer is not None:
             tried(None)
         return tries
+
+    def _overlooked(self, goal: Goal, asked: Question, trace: Trace) -> Begun | None:
+        """Return the proof of several steps that was just found, to begin with, and turns that may change it.
+
+        These are later than those that a step rests on, and the model did not see them. None if there are none.
+        """
+        from goalmem_cli.reasoners.goal_mem.kept_proofs import begun_of
+        from goalmem_cli.trace import Status
+
+        state = first_state(trace, _now())
+        if trace.status is not Status.ANSWERED or state.plan is None or len(state.plan.subgoals) < 2:
+            return None
+        ranked, said = self._ranked(), {fact.unit: fact.said for fact in trace.facts.values()}
+        watches = tuple(replace(each, found=()) for each in watches_of(trace, asked, ranked))
+        seen = replace(goal, states=(replace(state, watches=watches, generation=-1),))
+        touch = touch_of(seen, asked, self._parts.kept, ranked, self.generation)
+        if touch is None:
+            return None
+        cited = {each.subgoal: latest(said.get(unit) for unit in each.cited) for each in watches}
+        old = [time for number, time in cited.items() if number in touch.subgoals and time is not None]
+        new = [hit for hit in touch.new if hit.unit.said and any(is_later(hit.unit.said, time) for time in old)]
+        units = {fact.unit for fact in state.evidence}
+        return begun_of(trace, touch.subgoals, self._stored(units), new) if new else None
 
     def _watched(
         self, state: GoalState, trace: Trace, asked: Question, generation: int, others: Sequence[Watch] = ()
@@ -234,9 +261,10 @@ class Goals:
 
         If the memory changed meanwhile, no hit counts as seen, so that the next check proves the goal again.
         """
-        watches = with_replacing(watches_of(trace, asked, self._ranked(), others), self._parts.kept)
+        seen = watches_of(trace, asked, self._ranked(), others)
+        watches = with_replacing(seen, self._parts.kept)
         if self.generation != generation:
-            watches = tuple(Watch(each.subgoal, each.query, (), each.cited) for each in watches)
+            watches = tuple(replace(each, found=()) for each in seen)
         return replace(state, watches=watches)
 
     # How it reads the memory
