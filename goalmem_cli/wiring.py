@@ -30,6 +30,7 @@ from goalmem_cli.store import local
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import BackboneEntry
+    from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.models.installed import Watch
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
@@ -233,17 +234,19 @@ def _built(settings: Settings, store: KeptMemory, factories: Factories, model: C
     Raises:
         UsageError: its settings are invalid.
     """
-    from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.backbones.structured.settings import settings_from
 
-    name, to_index = settings.backbone, names_to_index(factories)
+    name = settings.backbone
     entry = backbone_entry(name, factories)
-    strange = sorted(settings.backbones.keys() - {*to_index, *registered(Kind.BACKBONE, settings.backbones)})
-    if entry.is_indexed and strange:
-        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
+    if entry.is_indexed and settings.backbones:
+        to_index = names_to_index(factories)
+        if strange := sorted(settings.backbones.keys() - {*to_index, *registered(Kind.BACKBONE, settings.backbones)}):
+            raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
     told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
 
     def kit() -> Kit:
+        from goalmem_cli.backbones.structured.kit import Kit
+
         loaded = model()
         prompts = open_prompts(settings.prompts, loaded.profile, entry.steps, entry.prompts)
         return Kit(loaded.model, prompts, loaded.at_once, loaded.context)

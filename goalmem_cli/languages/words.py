@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+FOLDER = Path(__file__).parent
 CODES = ("de", "es", "fr", "pt", "zh", "ja")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CLAUSES = re.compile(r"[,;:，；：]")
@@ -108,7 +109,7 @@ def part_of(code: str, number: int) -> Mapping[str, Any]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    with (Path(__file__).parent / f"{code}.yaml").open(encoding="utf-8") as file:
+    with (FOLDER / f"{code}.yaml").open(encoding="utf-8") as file:
         found: Mapping[str, Any] = next(islice(yaml.load_all(file, Loader=loader), number, None))
     return found
 

@@ -12,8 +12,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from goalmem_cli.memory_records import FLAT, Capability, ConversationSummary, Ranking, Scored, Stats
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Counts, Derived, Edge, Hit, Query, Turn, Unit
-from goalmem_cli.store.changes import deriving
-from goalmem_cli.store.changes.forgetting import catch_up
+from goalmem_cli.store import changes
 from goalmem_cli.store.changes.parts import Parts
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
@@ -22,7 +21,6 @@ from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.queries import summaries
 from goalmem_cli.store.queries.reader import Filters, KeptHits, Names, Reader, check_embedder
-from goalmem_cli.store.queries.verification import verify
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -174,7 +172,7 @@ class ReadOnlyStore:
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
         """Return the vectors of the units' texts, one row for each unit; see `SupportsDerivedUnits`."""
-        return deriving.vectors_of(self._parts, units)
+        return changes.deriving.vectors_of(self._parts, units)
 
     def embedded_with(self) -> tuple[str, int]:
         """Return the name and dimension of the store's embedder; "" and 0 if nothing was embedded yet."""
@@ -194,7 +192,7 @@ class ReadOnlyStore:
 
     def catch_up(self) -> None:
         """Update both indexes to the database's generation, and finish an interrupted forgetting."""
-        catch_up(self._parts)
+        changes.forgetting.catch_up(self._parts)
 
     def _read(self, look: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **named: _P.kwargs) -> _T:
         """Open the database, and return what `look` finds in it."""
@@ -223,5 +221,7 @@ class ReadOnlyStore:
         )  # fmt: skip
 
     def _disagreements(self, connection: Connection) -> list[str]:
+        from goalmem_cli.store.queries.verification import verify
+
         check_embedder(tables.load_meta(connection), self._parts.embedder)
         return verify(connection, self._parts.text, self._parts.vectors)

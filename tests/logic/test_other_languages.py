@@ -17,7 +17,7 @@ from goalmem_cli.logic.computing.date_arithmetic import read_time
 from goalmem_cli.logic.dates import annotate, periods_in, spoken_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.languages.tables import language
+from goalmem_cli.logic.languages.tables import english_words, language, triggers
 from goalmem_cli.logic.languages.times import phrases
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.scene import Scene
@@ -54,6 +54,14 @@ def days_in(text: str, code: str | None) -> Iterator[str]:
 def shown(period: Period) -> str:
     """Return a period as the file has it."""
     return str(period.first) if period.first == period.last else f"{period.first}/{period.last}"
+
+
+def test_triggers_are_the_words_of_all_rules() -> None:
+    """The file of words that no time expression lacks is right: it has each rule's words, for its language alone."""
+    spaced = [language(code) for code in CODES if not language(code).is_spaceless]
+    words = {each.code: {key for rule in each.rules for key in rule.keys} - english_words() for each in spaced}
+    wanted = {word: frozenset(code for code in words if word in words[code]) for word in set().union(*words.values())}
+    assert triggers() == wanted
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from pathlib import Path
 from goalmem_cli.errors import StoreError
 from goalmem_cli.ports import Embedder
 from goalmem_cli.store import privacy
-from goalmem_cli.store.changes.writing import renew_units
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.database.unit_rows import VectorPair
@@ -90,6 +89,8 @@ class Parts:
         Raises:
             StoreError: the store cannot be used.
         """
+        from goalmem_cli.store.changes.writing import renew_units  # only here, as reading does without its imports
+
         with self.database.writing() as connection:
             renew_units(connection)
             consistency.rebuild(connection, self.indexes(connection))
