@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     MONTHS,
     WEEKDAYS,
@@ -45,8 +46,8 @@ __all__ = [
 ]
 
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000  # times outside count as unknown, so that "last year" stays in the calendar
-_LEADING = re.compile(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
-_WEEKDAY_LEADING = re.compile(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
+_LEADING = late(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
+_WEEKDAY_LEADING = late(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def parse_date(text: str) -> When | None:
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 
-_IN_NUMBERS = re.compile(
+_IN_NUMBERS = late(
     r"(?<![\w.:/-])(?:(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>YEAR)|(?P<iso>YEAR-\d\d-\d\d)"
     r"|(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<its>YEAR))(?![\w/-]|[.:]\d)".replace("YEAR", r"(?:1[89]|20|21)\d\d")
 )

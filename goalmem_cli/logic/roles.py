@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from goalmem_cli.languages.patterns import late
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 
@@ -36,11 +36,11 @@ _SIDES = _ROLES | {
     "llm": ASSISTANT,
     "response": ASSISTANT,
 }
-_MODELS = re.compile(
+_MODELS = late(
     r"(?:chatgpt|gpt|claude|gemini|copilot|github copilot|cursor|deepseek|grok|llama|mistral|le chat|qwen|bing|bard"
     r"|perplexity|pi)(?:[ -][\w.+-]{1,20}){0,3}"
 )
-_DECORATION = re.compile(r"[^\w\s.+-]")
+_DECORATION = late(r"[^\w\s.+-]")
 
 
 def role_of(name: str) -> str | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import CODES, FOLDER, part_of
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.languages import cldr
@@ -33,13 +34,13 @@ _ACCENTS = str.maketrans(
 )
 _MOST_COUNTED, _LAST_DAY = 100, 31
 _YEAR = r"(?:1[89]|20|21)\d\d"
-_BLANK = re.compile(r"(\(\?<[!=][^)]*\))| ")
-_AT_END = re.compile(r"\(\?[=!].*")
-_AROUND = re.compile(r"\(\?<?[!=].*?\)")
-_PART = re.compile(r"\{([a-z]+)\}")
+_BLANK = late(r"(\(\?<[!=][^)]*\))| ")
+_AT_END = late(r"\(\?[=!].*")
+_AROUND = late(r"\(\?<?[!=].*?\)")
+_PART = late(r"\{([a-z]+)\}")
 _NUMBERS = ("{n}", "{day}", "{number}", "{year}")
-_WORD = re.compile(r"[^\W\d_]+")
-_ON_WIDTHS = re.compile(r"\s+(?=\|)")
+_WORD = late(r"[^\W\d_]+")
+_ON_WIDTHS = late(r"\s+(?=\|)")
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,11 @@ def _in_digits(*, is_spaceless: bool) -> dict[str, str]:
 
 def _cue(written: str) -> re.Pattern[str]:
     """Return the pattern of words that tell the tense, which keeps accents: Spanish "llego" and "llegó" differ."""
-    return re.compile(_ON_WIDTHS.sub("", written))
+    return late(_ON_WIDTHS.sub("", written))
 
 
 def _pattern(written: str) -> re.Pattern[str]:
-    return re.compile(_BLANK.sub(lambda found: found[1] or r"\s+", folded(written)))
+    return late(_BLANK.sub(lambda found: found[1] or r"\s+", folded(written)))
 
 
 def _rule(

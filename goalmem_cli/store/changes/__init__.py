@@ -10,8 +10,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from goalmem_cli.store.changes import adding, answers, deriving, exporting, forgetting, joining
-    from goalmem_cli.store.changes import previewing, reembedding, refreshing, removal, telling
+    from goalmem_cli.store.changes import (
+        adding,
+        answers,
+        deriving,
+        exporting,
+        forgetting,
+        joining,
+        previewing,
+        reembedding,
+        refreshing,
+        removal,
+        telling,
+    )
 
 __all__ = [
     "adding", "answers", "deriving", "exporting", "forgetting", "joining", "previewing", "reembedding", "refreshing",
