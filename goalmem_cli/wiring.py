@@ -153,10 +153,12 @@ def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
     Raises:
         UsageError: there is none of that name, or the plug-in cannot be used.
     """
+    own = factories.backbones()
+    if name in own:
+        return own[name]
     from goalmem_cli.backbones.plugged import entry_of
 
-    own = factories.backbones()
-    if (entry := entry_of(name, own)) is None:
+    if (entry := entry_of(name)) is None:
         raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(own)}")
     return entry
 

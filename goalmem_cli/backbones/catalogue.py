@@ -1,32 +1,18 @@
 """The table of backbones by name: how to build each, the prompts of its steps, and its settings.
 
-A structured backbone and its settings are imported when used, so that a command loads only its own.
+A structured backbone is imported when it is built, so that a command loads only the one it uses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from goalmem_cli.backbones import (
-    amem,
-    graphiti,
-    graphrag,
-    hipporag,
-    magma,
-    mem0,
-    mem0_graph,
-    memtree,
-    raptor,
-    remem,
-    secom,
-    stitch,
-    whole_scope,
-)
+from goalmem_cli.backbones import whole_scope
 from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
 from goalmem_cli.backbones.structured.settings import NoSettings
 from goalmem_cli.memory_records import Capability
@@ -79,40 +65,15 @@ def _flat(recipe: str) -> BackboneEntry[Backbone]:
     return BackboneEntry(lambda memory, *_: FlatBackbone(memory, recipe))
 
 
-def _own(
-    place: str, kind: str, steps: tuple[str, ...], settings: str
-) -> Callable[[], BackboneEntry[StructuredBackbone]]:
-    """Return what makes the entry of the class `kind` in `goalmem_cli.backbones.<place>.backbone`.
+def _made_by(place: str, kind: str) -> Callable[[EpisodicMemory, LoadKit, Any], StructuredBackbone]:
+    """Return a function that builds a backbone of the class `kind` from `goalmem_cli.backbones.<place>.backbone`."""
 
-    `settings` names its record in `<place>.settings`, which is imported with the entry, the class when it is built.
-    """
-
-    def build(store: EpisodicMemory, kit: LoadKit, told: Any) -> StructuredBackbone:
+    def build(store: EpisodicMemory, kit: LoadKit, settings: Any) -> StructuredBackbone:
         module = import_module(f"goalmem_cli.backbones.{place}.backbone")
-        made: StructuredBackbone = getattr(module, kind)(store, kit, told)
+        made: StructuredBackbone = getattr(module, kind)(store, kit, settings)
         return made
 
-    @cache
-    def entry() -> BackboneEntry[StructuredBackbone]:
-        return indexed(build, steps, getattr(import_module(f"goalmem_cli.backbones.{place}.settings"), settings))
-
-    return entry
-
-
-class _Entries(Mapping[str, BackboneEntry[B_co]]):
-    """Entries by name, each made when it is looked up."""
-
-    def __init__(self, makers: Mapping[str, Callable[[], BackboneEntry[B_co]]]) -> None:
-        self._makers = makers
-
-    def __getitem__(self, name: str) -> BackboneEntry[B_co]:
-        return self._makers[name]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
+    return build
 
 
 FLAT: Mapping[str, BackboneEntry[Backbone]] = {
@@ -121,27 +82,73 @@ FLAT: Mapping[str, BackboneEntry[Backbone]] = {
 }
 """Backbones that find turns as they are, without an index of their own."""
 
-_OWN: Mapping[str, Callable[[], BackboneEntry[StructuredBackbone]]] = {
-    remem.NAME: _own("remem", "Remem", remem.STEPS, "RememSettings"),
-    remem.PAPER: _own("remem", "Remem", remem.PAPER_STEPS, "PaperRememSettings"),
-    stitch.NAME: _own("stitch", "Stitch", stitch.STEPS, "StitchSettings"),
-    stitch.PAPER: _own("stitch", "Stitch", stitch.STEPS, "PaperStitchSettings"),
-    secom.NAME: _own("secom", "SeCom", secom.STEPS, "SeComSettings"),
-    raptor.NAME: _own("raptor", "Raptor", raptor.STEPS, "RaptorSettings"),
-    memtree.NAME: _own("memtree", "MemTree", memtree.STEPS, "MemTreeSettings"),
-    hipporag.NAME: _own("hipporag", "HippoRAG", hipporag.STEPS, "HippoRAGSettings"),
-    graphrag.NAME: _own("graphrag", "GraphRAG", graphrag.STEPS, "GraphRAGSettings"),
-    mem0.NAME: _own("mem0", "Mem0", mem0.STEPS, "Mem0Settings"),
-    mem0_graph.NAME: _own("mem0_graph", "Mem0Graph", mem0_graph.STEPS, "Mem0GraphSettings"),
-    amem.NAME: _own("amem", "AMem", amem.STEPS, "AMemSettings"),
-    magma.NAME: _own("magma", "Magma", magma.STEPS, "MagmaSettings"),
-    graphiti.NAME: _own("graphiti", "Graphiti", graphiti.STEPS, "GraphitiSettings"),
-}
 
-STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = _Entries(_OWN)
+@cache
+def _structured() -> Mapping[str, BackboneEntry[StructuredBackbone]]:
+    """Return the entries of structured backbones; flat ones do without these imports."""
+    from goalmem_cli.backbones import (
+        amem,
+        graphiti,
+        graphrag,
+        hipporag,
+        magma,
+        mem0,
+        mem0_graph,
+        memtree,
+        raptor,
+        remem,
+        secom,
+        stitch,
+    )
+    from goalmem_cli.backbones.amem.settings import AMemSettings
+    from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
+    from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
+    from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
+    from goalmem_cli.backbones.magma.settings import MagmaSettings
+    from goalmem_cli.backbones.mem0.settings import Mem0Settings
+    from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
+    from goalmem_cli.backbones.memtree.settings import MemTreeSettings
+    from goalmem_cli.backbones.raptor.settings import RaptorSettings
+    from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
+    from goalmem_cli.backbones.secom.settings import SeComSettings
+    from goalmem_cli.backbones.stitch.settings import PaperStitchSettings, StitchSettings
+
+    return {
+        remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
+        remem.PAPER: indexed(_made_by("remem", "Remem"), remem.PAPER_STEPS, PaperRememSettings),
+        stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
+        stitch.PAPER: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, PaperStitchSettings),
+        secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
+        raptor.NAME: indexed(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
+        memtree.NAME: indexed(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
+        hipporag.NAME: indexed(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
+        graphrag.NAME: indexed(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
+        mem0.NAME: indexed(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
+        mem0_graph.NAME: indexed(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
+        amem.NAME: indexed(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
+        magma.NAME: indexed(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
+        graphiti.NAME: indexed(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
+    }
+
+
+class _Entries(Mapping[str, BackboneEntry[B_co]]):
+    """The entries `first`, then those of structured backbones, which are loaded when a further name is looked up."""
+
+    def __init__(self, first: Mapping[str, BackboneEntry[B_co]]) -> None:
+        self._first = first
+
+    def __getitem__(self, name: str) -> BackboneEntry[B_co]:
+        return self._first[name] if name in self._first else cast("BackboneEntry[B_co]", _structured()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._first, *_structured()))
+
+    def __len__(self) -> int:
+        return len(self._first) + len(_structured())
+
+
+STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = _Entries({})
 """Backbones that `goalmem index` builds."""
 
-BACKBONES: Mapping[str, BackboneEntry[Backbone]] = _Entries(
-    {**{name: partial(FLAT.__getitem__, name) for name in FLAT}, **_OWN}
-)
+BACKBONES: Mapping[str, BackboneEntry[Backbone]] = _Entries(FLAT)
 """All backbones, in the order in which error messages list them."""

@@ -25,7 +25,6 @@ from goalmem_cli.logic.days import (
 )
 from goalmem_cli.logic.languages.reading import loose, spoken
 from goalmem_cli.logic.languages.times import is_readable
-from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
@@ -97,6 +96,8 @@ def parse_date(text: str) -> When | None:
 
     A date in another language counts ("3. Mai", "le 3 mai"), as long as it has a number.
     """
+    from goalmem_cli.logic.languages.values import value_in_english  # only here, as a search compares no values
+
     phrase = _LEADING.sub("", " ".join(words(with_days_in_words(value_in_english(text)))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 

@@ -116,6 +116,7 @@ def name_stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, name_words(text)))
 
 
+@lru_cache(maxsize=16384)  # texts share most of their words
 def stem(word: str) -> str:
     """Return the word without its English plural or verb ending."""
     word = BASES.get(word, word)
@@ -178,6 +179,7 @@ def _continues(run: list[str], word: str) -> bool:
     return run[-1] in _TENS or run[-1] in _SCALES or run[-1] == "and"
 
 
+@lru_cache(maxsize=16384)
 def _single(word: str) -> str:
     if word.isalpha():  # the common case
         return str(_COUNTS.get(word, word))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from goalmem_cli.languages.patterns import late
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
@@ -43,6 +45,7 @@ _MODELS = late(
 _DECORATION = late(r"[^\w\s.+-]")
 
 
+@lru_cache(maxsize=1024)
 def role_of(name: str) -> str | None:
     """Return the role that a transcript means by the name, or None for other names."""
     return _ROLES.get(name.lower())
