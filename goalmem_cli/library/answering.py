@@ -9,7 +9,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.languages import InLanguages
 from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
@@ -163,6 +162,7 @@ class Asking:
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
+        from goalmem_cli.library.languages import InLanguages
         from goalmem_cli.wiring import build_reasoner, check_backbone, reasoner_entry
 
         parts = self._parts
