@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -115,14 +116,18 @@ def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
 
 
-def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the store of the settings with the embedder of `chosen_embedder`.
+def open_store(
+    settings: Settings, factories: Factories, announce: Callable[[str], None], opened: ExitStack | None = None
+) -> KeptMemory:
+    """Return the store of the settings with the embedder of `chosen_embedder`; it lingers until `opened` is closed.
 
     Raises:
         StoreError: it cannot be read.
         ModelError: the named embedder cannot be loaded.
     """
     bare = open_unread(settings, factories.embedder, announce)
+    if opened is not None:
+        opened.enter_context(bare.lingering())
     return bare.over(_embedder_of(bare, settings, factories))
 
 

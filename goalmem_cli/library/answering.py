@@ -199,9 +199,10 @@ class Asking:
             saved = traces.save(trace)
             is_whole = False
             try:
-                if generation_of(parts.kept) != self._generation:
-                    traces.strip(saved, trace)
-                is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
+                with parts.kept.reading():  # opened once
+                    if generation_of(parts.kept) != self._generation:
+                        traces.strip(saved, trace)
+                    is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
                 if not is_whole:
                     traces.remove(saved)

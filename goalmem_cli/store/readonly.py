@@ -179,6 +179,10 @@ class ReadOnlyStore:
         meta = self._read(tables.load_meta)
         return meta.embedder or "", meta.dimension
 
+    def lingering(self) -> AbstractContextManager[None]:
+        """Open the database once for all reads of the block; see `SupportsUpkeep`."""
+        return self._database.lingering()
+
     @contextmanager
     def keeping(self) -> Iterator[Written]:
         """Hold the lock for writing, to change a file beside the database; see `SupportsUpkeep`."""
