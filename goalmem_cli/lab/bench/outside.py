@@ -1,0 +1,103 @@
+"""Measure what one command does outside the model: it runs in two processes of its own, one counted and one timed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import CO_GENERATOR
+from pathlib import Path
+from time import perf_counter
+from types import CodeType, FrameType
+
+import goalmem_cli
+from goalmem_cli.errors import ModelError
+from goalmem_cli.main import run
+from goalmem_cli.stages import LOADING, MODEL, watching
+
+_PACKAGE = Path(goalmem_cli.__file__).parent
+_IN_PASSING = frozenset({"<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideCost:
+    """What a command did outside the model.
+
+    - `files`: goalmem's own that ran. `calls`: calls of its Python functions, without generators.
+    - `openings`: of the database's file. `rankings`: of the store's units. `facts`: facts built.
+    - `milliseconds`: from the first import to the end, without loading and running the model.
+    """
+
+    files: int
+    calls: int
+    openings: int
+    rankings: int
+    facts: int
+    milliseconds: float
+
+
+def measure_outside(*words: str) -> OutsideCost:
+    """Run `goalmem` with these words twice, and return what it cost.
+
+    Raises:
+        ModelError: it failed.
+    """
+    ran = [
+        subprocess.run(  # noqa: S603 - our own words
+            [sys.executable, "-m", __name__, way, *words],
+            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        )
+        for way in ("counted", "timed")
+    ]  # fmt: skip
+    if failed := [each for each in ran if each.returncode]:
+        raise ModelError(f"`goalmem {words[0]}` ended with {failed[0].stderr[-500:]}", "run it by hand")
+    counts, took = (json.loads(each.stderr.splitlines()[-1]) for each in ran)
+    return OutsideCost(**counts, **took)
+
+
+def _counted(words: Sequence[str]) -> tuple[int, dict[str, float]]:
+    """Run the command, and return its exit code and its counts."""
+    entered: Counter[CodeType] = Counter()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            entered[frame.f_code] += 1
+
+    threading.setprofile(note)
+    sys.setprofile(note)
+    code = run(words)
+    sys.setprofile(None)
+    from goalmem_cli.trace import Fact
+
+    own = [each for each in entered if Path(each.co_filename).is_relative_to(_PACKAGE) and each.co_filename != __file__]
+    functions = [each for each in own if each.co_name not in _IN_PASSING and not each.co_flags & CO_GENERATOR]
+    named = {
+        name: sum(entered[each] for each in own if each.co_qualname == name) for name in ("_attach", "Reader.rank")
+    }
+    return code, {
+        "files": len({each.co_filename for each in own}),
+        "calls": sum(entered[each] for each in functions),
+        "openings": named["_attach"],
+        "rankings": named["Reader.rank"],
+        "facts": entered[Fact.__init__.__code__],
+    }
+
+
+def _timed(words: Sequence[str]) -> tuple[int, dict[str, float]]:
+    """Run the command, and return its exit code and its milliseconds."""
+    begun = perf_counter()
+    with watching() as watch:
+        code = run(words)
+    took = perf_counter() - begun
+    model = sum(each.seconds for each in watch.stages if each.name == LOADING or each.name.startswith(MODEL))
+    return code, {"milliseconds": 1000 * (took - model)}
+
+
+if __name__ == "__main__":
+    status, found = {"counted": _counted, "timed": _timed}[sys.argv[1]](sys.argv[2:])
+    print(json.dumps(found), file=sys.stderr)  # noqa: T201 - for the process that measures
+    sys.exit(status if status > 1 else 0)
