@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 import threading
@@ -16,7 +17,6 @@ from types import CodeType, FrameType
 
 import goalmem_cli
 from goalmem_cli.errors import ModelError
-from goalmem_cli.main import run
 from goalmem_cli.stages import LOADING, MODEL, watching
 
 _PACKAGE = Path(goalmem_cli.__file__).parent
@@ -59,6 +59,16 @@ def measure_outside(*words: str) -> OutsideCost:
     return OutsideCost(**counts, **took)
 
 
+def _run(words: Sequence[str]) -> int:
+    """Run the command in this process, and return its exit code."""
+    sys.argv[1:] = words
+    try:
+        runpy.run_module(goalmem_cli.__name__, run_name="__main__")
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else 2
+    return 0
+
+
 def _counted(words: Sequence[str]) -> tuple[int, dict[str, float]]:
     """Run the command, and return its exit code and its counts."""
     entered: Counter[CodeType] = Counter()
@@ -69,7 +79,7 @@ def _counted(words: Sequence[str]) -> tuple[int, dict[str, float]]:
 
     threading.setprofile(note)
     sys.setprofile(note)
-    code = run(words)
+    code = _run(words)
     sys.setprofile(None)
     from goalmem_cli.trace import Fact
 
@@ -91,7 +101,7 @@ def _timed(words: Sequence[str]) -> tuple[int, dict[str, float]]:
     """Run the command, and return its exit code and its milliseconds."""
     begun = perf_counter()
     with watching() as watch:
-        code = run(words)
+        code = _run(words)
     took = perf_counter() - begun
     model = sum(each.seconds for each in watch.stages if each.name == LOADING or each.name.startswith(MODEL))
     return code, {"milliseconds": 1000 * (took - model)}

@@ -68,8 +68,8 @@ def speed(
 ) -> int:
     """Print how fast questions and the store are on this machine.
 
-    ask: processes of `goalmem ask`, with its own defaults, and what the first does outside the model. store: ingesting and searching, which needs about 5 KB of
-    disk per unit. Everything is made in a temporary folder.
+    ask: processes of `goalmem ask`, with its own defaults, and what the first does outside the model. store:
+    ingesting and searching, which needs about 5 KB of disk per unit. Everything is made in a temporary folder.
     """
     from goalmem_cli.models.servers.address import is_address
 

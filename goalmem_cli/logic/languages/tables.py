@@ -100,14 +100,20 @@ def english_words() -> frozenset[str]:
 
 
 @cache
-def triggers() -> Mapping[str, frozenset[str]]:
-    """Return word -> languages whose time expressions have it.
+def keys() -> Mapping[str, frozenset[str]]:
+    """Return word -> languages whose time expressions have it, and ``en`` if it is also a common English word.
 
-    Common English words, and languages that are written without spaces, are left out. The words of all rules' `keys`
-    stand in a file, as gathering them takes as long as the rest of a search.
+    Languages that are written without spaces are left out. The `keys` of all rules are in a file, as gathering them
+    takes as long as the rest of a search.
     """
-    found: Mapping[str, str] = json.loads((FOLDER / "triggers.json").read_text(encoding="utf-8"))
+    found: Mapping[str, str] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
     return {word: frozenset(codes.split()) for word, codes in found.items()}
+
+
+@cache
+def triggers() -> Mapping[str, frozenset[str]]:
+    """Return the `keys` that are no common English words."""
+    return {word: codes for word, codes in keys().items() if "en" not in codes}
 
 
 @cache

@@ -18,7 +18,7 @@ from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.days import MONTH, MONTHS
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, language, triggers
+from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, keys, language, triggers
 
 _WORDS = late(r"[^\W\d_]+")
 _SPACELESS = late(r"[\u3040-\u30ff\u3400-\u9fff]")
@@ -82,7 +82,7 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
-    if code is None and _may_be_english(text, words):
+    if code is None and (not _may_be_foreign(plain, words) or _may_be_english(text, words)):
         return None
     told = {
         phrase.english
@@ -94,6 +94,11 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         and _LEAD.fullmatch(plain[: phrase.start])
     }
     return told.pop() if len(told) == 1 else None
+
+
+def _may_be_foreign(plain: str, words: frozenset[str]) -> bool:
+    """Say whether a value can match a rule: it has a key, a digit, or a letter of a language without spaces."""
+    return not words.isdisjoint(keys()) or any(map(str.isdigit, plain)) or _SPACELESS.search(plain) is not None
 
 
 def _may_be_english(text: str, words: frozenset[str]) -> bool:

@@ -60,7 +60,7 @@ def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) 
     outside = cost["outside"]
     assert 50 < outside["files"] < outside["calls"] and outside["facts"] >= 1
     assert 2 <= outside["openings"] <= 3 + outside["rankings"]
-    assert 0 < outside["milliseconds"] < 1000 * cost["longest_seconds"] + 60_000
+    assert outside["milliseconds"] > 0
 
 
 @pytest.mark.slow
