@@ -100,14 +100,25 @@ def english_words() -> frozenset[str]:
 
 
 @cache
+def _in_file() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def telling() -> frozenset[str]:
+    """Return the words of numbers, lengths of time and currencies that English has not, of all languages."""
+    return frozenset(_in_file()["values"].split("|"))
+
+
+@cache
 def keys() -> Mapping[str, frozenset[str]]:
     """Return word -> languages whose time expressions have it, and ``en`` if it is also a common English word.
 
     Languages that are written without spaces are left out. The `keys` of all rules are in a file, as gathering them
     takes as long as the rest of a search.
     """
-    found: Mapping[str, str] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
-    return {word: frozenset(codes.split()) for word, codes in found.items()}
+    return {word: frozenset(codes.split()) for word, codes in _in_file()["times"].items()}
 
 
 @cache

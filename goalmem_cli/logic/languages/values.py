@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table
+from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table, telling
 from goalmem_cli.logic.languages.times import is_readable, short, whole_phrase
 
 _MIXED = r"[\d.〇零一二两兩三四五六七八九十百千万萬億亿]"
@@ -81,7 +81,7 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
     plain = folded(value.lower())
     words = frozenset(_TOKEN.findall(plain))
     is_many, is_han = _FEW_THOUSAND.search(plain) is not None, _HAN.search(plain) is not None
-    if not is_many and not is_han and words.isdisjoint(_telling()):
+    if not is_many and not is_han and words.isdisjoint(telling()):
         return
     is_name = _NAME.match(value) is not None
     for one in CODES:
@@ -91,11 +91,6 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
             is_read = not _words(one).telling.isdisjoint(words) or (is_many and "mil" in _words(one).scales)
         if is_read and (one == "de" or not is_name):
             yield one
-
-
-@cache
-def _telling() -> frozenset[str]:
-    return frozenset[str]().union(*(_words(one).telling for one in CODES))
 
 
 def _said(lower: str, known: _Words, *, is_text: bool = False) -> str:
