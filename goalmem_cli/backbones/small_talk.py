@@ -7,9 +7,9 @@ conversations and their questions (`python -m goalmem_cli.lab.tuning small-talk 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_words, words
 from goalmem_cli.records import Hit
@@ -35,9 +35,9 @@ _POLITE = frozenset(
     "appreciate support always anytime problem worries wish best everything thing things way inspiring inspiration "
     "true agree".split()
 )
-_NAME = late(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
-_SENTENCE = late(r"[^.!?]+[.!?]*")
-_DIGIT = late(r"\d")
+_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+_DIGIT = re.compile(r"\d")
 _SELF = frozenset("i me my mine we us our ours".split())
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.terms import Atom, Constant, Term, Variable
 
-_VARIABLE = late(r"([a-z][0-9]?)\s*:(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"([a-z][0-9]?)\s*:(.*)", re.DOTALL)
 # "10:30 am" is one constant: a colon between digits does not start a type.
-_TYPED_CONSTANT = late(r"(.*?[^\s:])\s*:(?!//)\s*([^:]+)", re.DOTALL)
+_TYPED_CONSTANT = re.compile(r"(.*?[^\s:])\s*:(?!//)\s*([^:]+)", re.DOTALL)
 
 
 class NotationError(ValueError):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import DAYS_PER, Period, moved, weekend_of
 from goalmem_cli.logic.readings import HOURS, ahead, amount, from_day, unit_of, weekends_near
 from goalmem_cli.logic.scene import Scene, Tense
@@ -18,7 +17,7 @@ _NEAR = 48  # characters: how far a superlative reaches
 BEST = (
     r"(?:first|last|only|best|worst|most \w+|(?!(?:re|we|gue|te|intere|fore|que|reque|sugge|arre|harve)st\b)\w{2,}est)"
 )
-_BEST = late(rf"\b{BEST}\b[^.!?;,:]*\Z")
+_BEST = re.compile(rf"\b{BEST}\b[^.!?;,:]*\Z")
 
 
 def surely_ahead(match: re.Match[str], scene: Scene) -> list[Period]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.memory_records import Voice, voice_of
 from goalmem_cli.records import FORWARDED_FROM, QUOTED_FROM, SPEAKER_ID, Hit, Query, Unit
 from goalmem_cli.store.files import reporting
@@ -16,7 +16,7 @@ from goalmem_cli.store.privacy import PEOPLE
 from goalmem_cli.store.roster import Roster, Somebody, same_name
 
 Voices: TypeAlias = Callable[[], Iterable[Voice]]
-_WORD = late(r"\w+")
+_WORD = re.compile(r"\w+")
 _SHORTEST_NAME = 3
 _NOBODYS = frozenset("i me my you user assistant unknown".split())
 """Words that some transcripts use as names, but that are seldom names in a question."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.annotations import time_attributes
 from goalmem_cli.memory_records import FLAT
 from goalmem_cli.records import BLOCKS, CUT_AT, HEADING, QUOTED_FROM, QUOTES, Turn, Unit, content_hash
@@ -19,12 +18,14 @@ from goalmem_cli.store.passages import MAX_TOKENS, split_at_blocks, split_into_p
 
 NEIGHBOURS = 2
 """How many turns before and after belong to a unit's context: with two, LoCoMo's recall is best of one to three."""
-_HEAD = late(r"(?:^[> \t]*\*?\w[\w '-]{0,30}\s?:\*?[ \t][^\n]*(?:\n|\Z)){2,9}", re.MULTILINE)
+_HEAD = re.compile(r"(?:^[> \t]*\*?\w[\w '-]{0,30}\s?:\*?[ \t][^\n]*(?:\n|\Z)){2,9}", re.MULTILINE)
 _LEAST_FIELDS = 3
-_RECIPIENTS = late(r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE)
+_RECIPIENTS = re.compile(
+    r"^[> \t]*\*?(?:To|B?CC|An|À|Para|Aan|Till|Til)\s?:\*?[ \t][^\n]*\n?", re.MULTILINE | re.IGNORECASE
+)
 _END = "[end of quote]"
 _NO_LANGUAGES: Mapping[str, str] = MappingProxyType({})
-_MARKS = late(r"^[ \t]*>[ \t>]*", re.MULTILINE)
+_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

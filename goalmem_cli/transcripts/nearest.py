@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.reader import Reader
 
-_MARK = late(r"`([^`]+)`")
-_KEY = late(r"\w+", re.ASCII)
-_WORD, _NUMBER = late(r"[^\W\d_]+"), late(r"\d+")
+_MARK = re.compile(r"`([^`]+)`")
+_KEY = re.compile(r"\w+", re.ASCII)
+_WORD, _NUMBER = re.compile(r"[^\W\d_]+"), re.compile(r"\d+")
 _DEPTH = 4
 _ELEMENTS = 20
 _LINES = 40

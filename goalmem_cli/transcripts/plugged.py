@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from goalmem_cli.errors import NoMessages
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.plugins import Kind, Plugin, find
 from goalmem_cli.records import Conversation, Turn, encodable
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
 from goalmem_cli.transcripts.reading.reader import Reader
 from goalmem_cli.transcripts.reading.source import Source
 
-_NOTE = late(r".+: \d{1,15}")
+_NOTE = re.compile(r".+: \d{1,15}")
 _MOST = 2**31
 _NONE = type(None)
 _FIELDS: Mapping[str, tuple[type, ...]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -17,6 +16,7 @@ from types import CodeType, FrameType
 
 import goalmem_cli
 from goalmem_cli.errors import ModelError
+from goalmem_cli.lab.bench.timing import run_python
 from goalmem_cli.stages import LOADING, MODEL, watching
 
 _PACKAGE = Path(goalmem_cli.__file__).parent
@@ -41,22 +41,14 @@ class OutsideCost:
 
 
 def measure_outside(*words: str) -> OutsideCost:
-    """Run `goalmem` with these words twice, and return what it cost.
-
-    Raises:
-        ModelError: it failed.
-    """
-    ran = [
-        subprocess.run(  # noqa: S603 - our own words
-            [sys.executable, "-m", __name__, way, *words],
-            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        )
-        for way in ("counted", "timed")
-    ]  # fmt: skip
-    if failed := [each for each in ran if each.returncode]:
-        raise ModelError(f"`goalmem {words[0]}` ended with {failed[0].stderr[-500:]}", "run it by hand")
-    counts, took = (json.loads(each.stderr.splitlines()[-1]) for each in ran)
-    return OutsideCost(**counts, **took)
+    """Run `goalmem` with these words twice, and return what it cost; raises ModelError if it failed."""
+    found: dict[str, float] = {}
+    for way in ("counted", "timed"):
+        ran = run_python(["-m", __name__, way, *words])
+        if ran.has_failed:
+            raise ModelError(f"`goalmem {words[0]}` ended with {ran.status}: {ran.said}", "run it by hand")
+        found |= json.loads(ran.said[ran.said.rindex("{") :])
+    return OutsideCost(**found)  # type: ignore[arg-type]  # counts are whole in JSON too
 
 
 def _run(words: Sequence[str]) -> int:
@@ -84,17 +76,14 @@ def _counted(words: Sequence[str]) -> tuple[int, dict[str, float]]:
     from goalmem_cli.trace import Fact
 
     own = [each for each in entered if Path(each.co_filename).is_relative_to(_PACKAGE) and each.co_filename != __file__]
-    functions = [each for each in own if each.co_name not in _IN_PASSING and not each.co_flags & CO_GENERATOR]
-    named = {
-        name: sum(entered[each] for each in own if each.co_qualname == name) for name in ("_attach", "Reader.rank")
-    }
+    named: Counter[str] = Counter()
+    for each in own:
+        if each.co_name not in _IN_PASSING and not each.co_flags & CO_GENERATOR:
+            named[each.co_qualname] += entered[each]
     return code, {
-        "files": len({each.co_filename for each in own}),
-        "calls": sum(entered[each] for each in functions),
-        "openings": named["_attach"],
-        "rankings": named["Reader.rank"],
-        "facts": entered[Fact.__init__.__code__],
-    }
+        "files": len({each.co_filename for each in own}), "calls": named.total(), "openings": named["_attach"],
+        "rankings": named["Reader.rank"], "facts": entered[Fact.__init__.__code__],
+    }  # fmt: skip
 
 
 def _timed(words: Sequence[str]) -> tuple[int, dict[str, float]]:
@@ -110,4 +99,4 @@ def _timed(words: Sequence[str]) -> tuple[int, dict[str, float]]:
 if __name__ == "__main__":
     status, found = {"counted": _counted, "timed": _timed}[sys.argv[1]](sys.argv[2:])
     print(json.dumps(found), file=sys.stderr)  # noqa: T201 - for the process that measures
-    sys.exit(status if status > 1 else 0)
+    sys.exit(status)

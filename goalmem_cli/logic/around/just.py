@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import Period, single
 from goalmem_cli.logic.normal import BASES
 from goalmem_cli.logic.scene import Scene, Tense
@@ -18,7 +17,7 @@ _FEELINGS = (
     "confused|disappointed|annoyed|frustrated|terrified|thrilled|relieved|ashamed|distracted|depressed|swamped"
 )
 _AS_BASE = "become|come|run|put|set|cut|hit|hurt|quit|read|split|burst"  # participles that equal the infinitive
-_OTHER = late(rf"(?:{_STATES})|\w+(?:s|ing)")
+_OTHER = re.compile(rf"(?:{_STATES})|\w+(?:s|ing)")
 _IRREGULAR = sorted({form for form in BASES if not _OTHER.fullmatch(form)}, key=len, reverse=True)
 _DONE = "|".join([*_IRREGULAR, _AS_BASE])
 _DEED = rf"(?!(?:{_STATES}|{_FEELINGS})\b)(?:\w{{2,}}ed|{_DONE})"
@@ -38,7 +37,7 @@ TOLD = (
 
 Verbs of beginning are left out because their action may be some days old; "I just laughed" is left out as no event.
 """
-_OPEN = late(r"\b(?:if|when|once|whenever|unless|after|until|as though|not)\b[^.!?;,]*\Z")
+_OPEN = re.compile(r"\b(?:if|when|once|whenever|unless|after|until|as though|not)\b[^.!?;,]*\Z")
 _REACH = 60  # characters
 
 

@@ -12,7 +12,6 @@ from datetime import date, datetime, timedelta
 from enum import IntEnum
 from fractions import Fraction
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.computing.amounts import DAY, MONTH, MONTHS, SECONDS, Amount, Unit, UnsettledError, add
 from goalmem_cli.logic.dates import parse_date, say_period, spoken_in
 from goalmem_cli.logic.days import WEEKDAYS, Period, month_of, shift_months, single, whole_year
@@ -20,12 +19,12 @@ from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import normalise
 from goalmem_cli.logic.relative import Bound
 
-_CLOCK = late(
+_CLOCK = re.compile(
     r"(?<![\d.:])(?:(?P<hour>[01]?\d|2[0-4])[:.](?P<minute>[0-5]\d)\s*(?P<half>[ap]\.?m\b\.?)?"
     r"|(?P<plain>1[0-2]|0?[1-9])\s*(?P<side>[ap]\.?m\b\.?)|(?P<word>noon|midday|midnight))(?![\d:])",
     re.IGNORECASE,
 )
-_JOIN = late(r"\s+(?:to|until|till|through)\s+|\s+[-–]\s*|\s*[-–]\s+|(?<=\d{4})[-–](?=\d{4}\b)")
+_JOIN = re.compile(r"\s+(?:to|until|till|through)\s+|\s+[-–]\s*|\s*[-–]\s+|(?<=\d{4})[-–](?=\d{4}\b)")
 _NAMED = {"noon": 720, "midday": 720, "midnight": 0}
 _A_DAY = 1440
 

@@ -6,12 +6,11 @@ Functions nest one level deep.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn, TypeAlias
-
-from goalmem_cli.languages.patterns import late
 
 
 class Function(StrEnum):
@@ -155,8 +154,8 @@ def parse_expression(text: str) -> Expression:
     return _Reader(text).whole()
 
 
-_TOKEN = late(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*'(?!\w))|(?P<mark>[(),:])|(?P<word>[^\s(),:"]+))""")
-_VARIABLE = late(r"[a-z][0-9]?")
+_TOKEN = re.compile(r"""\s*(?:(?P<quoted>"[^"]*"|'[^']*'(?!\w))|(?P<mark>[(),:])|(?P<word>[^\s(),:"]+))""")
+_VARIABLE = re.compile(r"[a-z][0-9]?")
 
 
 class _Reader:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from goalmem_cli.languages.patterns import late
+import re
+
 from goalmem_cli.logic.computing.amounts import MONTHS, SECONDS, Amount, UnsettledError, divided, without_noun
 
-_RATE = late(rf"^(?: [^\W\d]+){{0,2}}? (?:an?|per|each|every) ({'|'.join((*SECONDS, *MONTHS))})\b")
+_RATE = re.compile(rf"^(?: [^\W\d]+){{0,2}}? (?:an?|per|each|every) ({'|'.join((*SECONDS, *MONTHS))})\b")
 
 
 def rate_in(behind: str) -> str:

@@ -9,15 +9,13 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from goalmem_cli.languages.patterns import late
-
 KANJI = "〇零一二两兩三四五六七八九十百"
 _DIGITS = {
     digit: value for value, digits in enumerate("〇零 一 二两兩 三 四 五 六 七 八 九".split()) for digit in digits
 }
 _PLACES = {"十": 10, "百": 100, "千": 1000}
 _MYRIADS = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
-_IN_KANJI = late(r"(?:\d[\d,]*(?:\.\d+)?|[〇零一二两兩三四五六七八九十百千万萬億亿])+")
+_IN_KANJI = re.compile(r"(?:\d[\d,]*(?:\.\d+)?|[〇零一二两兩三四五六七八九十百千万萬億亿])+")
 
 
 @dataclass(frozen=True)

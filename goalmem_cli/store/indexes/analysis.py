@@ -14,7 +14,6 @@ from functools import cache
 
 import tantivy
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.store.indexes import folding
 
 STEMMED = {
@@ -25,7 +24,7 @@ STEMMED = {
 
 _LONGEST_WORD = 200
 _LEAST_COMMIT = 7
-_WHOLE = late(
+_WHOLE = re.compile(
     r"(?<![\w./\\@+-])(?P<path>(?:[~.]{0,2}[/\\])?(?:[\w.@+-]{1,80}[/\\]){0,12}[\w@+-]{1,80}(?:\.\w{1,12}){0,3}"
     r"\.(?:[a-z]\w{1,7}|[chr]))(?!\w)"
     r"|(?<!\w)(?P<commit>(?=[a-f]*\d)(?=\d*[a-f])[\da-f]{7,40})(?!\w)"
@@ -33,7 +32,7 @@ _WHOLE = late(
     r"|(?:^[ \t]*\$[ \t]+|`)(?P<command>[a-z][^\n`]{1,200})(?:`|$)",
     re.MULTILINE,
 )
-_MAY_BE_WHOLE = late(r"\.[a-z]|[`$]|\d[a-f]|[a-f]\d|(?:error|exception):")
+_MAY_BE_WHOLE = re.compile(r"\.[a-z]|[`$]|\d[a-f]|[a-f]\d|(?:error|exception):")
 """Matches every text that has one of these, and some others; most texts have none."""
 
 

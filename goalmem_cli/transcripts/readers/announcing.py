@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from goalmem_cli.languages.patterns import late
-
 _MOST_LETTERS, _MOST_NAMES = 120, 3
 _SAYS = frozenset(
     "wrote writes said says texted told tells replied answered asked sent posted messaged commented emailed mailed"
@@ -33,20 +31,20 @@ _OPENERS = frozenset(
 )
 _FROM = frozenset("from von de da van".split())
 _PARTICLES = frozenset("von van de der den del della di da la le dos das bin al el".split())
-_GREETING = late(
+_GREETING = re.compile(
     r"[> \t]*(?:hi|hello|hey|dear|hallo|liebe[rs]?|guten (?:tag|morgen|abend)|bonjour|ch[eè]re?|salut|hola"
     r"|querid[ao]|ciao|car[ao]|beste|hej|k[aä]ra|kj[aæ]re|ol[aá])(?: (?:mrs?|ms|frau|herr|mme|m|sra?)\.?)?"
     r" ([^\W\d_][^,!:\n]{0,40})[,!]\s*",
     re.IGNORECASE,
 )
-_CLOSING = late(
+_CLOSING = re.compile(
     r"[> \t]*(?:(?:all )?(?:my |the )?best|(?:kind|best|warm|many)(?:est)? (?:regards|wishes)|regards|cheers|love|hugs"
     r"|xo+|thanks|thank you|yours(?: \w+)?|sincerely(?: yours)?|take care|(?:mit )?(?:\w+ )?gr[uü](?:ß|ss)(?:en?)?|lg"
     r"|vg|mfg|alles liebe|bisous|cordialement|(?:un )?(?:abrazo|abraço)|saludos|besos|(?:cordiali )?saluti|baci"
     r"|groet(?:en|jes)?|kram|h[aä]lsningar)[,!.]?\s*",
     re.IGNORECASE,
 )
-_WORD = late(r"[^\s]+")
+_WORD = re.compile(r"[^\s]+")
 
 
 def announced(line: str) -> str | None:

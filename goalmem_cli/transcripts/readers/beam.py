@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
@@ -17,8 +16,8 @@ CHAT, QUESTIONS = "chat.json", "probing_questions/probing_questions.json"
 """The paths of a chat's two files, below its folder."""
 
 _BATCH, _GROUPS, _ANCHOR = "batch_number", "turns", "time_anchor"
-_TIER = late(r"\d+[KM]", re.IGNORECASE)
-_PLAN_MARK = late(r"\s*->->\s*[\d,\s]*\Z")  # the place in the plan that a message was written from
+_TIER = re.compile(r"\d+[KM]", re.IGNORECASE)
+_PLAN_MARK = re.compile(r"\s*->->\s*[\d,\s]*\Z")  # the place in the plan that a message was written from
 
 
 class BeamReader(RecordReader):

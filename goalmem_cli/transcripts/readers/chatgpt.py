@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.openai import identify
 from goalmem_cli.transcripts.reading.branches import branch_to, last_leaf
@@ -25,9 +24,9 @@ _LEFT_OUT = {
 }
 _TEXT_KEYS = ("text", "result")
 # Characters for private use enclose what a page shows as a link or a card: its kind, then its content.
-_MARKER = late("\ue200(\\w{1,40})\ue202?([^\ue200\ue201]*)\ue201")
-_OLD_MARKER = late("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3011")
-_PRIVATE = late("[\ue200-\ue206]")
+_MARKER = re.compile("\ue200(\\w{1,40})\ue202?([^\ue200\ue201]*)\ue201")
+_OLD_MARKER = re.compile("\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011\\n]{0,200}\u3011")
+_PRIVATE = re.compile("[\ue200-\ue206]")
 
 
 class ChatgptReader(RecordReader):

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.day_orders import Written, dating_of, settled
@@ -22,17 +21,17 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _TIME = r"\[(?P<said>\d[^\[\]\n]{6,30}\d(?:[ \u202f][AaPp]\.?[Mm]\.?)?)\]"
-_TELEGRAM = late(rf"(?P<who>[^\[\]\n]{{1,100}}), {_TIME}:?")
-_DISCORD = late(rf"{_TIME} (?P<who>[^\n]{{1,100}}?)(?: \(pinned\))?")
-_VERSION = late(r"v?\d+(?:\.\d+)+[-+.\w]*", re.IGNORECASE)
-_GUILD = late(r"={20,}\nGuild: .*\nChannel: (?P<channel>.+)\n")
-_FOOT = late(r"^={20,}\nExported [\d.,\s]+ message\(s\)\n={20,}\s*\Z", re.MULTILINE)
-_BESIDE = late(r"^\{(?:Attachments|Embed|Stickers|Reactions)\}[ \t]*$", re.MULTILINE)
-_NOTICE = late(r"Joined the server\.|Pinned a message\.|Started a call that lasted \d[\d.,]* minutes?\.")
-_ANSWERS = late(r"\[In reply to [^\[\]\n]{1,100}\]\n")
-_FORWARDED = late(r"\[Forwarded from (?P<author>[^\[\]\n]{1,100})\]\n", re.IGNORECASE)
+_TELEGRAM = re.compile(rf"(?P<who>[^\[\]\n]{{1,100}}), {_TIME}:?")
+_DISCORD = re.compile(rf"{_TIME} (?P<who>[^\n]{{1,100}}?)(?: \(pinned\))?")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[-+.\w]*", re.IGNORECASE)
+_GUILD = re.compile(r"={20,}\nGuild: .*\nChannel: (?P<channel>.+)\n")
+_FOOT = re.compile(r"^={20,}\nExported [\d.,\s]+ message\(s\)\n={20,}\s*\Z", re.MULTILINE)
+_BESIDE = re.compile(r"^\{(?:Attachments|Embed|Stickers|Reactions)\}[ \t]*$", re.MULTILINE)
+_NOTICE = re.compile(r"Joined the server\.|Pinned a message\.|Started a call that lasted \d[\d.,]* minutes?\.")
+_ANSWERS = re.compile(r"\[In reply to [^\[\]\n]{1,100}\]\n")
+_FORWARDED = re.compile(r"\[Forwarded from (?P<author>[^\[\]\n]{1,100})\]\n", re.IGNORECASE)
 # A line in the place of media; other words in brackets are the person's.
-_MEDIA = late(
+_MEDIA = re.compile(
     r"\[ ?(?:(?:Photo|Video|Voice message|Video message|Sticker|GIF|File|Audio file|Location|Contact|Poll|Album)"
     r"(?: ?[:,] [^\]]*)?|Sticker [^\w\s\[\]]{1,12}|[^\w\s\[\]]{1,12} Sticker) ?\]"
 )

@@ -8,7 +8,6 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.agent_log import call_text
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message, id_of_call
@@ -17,13 +16,13 @@ from goalmem_cli.transcripts.reading.messenger import Opening, openings_with_tex
 from goalmem_cli.transcripts.reading.nodes import Node, json_lines
 from goalmem_cli.transcripts.reading.source import Source
 
-_EXPORTED = late(r"_Exported on .+ from Cursor\b.*_")
+_EXPORTED = re.compile(r"_Exported on .+ from Cursor\b.*_")
 _SPEAKERS = {"**User**": "user", "**Cursor**": "assistant"}
 _RULE = "---"
 _HEAD_LINES = 5
 _ROLES = frozenset({"user", "assistant"})
-_QUERY = late(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
-_OWN_ID = late(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_OWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class CursorReader(DraftReader):

@@ -12,7 +12,6 @@ from datetime import UTC
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_in_discord
 from goalmem_cli.transcripts.reading.attributes import attributes
@@ -28,7 +27,7 @@ from goalmem_cli.transcripts.reading.zipped import Place
 
 _INDEX, _FILES = "index.json", ("messages.json", "messages.csv")
 _KEYS = ("ID", "Timestamp", "Contents")
-_CHANNEL = late(r"c?(\d{15,20})", re.ASCII)
+_CHANNEL = re.compile(r"c?(\d{15,20})", re.ASCII)
 _NO_NAMES = ("None", "Unknown channel")
 _OWNER = "Me"
 

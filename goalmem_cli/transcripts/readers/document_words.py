@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-
-from goalmem_cli.languages.patterns import late
 
 _PARTS = frozenset(
     "abstract accepted achtung acknowledgements action actions added advantages ajouté alternatives answer"
@@ -30,7 +29,7 @@ _PARTS = frozenset(
     " upgrade url usage use value values variables version versions warning warnings what when where why"
     " wichtig".split()
 )
-_WORD = late(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def are_parts(names: Sequence[str]) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.readers.quotes import quote
@@ -78,7 +77,7 @@ def repaired(text: str) -> str:
 
 
 _FIRST = "message_1.json"
-_FILE = late(r"message_(\d{1,6})\.json", re.ASCII)
+_FILE = re.compile(r"message_(\d{1,6})\.json", re.ASCII)
 _MEDIA = ("photos", "videos", "audio_files", "gifs", "files", "sticker", "media")
 _NOTICES = ("Call", "Subscribe", "Unsubscribe", "placeholder")
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.facebook_notices import tells_of_a_reaction, tells_of_something_sent
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
@@ -34,14 +33,14 @@ _BLOCKS = frozenset({"div", "p", "br", "li"})
 _MEDIA = frozenset({"img", "video", "audio"})
 _HIDDEN = frozenset({"style", "script", "video", "audio"})
 _NO_NAMES = frozenset({"instagram", "facebook", "messenger", "messages"})
-_BLANKS = late(r"[ \t\r\n\f\xa0]+")
-_LINES = late(r" ?\n[ \n]*")
+_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
+_LINES = re.compile(r" ?\n[ \n]*")
 _FIRST = "message_1.html"
-_FILE = late(r"message_(\d{1,6})\.html", re.ASCII)
+_FILE = re.compile(r"message_(\d{1,6})\.html", re.ASCII)
 _BOXES = frozenset({"inbox", "archived_threads", "message_requests", "filtered_threads", "e2ee_cutover"})
-_MESSAGE = late(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
+_MESSAGE = re.compile(r'_a6-h.{0,400}?_a6-p"[^<>]*>\s*<div>\s*<div>\s*</div>\s*<div>', re.DOTALL)
 """How a message begins; nothing else in these downloads matches. Long styles may keep it out of a page's beginning."""
-_REACTION = late(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
+_REACTION = re.compile(r"([^\w\s]+)\s*(.*?)(?:\s*\([^()]*\d:\d\d[^()]*\))?", re.DOTALL)
 
 
 class FacebookHtmlReader(DraftReader):

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
-_RULE = late(r"---[ \t]*")
-_END = late(r"(?:---|\.\.\.)[ \t]*")
-_FIELD = late(r"(?P<name>[^\W\d_][^:#\n]{0,39}):(?:[ \t]+(?P<value>.*))?")
-_INSIDE = late(r"(?:[ \t]|- |#|$).*")
-_NOTE = late(r"[ \t]#.*")
+_RULE = re.compile(r"---[ \t]*")
+_END = re.compile(r"(?:---|\.\.\.)[ \t]*")
+_FIELD = re.compile(r"(?P<name>[^\W\d_][^:#\n]{0,39}):(?:[ \t]+(?P<value>.*))?")
+_INSIDE = re.compile(r"(?:[ \t]|- |#|$).*")
+_NOTE = re.compile(r"[ \t]#.*")
 _QUOTES = " \t\"'[]"
 _MOST_LINES = 100
 _DATES = ("date", "created", "created at", "create time", "date created")

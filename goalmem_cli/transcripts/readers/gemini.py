@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.gemini_parts import listed
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -22,13 +21,13 @@ from goalmem_cli.transcripts.reading.source import Source
 
 _PRODUCTS = ("Gemini", "Bard")
 # In languages other than English, a word or two and a colon precede the prompt.
-_PROMPT = late(
+_PROMPT = re.compile(
     r"(?:Prompted|Asked|Said|Branched|Answered):? ?"
     r"|(?:[^\W\d_][\w'’-]{0,20} ){0,3}(?:prompt|anfrage|eingabe|requête|pregunta|petición|richiesta|solicitação|comando"
     r"|вопрос|запрос)(?: [^\W\d_][\w-]{2,20}){0,2} ?: ?",
     re.IGNORECASE,
 )
-_OTHER = late(r"(?:Created|Used|Gave|Added|Selected|Viewed|Visited|Opened) ")
+_OTHER = re.compile(r"(?:Created|Used|Gave|Added|Selected|Viewed|Visited|Opened) ")
 _USER, _ASSISTANT = "user", "assistant"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.told_times import Stamp
@@ -13,7 +13,7 @@ _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
 _USER, _TOOL = "user", "tool"
 _FILES = "--- Content from referenced files ---"
 _NOT_SAID = "texts that nobody said left out"
-_SETUP = late(
+_SETUP = re.compile(
     r"(?:<session_context>\s*)?This is the Gemini CLI\. We are setting up the context|Got it\. Thanks for the context!"
     r"|\s*<qwen:user-prompt-submit-context>"
 )

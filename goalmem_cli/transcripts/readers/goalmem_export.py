@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import Conversation, Derived, Edge, Turn, Unit
 from goalmem_cli.transcripts.reading.drafts import STRETCH_CHARACTERS, STRETCH_TURNS
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -15,7 +15,7 @@ from goalmem_cli.transcripts.reading.source import Source
 
 SCHEMA_VERSION = 1
 
-_ID = late(r"[0-9a-f]{32}")
+_ID = re.compile(r"[0-9a-f]{32}")
 
 
 class GoalmemExportReader:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC
 from functools import partial
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, objects_in
 from goalmem_cli.transcripts.reading.day_orders import Order
@@ -19,8 +19,8 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
-_FOLDER = late(r"(?:DM|Space|Group) \S{5,}")
-_WEEKDAY = late(r"[^\W\d]+,? ")
+_FOLDER = re.compile(r"(?:DM|Space|Group) \S{5,}")
+_WEEKDAY = re.compile(r"[^\W\d]+,? ")
 _UTC = " UTC"
 _BESIDE = frozenset({"quoted_message_metadata", "updated_date", "reactions"})
 

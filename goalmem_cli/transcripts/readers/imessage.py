@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -24,21 +23,21 @@ from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 TIME = r"(?P<time>[A-Z][a-z]{2} \d\d, \d{4} [ \d]\d:\d\d:\d\d [AP]M)"
 """How the exporter writes times: ``May 17, 2022  5:29:42 PM``."""
 
-ANNOUNCEMENT = late(rf"{TIME} (?P<what>.*\S)")
-_ANSWER = late(rf" {{4}}{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
-_EDIT = late(r"Edited [^:]{1,60} later: ?(?P<text>.*)")
+ANNOUNCEMENT = re.compile(rf"{TIME} (?P<what>.*\S)")
+_ANSWER = re.compile(rf" {{4}}{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
+_EDIT = re.compile(r"Edited [^:]{1,60} later: ?(?P<text>.*)")
 _TAPBACKS = frozenset({"Tapbacks:", "Reactions:"})
-_TAPBACK = late(r"\s*(?P<what>\S.{0,40}?) by (?P<who>.*\S)\s*")
+_TAPBACK = re.compile(r"\s*(?P<what>\S.{0,40}?) by (?P<who>.*\S)\s*")
 _IS_ANSWER = "This message responded to an earlier message."
-_DELETED = late(
+_DELETED = re.compile(
     r"This message was deleted from the conversation!"
     r"|.{1,60} (?:deleted a message\.|unsent (?:a|this) message(?: part)?.*)"
 )
-_FILE = late(
+_FILE = re.compile(
     r"(?:attachments/|~/|/|[A-Z]:\\)(?:[^\n]*[/\\])?(?:[^/\n]*\.\w{2,5}|[^/\n]*)|Attachment missing!"
     r"|(?:\w+ )?Sticker from .{1,60}(?:: .+| not found!)"
 )
-_IN_ATTACHMENTS = late(r"attachments/|[/\\]Attachments[/\\]|Attachment missing!|Sticker from ")
+_IN_ATTACHMENTS = re.compile(r"attachments/|[/\\]Attachments[/\\]|Attachment missing!|Sticker from ")
 _EFFECTS = frozenset(
     f"Sent with {effect}"
     for effect in (
@@ -125,7 +124,7 @@ def _last_version(lines: list[str]) -> list[str]:
 
 
 _FIRST_LINES = 10
-_HEADER = late(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
+_HEADER = re.compile(rf"{TIME}(?: \(Read by [^()]*\))?", re.ASCII)
 
 
 class ImessageReader(DraftReader):

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -31,9 +30,9 @@ _ROLES = {
 _MEDIA = frozenset({"attachment", "sticker", "attachment_error"})
 _DELETED = frozenset({"deleted", "unsent"})
 _OF_EDITED, _OF_APP = "tfoot", frozenset({"caption", "subcaption"})
-_LINK = late(r"https?://\S+")
-_REPLY = late(r"(?:r-)?(\S+)")
-_BLANKS = late(r"[ \t\r\n\f\xa0]+")
+_LINK = re.compile(r"https?://\S+")
+_REPLY = re.compile(r"(?:r-)?(\S+)")
+_BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
 @dataclass(slots=True)
@@ -110,10 +109,10 @@ def _role_of_part(found: _Found, element: Element, above: str) -> str:
     return _TEXT if is_text else above
 
 
-_MESSAGE = late(
+_MESSAGE = re.compile(
     r'<div class="message"[^<>]*>\s*<div class="(?:sent [^"<>]*|received)">\s*<p>\s*<span class="timestamp">'
 )
-_TAPBACK = late(r"\s*(\S.{0,60}?)\s+by\s+(.*\S)\s*", re.DOTALL)
+_TAPBACK = re.compile(r"\s*(\S.{0,60}?)\s+by\s+(.*\S)\s*", re.DOTALL)
 
 
 class ImessageHtmlReader(DraftReader):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Order, Written
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -23,17 +22,19 @@ from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _FIRST_LINES = 10
 _LONGEST_STAMP = 60
-_TIMED = late(r"(?=[^\W_])(?=.{0,50}?\d:\d\d)")
-_RULED_DAY = late(r"-{5,} ?(?P<day>[^-]*\d[^-]*?) ?-{5,}")
-_WEEKDAY = late(r" ?[월화수목금토일]요일$|^\w+day, ")
-_DAY = late(r"\d{4}년 \d{1,2}월 \d{1,2}일(?: [월화수목금토일]요일)?|\w{3,9}day, \w{3,9} \d{1,2}, \d{4}")
-_BRACKETED = late(r"\[(?P<speaker>[^\]]{1,100})\] \[(?P<clock>[^\[\]]{0,8}\d{1,2}:\d\d[^\[\]]{0,8})\] ?(?P<text>.*)")
-_TITLES = late(
+_TIMED = re.compile(r"(?=[^\W_])(?=.{0,50}?\d:\d\d)")
+_RULED_DAY = re.compile(r"-{5,} ?(?P<day>[^-]*\d[^-]*?) ?-{5,}")
+_WEEKDAY = re.compile(r" ?[월화수목금토일]요일$|^\w+day, ")
+_DAY = re.compile(r"\d{4}년 \d{1,2}월 \d{1,2}일(?: [월화수목금토일]요일)?|\w{3,9}day, \w{3,9} \d{1,2}, \d{4}")
+_BRACKETED = re.compile(
+    r"\[(?P<speaker>[^\]]{1,100})\] \[(?P<clock>[^\[\]]{0,8}\d{1,2}:\d\d[^\[\]]{0,8})\] ?(?P<text>.*)"
+)
+_TITLES = re.compile(
     r"(?P<ko>.+?) ?(?:님과의?|님과 ) ?카카오톡 대화|KakaoTalk Chats with (?P<en>.+)|(?P<chats>.+) Talk Chats"
 )
-_SAVED = late(r"(?:저장한 날짜|Date Saved|Saved Date) ?:.*")
-_NEARLY = late(r"(?:\[[^\]]{1,100}\] ?\[|\d{4}\D{1,3}\d{1,2}\D{1,3}\d{1,2}\D)[^\n]{0,20}\d:\d\d")
-STAND_IN = late(
+_SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date) ?:.*")
+_NEARLY = re.compile(r"(?:\[[^\]]{1,100}\] ?\[|\d{4}\D{1,3}\d{1,2}\D{1,3}\d{1,2}\D)[^\n]{0,20}\d:\d\d")
+STAND_IN = re.compile(
     r"(?:사진|동영상|이모티콘|Photos?|Videos?|Emoticons?|Stickers?)(?: \d+(?:장|개)?)?"
     r"|음성메시지|삭제된 메시지입니다\.?|Voice (?:Note|message)|This message was deleted\.?|(?:파일|File) ?: [^\n]+"
     r"|(?:보이스톡|페이스톡|라이브톡|Voice Call|Video Call)(?: [^\n]{1,20})?"
@@ -41,7 +42,7 @@ STAND_IN = late(
 
 
 # Windows writes KakaoTalk's own notices without a name or a time: who came, left, or was invited.
-NOTICE = late(
+NOTICE = re.compile(
     r".{1,60}님(?:이|을|께서) ?.{0,80}(?:들어왔|나갔|초대했|초대하였|내보냈|되었)습니다\."
     r"|채팅방 관리자가 메시지를 가렸습니다\."
     r"|운영정책을 위반한 메시지로 신고 접수 시 카카오톡 이용에 제한이 있을 수 있습니다\."

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers import told
 from goalmem_cli.transcripts.readers.arranged import line_of_oasst, told_in_turns, with_caption
 from goalmem_cli.transcripts.readers.described import Described, Line
@@ -98,8 +97,8 @@ def _is_of_oasst(line: Node) -> bool:
     return is_first and is_said and isinstance(line.child("replies").value, list)
 
 
-_SESSION_OF_GOOSE = late(r"\d{8}_\d+", re.ASCII)
-_TASK_OF_CLINE = late(r"\d{13}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_SESSION_OF_GOOSE = re.compile(r"\d{8}_\d+", re.ASCII)
+_TASK_OF_CLINE = re.compile(r"\d{13}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _INSTRUCTIONS = "instructions of the program left out"
 LAYOUTS = (
     Described(

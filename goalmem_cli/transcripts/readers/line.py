@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Certainty, Dating, Order, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -22,7 +21,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _HEAD = "[LINE]"
-_NAME = late(
+_NAME = re.compile(
     r"Chat history (?:with|in) (?P<after>.+)|[与與]?(?P<before>.+?)(?:との|の)?(?:トーク履歴|的聊天[记記][录錄])"
     r"|(?P<other>.+)"
 )
@@ -32,8 +31,8 @@ _MEDIA = frozenset(
     " 照片 影片 貼圖 檔案 相簿 記事本 語音訊息 位置訊息 位置 聯絡資訊 图片 视频 贴图 文件 语音信息 记事本"
     " 사진 동영상 스티커 파일 앨범 노트 รูป ภาพ วิดีโอ สติกเกอร์ ไฟล์ อัลบั้ม".split()
 )
-_STAND_IN = late(r"\[(?P<what>[^\[\]\n]{1,30})\](?: [^\n]*\.\w{1,5}| ?https?://maps\.google\.com/\S*)?")
-_UNSENT = late(
+_STAND_IN = re.compile(r"\[(?P<what>[^\[\]\n]{1,30})\](?: [^\n]*\.\w{1,5}| ?https?://maps\.google\.com/\S*)?")
+_UNSENT = re.compile(
     r"(?:Message unsent|.{1,40} unsent a message|.{0,40}メッセージの送信を取り消しました|.{0,40}已收回訊息"
     r"|.{0,40}撤回了一条消息)[.。]?"
 )
@@ -59,12 +58,12 @@ def stood_for(text: str) -> str | None:
 
 _LONGEST_DAY = 40
 # The year of a Japanese era comes before the month, with the era's name or its letter.
-_ERA = late(
+_ERA = re.compile(
     r"(?P<era>令和|平成|[RH]) ?(?P<year>\d{1,2}|元)(?:[/.-]|年) ?(?P<month>\d{1,2})(?:[/.-]|月) ?(?P<day>\d{1,2})日?"
 )
 _ERAS = {"令": 2018, "R": 2018, "平": 1988, "H": 1988}
 _WIDE = str.maketrans("（）．／", "()./")
-_EAST_ASIAN = late(r"(\d{1,4})年 ?(\d{1,2})月 ?(\d{1,2})日")
+_EAST_ASIAN = re.compile(r"(\d{1,4})年 ?(\d{1,2})月 ?(\d{1,2})日")
 
 
 def plain_day(line: str) -> str:
@@ -82,12 +81,12 @@ def _in_our_years(found: re.Match[str]) -> str:
 
 _FIRST_LINES = 10
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e]){0,15}\.?"
-_DAY = late(
+_DAY = re.compile(
     rf"(?:(?P<before>{_WORD}), ?)?(?P<date>(?P<first>\d{{1,4}})(?P<mark>[-/.])\d{{1,2}}(?P=mark)\d{{1,4}})\.?"
     rf"(?: ?\(?(?P<behind>{_WORD})\)?)?"
 )
-_SPEECH = late(r"(?P<clock>(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d(?: ?[^\t\d]{1,8})?)\t(?P<rest>.*)")
-_NEARLY = late(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
+_SPEECH = re.compile(r"(?P<clock>(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d(?: ?[^\t\d]{1,8})?)\t(?P<rest>.*)")
+_NEARLY = re.compile(r"(?:[^\W\d]{1,6} ?)?\d{1,2}:\d\d\s\S")
 
 
 class LineReader(DraftReader):

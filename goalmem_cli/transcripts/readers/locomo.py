@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.nodes import Node, records
 from goalmem_cli.transcripts.reading.source import Skip, Source, refuse
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
-_SESSION = late(r"session_([0-9]{1,9})")
-_SESSION_TIME = late(r"(session_[0-9]{1,9})_date_time")
-_OWN_ID = late(r"\S{1,64}")
+_SESSION = re.compile(r"session_([0-9]{1,9})")
+_SESSION_TIME = re.compile(r"(session_[0-9]{1,9})_date_time")
+_OWN_ID = re.compile(r"\S{1,64}")
 
 
 class LocomoReader(RecordReader):

@@ -15,7 +15,6 @@ from email.header import decode_header, make_header
 from email.message import Message as Mail
 from email.utils import parseaddr, parsedate_to_datetime
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import MARK, Head, attribution_start, head_of_mail
 from goalmem_cli.transcripts.reading.attributes import attributes
@@ -80,7 +79,7 @@ def _decoded(part: Mail) -> str:
         return data.decode("utf-8", "replace")
 
 
-_RULE = late(r"\s*_{10,}\s*")
+_RULE = re.compile(r"\s*_{10,}\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +127,12 @@ def _end(lines: Sequence[str], head: Head) -> int:
     return next((at for at in behind if lines[at].strip() and not lines[at].startswith(">")), len(lines))
 
 
-ENVELOPE = late(r"From \S.*\d")
+ENVELOPE = re.compile(r"From \S.*\d")
 """The line before each mail of a mailbox."""
 
 _SIGNATURE = "-- "
-_GAP = late(r"\n{3,}")
-_FORWARD = late(r"(?:fwd?|wg|tr|rv|vs|enc|doorst)(?:\[\d+\])? ?:", re.IGNORECASE)
+_GAP = re.compile(r"\n{3,}")
+_FORWARD = re.compile(r"(?:fwd?|wg|tr|rv|vs|enc|doorst)(?:\[\d+\])? ?:", re.IGNORECASE)
 _DEEPEST = 5
 
 
@@ -237,11 +236,11 @@ def _stripped(lines: list[str]) -> str:
 
 
 _FIRST_LINES = 100
-_FIELD = late(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")
-_FOLDED = late(r"[ \t].*")
+_FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(?: .*)?")
+_FOLDED = re.compile(r"[ \t].*")
 _KNOWN = ("from", "date", "message-id", "subject", "received")
-_MESSAGE_ID = late(r"<([^<>\s]+)>")
-_REPLY = late(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", re.IGNORECASE)
+_MESSAGE_ID = re.compile(r"<([^<>\s]+)>")
+_REPLY = re.compile(r"^(?:(?:re|aw|fwd?|wg|sv|vs|tr|rv|antw)(?:\[\d+\])?: *)+", re.IGNORECASE)
 
 
 class MailReader(DraftReader):

@@ -11,7 +11,6 @@ from enum import Enum, auto
 from itertools import pairwise
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.roles import role_of, side_of
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -28,12 +27,12 @@ from goalmem_cli.transcripts.reading.told_times import (
     time_of_day_from_text,
 )
 
-_HEADING = late(r" {0,3}(#{1,6})(?:[ \t](.*))?")
-_BOLD = late(r"\*\*([^*\s](?:[^*]{0,98}[^*\s])?)\*\*(.*)")
-_STAMP_AND_COLON = late(r"(?:\(([^()]{1,60})\)[ \t]*)?:(.*)")
-_NAME_AND_STAMP = late(r"([^()]*[^()\s])\s*\(([^()]*)\)")
-_LIKE_A_TIME = late(r"\d{4}-\d|\d:\d\d", re.ASCII)
-_FENCE = late(r"[ \t]*(`{3,}|~{3,})(.*)")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
+_BOLD = re.compile(r"\*\*([^*\s](?:[^*]{0,98}[^*\s])?)\*\*(.*)")
+_STAMP_AND_COLON = re.compile(r"(?:\(([^()]{1,60})\)[ \t]*)?:(.*)")
+_NAME_AND_STAMP = re.compile(r"([^()]*[^()\s])\s*\(([^()]*)\)")
+_LIKE_A_TIME = re.compile(r"\d{4}-\d|\d:\d\d", re.ASCII)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
 
 
 class Kind(Enum):
@@ -153,8 +152,8 @@ _LONGEST = 40
 _MOST_BEFORE = 12
 _TURNS_A_HEADING = 4
 _HEADINGS_BEFORE = 1
-_NO_NAME = late(r"[`/\\<>\[\]{}()=|$;:!?\"“”#^]|\.\w|\d\.|->|→|://")
-_LISTED = late(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|\||```|~~~|<|!\[)")
+_NO_NAME = re.compile(r"[`/\\<>\[\]{}()=|$;:!?\"“”#^]|\.\w|\d\.|->|→|://")
+_LISTED = re.compile(r"\s*(?:[-*+]\s|\d{1,3}[.)]\s|\||```|~~~|<|!\[)")
 
 
 def are_sides(names: Iterable[str]) -> bool:
@@ -204,8 +203,8 @@ def _may_be_a_name(name: str) -> bool:
     return len(name) <= _LONGEST and len(name.split()) <= _MOST_WORDS and not _NO_NAME.search(name)
 
 
-_RULE = late(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
-_LIKE_A_DATE = late(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}")
+_LIKE_A_DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(?:\1\d{1,4})?", re.ASCII)
 
 
 class MarkdownReader(DraftReader):

@@ -21,8 +21,7 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_or_unread
 
 _USER, _ASSISTANT, _ASIDE = "user", "assistant", "aside"
-_RULE = "---"
-_MOST_BEFORE = 6
+_RULE, _MOST_BEFORE = "---", 6
 """How many paragraphs may precede the mark."""
 _FENCE = ("```", "~~~")
 _MODEL = (

@@ -6,10 +6,10 @@ last version beside it, or in an event of its own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -23,7 +23,7 @@ _MESSAGE, _MEMBER, _ENCRYPTED = "m.room.message", "m.room.member", "m.room.encry
 _STICKER, _REACTION = "m.sticker", "m.reaction"
 _RELATION = ("content", "m.relates_to")
 _LATER = ("unsigned", "m.relations", "m.replace")
-_FALLBACK = late(r"(?:>[^\n]*(?:\n|\Z))+\n?")
+_FALLBACK = re.compile(r"(?:>[^\n]*(?:\n|\Z))+\n?")
 """The quote of the answered message above an answer, for programs that do not know answers."""
 
 

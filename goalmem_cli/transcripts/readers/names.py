@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.roles import TOOL, role_of
 from goalmem_cli.transcripts.readers.document_words import are_parts
 from goalmem_cli.transcripts.readers.drafted import DraftReader
@@ -19,9 +18,9 @@ from goalmem_cli.transcripts.reading.messenger import NearMisses, Opening, are_l
 from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 
-_SPEECH = late(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
+_SPEECH = re.compile(r"(?P<name>[^\W_][^:\n]{0,39}?) ?:(?:[ \t]+(?P<text>\S.*))?")
 _FENCED = ("```", "~~~")
-_NEARLY = late(r"[^\W\d_][^:\n]{0,39}: \S")
+_NEARLY = re.compile(r"[^\W\d_][^:\n]{0,39}: \S")
 _FEWEST = 3
 _FEW_WORDS = 4
 _RETURNING = 2

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.roles import role_of
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -18,12 +17,12 @@ from goalmem_cli.transcripts.reading.nodes import Listing, Node
 from goalmem_cli.transcripts.reading.source import Source
 
 _MARKS = ("<task>", "<environment_details>", "<user_message>", "<feedback>", "<answer>")
-_ASIDE = late(r"<(environment_details|file_content|folder_content)\b[^<>]*>.*?</\1>", re.DOTALL)
-_TYPED = late(r"<(task|user_message|feedback|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
-_TOOLS = late(r"\[[a-z_]+ for [^\n]*\] Result:|\[ERROR\]|The user has provided feedback")
-_THOUGHT = late(r"<thinking>.*?</thinking>", re.DOTALL)
-_SAID = late(r"<(?:result|question|response)>\s*(.*?)\s*</(?:result|question|response)>", re.DOTALL)
-_CALL = late(r"<([a-z]+_[a-z_]+)>.*?</\1>", re.DOTALL)
+_ASIDE = re.compile(r"<(environment_details|file_content|folder_content)\b[^<>]*>.*?</\1>", re.DOTALL)
+_TYPED = re.compile(r"<(task|user_message|feedback|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
+_TOOLS = re.compile(r"\[[a-z_]+ for [^\n]*\] Result:|\[ERROR\]|The user has provided feedback")
+_THOUGHT = re.compile(r"<thinking>.*?</thinking>", re.DOTALL)
+_SAID = re.compile(r"<(?:result|question|response)>\s*(.*?)\s*</(?:result|question|response)>", re.DOTALL)
+_CALL = re.compile(r"<([a-z]+_[a-z_]+)>.*?</\1>", re.DOTALL)
 
 
 def is_of_an_agent(text: str) -> bool:

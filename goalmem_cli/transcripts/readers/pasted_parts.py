@@ -6,10 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from goalmem_cli.languages.patterns import late
-
-_POSTSCRIPT = late(r"p\.? ?p?\.? ?s\b", re.IGNORECASE)
-_GREETING = late(r"[^.?:]{1,60}[,!]\s*")
+_POSTSCRIPT = re.compile(r"p\.? ?p?\.? ?s\b", re.IGNORECASE)
+_GREETING = re.compile(r"[^.?:]{1,60}[,!]\s*")
 _LONGEST_NAME = 80
 
 

@@ -6,12 +6,12 @@ time. A turn's time is when what it states began: 1983 is 1 January 1983.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.dates import parse_date
 from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -26,7 +26,7 @@ EVIDENCE = "evidence"
 """The key, in made-up rows, of the facts that imply the answer."""
 _HASH_DIGITS = 12
 _NEVER = datetime(1, 1, 1)
-_TIMED = late(r"\b(?:from|since|in|on|during)\s+(?P<start>(?:(?!\b(?:from|since|in|on|during)\b).)+?)"
+_TIMED = re.compile(r"\b(?:from|since|in|on|during)\s+(?P<start>(?:(?!\b(?:from|since|in|on|during)\b).)+?)"
                     r"(?:\s+(?:to|until|till)\s.*)?$")  # fmt: skip
 
 

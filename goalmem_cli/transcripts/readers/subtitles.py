@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -26,26 +25,28 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _CLOCK = r"(?:(?P<hour>\d{1,3}):)?(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d{1,3})?"
-_CUE = late(r"\s*(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?:[.,]\d{1,3})?\s+-->\s+[\d:.,]+.*")
-_LINE = late(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
-_CHAT = late(
+_CUE = re.compile(
+    r"\s*(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?:[.,]\d{1,3})?\s+-->\s+[\d:.,]+.*"
+)
+_LINE = re.compile(rf"[\[(]{_CLOCK}[\])] ?(?P<speaker>[^\W\d_][^:\n]{{0,59}}): ?(?P<text>.*)")
+_CHAT = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d)\s+)?{_CLOCK}\s+(?:From|Von|De|Da)\s+(?P<speaker>[^:\n]{{1,120}}?)(?:\s+(?:[Tt]o|an|à|a)\s+[^:\n]{{1,120}}?)?\s*:\s*(?P<text>.*)"
 )
-_CLOUD = late(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,119}}):\t(?P<text>.*)")
-_HEAD = late(
+_CLOUD = re.compile(rf"{_CLOCK}\t(?P<speaker>[^\W\d_][^:\t\n]{{0,119}}):\t(?P<text>.*)")
+_HEAD = re.compile(
     r"(?P<speaker>[^\W\d_][^:\n]{0,59}?) {2,}(?:(?P<hour>\d{1,3}):)?(?P<minute>\d{1,2}):(?P<second>\d\d) *(?P<text>)"
 )
-_CAPTION = late(rf"\[(?P<speaker>[^\[\]\n]{{1,120}})\] {_CLOCK} *(?P<text>)")
-_NEARLY = late(r"(?:\d{4}-\d\d-\d\d\s+)?\d\d:\d\d:\d\d\s+From\s")
-_FOOTER = late(r"\n\s*Transcribed by https://otter\.ai\s*\Z")
-_VOICE = late(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
+_CAPTION = re.compile(rf"\[(?P<speaker>[^\[\]\n]{{1,120}})\] {_CLOCK} *(?P<text>)")
+_NEARLY = re.compile(r"(?:\d{4}-\d\d-\d\d\s+)?\d\d:\d\d:\d\d\s+From\s")
+_FOOTER = re.compile(r"\n\s*Transcribed by https://otter\.ai\s*\Z")
+_VOICE = re.compile(r"<v(?:\.[^ >]*)? (?P<speaker>[^<>]{1,100})>")
 _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Sra|Srta)\. ){0,2}"
-_NAMED = late(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
-_TAG = late(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
-_DAY = late(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
-_DATED = late(r"20\d\d-?\d\d-?\d\d(?: \d\d\.\d\d\.\d\d .*)?")
+_NAMED = re.compile(rf"(?P<speaker>{_TITLE}[^\W\d_][^:\n.!?]{{0,59}}): (?P<text>.+)", re.DOTALL)
+_TAG = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>", re.IGNORECASE)
+_DAY = re.compile(r"(?<!\d)(20\d\d)[-_. ]?(\d\d)[-_. ]?(\d\d)(?!\d)")
+_DATED = re.compile(r"20\d\d-?\d\d-?\d\d(?: \d\d\.\d\d\.\d\d .*)?")
 """A folder that is named by the day, as Zoom's folder of a meeting is."""
-_RECORDED = late(r"GMT(\d{8}-\d{6})_Recording")
+_RECORDED = re.compile(r"GMT(\d{8}-\d{6})_Recording")
 """What Zoom calls its recordings and their chats: when they began."""
 _FIRST_LINES = 40
 _FIRST_CUE = 6

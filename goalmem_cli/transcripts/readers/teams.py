@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -22,8 +21,8 @@ from goalmem_cli.transcripts.reading.source import Source
 
 _PLAIN = "Text"
 # What a message answers: Skype's quotes and Teams' replies name its id.
-_REPLY = late(r'<(?:quote|blockquote)\b[^<>]{0,1000}?\b(?:messageid|itemid)="(\d{1,20})"', re.ASCII)
-_QUOTE = late(r"<(quote|blockquote)\b.*?</\1>", re.DOTALL)
+_REPLY = re.compile(r'<(?:quote|blockquote)\b[^<>]{0,1000}?\b(?:messageid|itemid)="(\d{1,20})"', re.ASCII)
+_QUOTE = re.compile(r"<(quote|blockquote)\b.*?</\1>", re.DOTALL)
 _UNSAID = ("legacyquote",)
 # The last is the text of a contact request.
 _SPOKEN = frozenset({_PLAIN, "RichText", "RichText/Html", "InviteFreeRelationshipChanged/Initialized"})

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_of
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in, offset_between
@@ -24,7 +23,7 @@ _POLL = "poll"
 _MEDIA = ("photo", "file", "media_type", _POLL, "location_information", "contact_information", "game_title")
 _SAID = frozenset({"text", "text_entities", *_MEDIA})
 _QUOTED = "blockquote"
-_EPOCH = late(r"\d{9,11}", re.ASCII)
+_EPOCH = re.compile(r"\d{9,11}", re.ASCII)
 # Users, groups and channels are numbered separately, and authors are written with their kind: user123, channel9.
 _PEERS = {
     "personal_chat": "user",

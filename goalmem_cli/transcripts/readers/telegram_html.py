@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.quotes import quotes_of
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
@@ -25,19 +24,19 @@ from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock
 
 _FIRST = "messages.html"
-_FILE = late(r"messages(\d{0,6})\.html", re.ASCII)
+_FILE = re.compile(r"messages(\d{0,6})\.html", re.ASCII)
 _SIGNS = ('class="page_body chat_page"', 'class="history"')
-_WHEN = late(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?", re.ASCII)
-_VIA = late(r" via @\w+$", re.ASCII)
+_WHEN = re.compile(r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d:\d\d:\d\d)(?: UTC([+-]\d\d:\d\d))?", re.ASCII)
+_VIA = re.compile(r" via @\w+$", re.ASCII)
 _NOBODY = "Deleted Account"
-_MESSAGE = late(r"message(-?\d{1,19})", re.ASCII)
-_REPLY = late(r"#go_to_message(\d{1,19})$", re.ASCII)
-_BLANKS = late(r"[ \t\r\n\f]+")
+_MESSAGE = re.compile(r"message(-?\d{1,19})", re.ASCII)
+_REPLY = re.compile(r"#go_to_message(\d{1,19})$", re.ASCII)
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
 # The role that an element's class gives the text in it: part of a field, or nothing that anybody said.
 _SPEAKER, _AUTHOR, _TEXT = "speaker", "author", "text"
 _QUOTE = "blockquote"
 _TITLE, _POLL, _ANSWER = "text bold", "media_poll", "answer"
-_VOTES = late(r"^(- .*?) (\d+ votes?)(?:, chosen vote)?$", re.MULTILINE)
+_VOTES = re.compile(r"^(- .*?) (\d+ votes?)(?:, chosen vote)?$", re.MULTILINE)
 _EMOJI, _COUNT, _UNSAID = "emoji", "count", "unsaid"
 _ROLES = {
     "text": _TEXT, "question bold": _TEXT, _ANSWER: _TEXT, "from_name": _SPEAKER, "emoji": _EMOJI, "count": _COUNT,

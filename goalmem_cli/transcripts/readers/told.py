@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.described import Chat, Line
 from goalmem_cli.transcripts.reading.attributes import attributes, edited_at, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Message, messages_of_parts
@@ -15,7 +14,7 @@ from goalmem_cli.transcripts.reading.messenger import Opening
 from goalmem_cli.transcripts.reading.nodes import Node, node_from_text
 from goalmem_cli.transcripts.reading.told_times import Stamp, stamp_from_text
 
-_INSERTED = late(r"<info-msg>.*</info-msg>", re.DOTALL)
+_INSERTED = re.compile(r"<info-msg>.*</info-msg>", re.DOTALL)
 _CALLS = frozenset({"toolRequest", "frontendToolRequest", "toolConfirmationRequest", "actionRequired"})
 _LEFT_OUT = {"thinking": "thinking", "redactedThinking": "thinking", "image": "images"}
 
@@ -128,7 +127,9 @@ def _question_of_cline(text: str, node: Node) -> tuple[str, str]:
 
 _OF_TAVERN = ("user_name", "character_name", "chat_metadata")
 _MEDIA = ("image", "video", "file", "files", "media", "image_swipes")
-_TAVERN_TIME = late(r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?", re.ASCII)
+_TAVERN_TIME = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2}) ?@(\d{1,2})h ?(\d{1,2})m ?(\d{1,2})s(?: ?(\d{1,3})ms)?", re.ASCII
+)
 
 
 def is_of_tavern(line: Node) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import RecordReader
 from goalmem_cli.transcripts.readers.statements import Statement, drafts, in_order
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -13,16 +12,16 @@ from goalmem_cli.transcripts.reading.nodes import Node
 from goalmem_cli.transcripts.reading.source import Source
 
 PROMPT = "prompt"
-_FACT = late(r"\S.* was the \S.* of \S.* (?:from [0-9]{1,4} to [0-9]{1,4}|in [0-9]{1,4})\.?")
-_SENTENCES = late(r"(?<=[.!?])\s+|\n+")
-_ASKS = late(
+_FACT = re.compile(r"\S.* was the \S.* of \S.* (?:from [0-9]{1,4} to [0-9]{1,4}|in [0-9]{1,4})\.?")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
+_ASKS = re.compile(
     r".*\?|.*\bJSON\b.*|if (?:it|the question) cannot\b.*"
     r"|\(?(?:answer|calculate|compute|determine|do not|express|find|format|give|name|reply|report|return|round|tell|use"
     r"|write)\b.*",
     re.IGNORECASE,
 )
 """A sentence that asks or says how to reply; it states nothing to remember."""
-_GRANTED = late(
+_GRANTED = re.compile(
     r"(?P<told>(?:assuming|given|if|suppose|when)\b(?! (?:it|the question) cannot).+?),\s*"
     r"(?:at what|how|in how|in what|on (?:what|which)|what|when|where|which|who)\b.*\?",
     re.IGNORECASE,

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.day_orders import Dating, Written, dating_of, settled
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -21,8 +20,8 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 from goalmem_cli.transcripts.reading.written_times import written_from_text
 
 _TIME = r"(?P<day>\d{1,4}([/.-])\d{1,2}\2\d{1,4}),\s?(?P<clock>\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)"
-_LINE = late(rf'{_TIME},(?P<name>"[^"]*"|[^,]*),(?P<number>"?\+?[\d ()-]*"?),(?P<text>.*)')
-_NEARLY = late(_TIME)
+_LINE = re.compile(rf'{_TIME},(?P<name>"[^"]*"|[^,]*),(?P<number>"?\+?[\d ()-]*"?),(?P<text>.*)')
+_NEARLY = re.compile(_TIME)
 _FIRST_LINES, _FEWEST = 40, 2
 
 

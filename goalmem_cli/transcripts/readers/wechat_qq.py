@@ -7,12 +7,12 @@ an exporter of 2016 and 2017, which has the time in parentheses behind it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.wechat_qq_lines import (
     CHAT,
@@ -35,12 +35,12 @@ from goalmem_cli.transcripts.reading.messenger import (
 )
 from goalmem_cli.transcripts.reading.source import Source
 
-_QQ_NUMBER = late(r"\d{4,12}")
-_MEDIA = late(
+_QQ_NUMBER = re.compile(r"\d{4,12}")
+_MEDIA = re.compile(
     r"(?:!?\[(?:图片|表情|表情包|动画表情|语音|视频|文件|位置|地理位置|名片|红包|转账|语音通话|视频通话|闪照|戳一戳)(?:[|:：][^\]]*)?\]"
     r"(?:\([^()]*\))?\s*|\ufffc)+"
 )
-_RECALLED = late(r".{0,100}撤回了一条消息.{0,20}")
+_RECALLED = re.compile(r".{0,100}撤回了一条消息.{0,20}")
 _FEWEST = 2
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.reading.messenger import Opening
 from goalmem_cli.transcripts.reading.told_times import stamp_from_text
 
 _CLOCK = r"\d{1,2}:\d\d:\d\d(?: [AP]M)?"
 _DATED = rf"(?P<time>\d{{4}}-\d\d-\d\d {_CLOCK})"
 _WHO = r"(?P<who>(?!> )\S(?:.{0,98}?\S)??)(?:\((?P<id>[^()]{1,64})\)|<(?P<mail>[^<>]{1,64})>)?"
-TIME_FIRST = late(rf"{_DATED}(?: {_WHO})?\s*")
-NAME_FIRST = late(rf"{_WHO}[ \t](?:\[[^\[\]]{{1,100}}\] )?(?:{_DATED}|(?:\d\d-\d\d )?{_CLOCK})\s*")
-IN_PARENTHESES = late(rf"{_WHO}\s{{1,2}}\({_DATED}\): ?")
-CHAT = late(r"消息对象[:：](?P<name>.*)")
-EXPORT_OF_QQ = late(r"消息记录（此消息记录为文本格式.*|消息分组[:：].*|={40,}\s*")
+TIME_FIRST = re.compile(rf"{_DATED}(?: {_WHO})?\s*")
+NAME_FIRST = re.compile(rf"{_WHO}[ \t](?:\[[^\[\]]{{1,100}}\] )?(?:{_DATED}|(?:\d\d-\d\d )?{_CLOCK})\s*")
+IN_PARENTHESES = re.compile(rf"{_WHO}\s{{1,2}}\({_DATED}\): ?")
+CHAT = re.compile(r"消息对象[:：](?P<name>.*)")
+EXPORT_OF_QQ = re.compile(r"消息记录（此消息记录为文本格式.*|消息分组[:：].*|={40,}\s*")
 TITLE = "\x00title"
 """The speaker of an opening that names the chat below; no name has the character."""
-_DAY = late(r"\s?日期:\s?\d{4}-\d{1,2}-\d{1,2}(?:\s+-->.*)?")
+_DAY = re.compile(r"\s?日期:\s?\d{4}-\d{1,2}-\d{1,2}(?:\s+-->.*)?")
 _OF_QQ = frozenset({"系统消息", "10000", "1000000"})
-_GROUP_TITLES = late(r"(?:【[^】]{0,20}】)+(?=.)")
+_GROUP_TITLES = re.compile(r"(?:【[^】]{0,20}】)+(?=.)")
 _FIRST_LINES = 200
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.readers.whatsapp_lines import Form, Header, header_from_line, headers_from_lines
@@ -33,18 +32,18 @@ Layout = tuple[str, bool]
 _FIRST_LINES = 10
 _FIRST_MESSAGES = 3
 # A date, a time, a mark that ends both, and a name with a colon.
-_NEARLY = late(
+_NEARLY = re.compile(
     r"\W{0,4}(?:[^\W\d]{1,12}\W{1,3})?\d{1,4}\D{1,8}\d{1,2}\D{1,4}\d{1,4}\D{1,20}\d{1,2}[:.h]\d\d"
     r"[^\n]{0,20}?(?:\]|\)| [-–—|]|:) ?[^:\n]{1,100}:"
 )
 _CHAT_FILE = "_chat"
-_CHAT_NAME = late(
+_CHAT_NAME = re.compile(
     r"(?:WhatsApp[ _-]?Chat(?:[ _](?:with|mit|met))?|Chat[ _](?:de[ _])?WhatsApp[ _](?:con|de)|"
     r"Discussion[ _]WhatsApp[ _]avec|Conversa[ _](?:do|no)[ _]WhatsApp[ _]com|Чат[ _]WhatsApp[ _]с(?:[ _]контактом)?)"
     r"[ _](?:-[ _])?(?P<name>.*?\S)(?:[ _]?\(\d{1,3}\))?",
     re.IGNORECASE,
 )
-_CHINESE_NAME = late(r"[与與](?P<name>.+)的 ?WhatsApp ?(?:聊天|对话|對話)(?:[ _]?\(\d{1,3}\))?")
+_CHINESE_NAME = re.compile(r"[与與](?P<name>.+)的 ?WhatsApp ?(?:聊天|对话|對話)(?:[ _]?\(\d{1,3}\))?")
 
 
 class WhatsappReader(DraftReader):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.whatsapp_lines import Header
 from goalmem_cli.transcripts.reading.written_times import MARKS
 
@@ -15,7 +15,7 @@ _NO_MARKS = dict.fromkeys(map(ord, MARKS))
 _QUOTES = ("“”", "«»", "「」", "『』", "‹›")
 _GERMAN_QUOTES = ("„", "“”")
 # The end of a sentence inside a text, after a word of some length: the "Dr." of a name does not match.
-_SENTENCE = late(r"\w{4,}[.!?] \w|[。！？]")
+_SENTENCE = re.compile(r"\w{4,}[.!?] \w|[。！？]")
 _SENTENCE_WORDS = 6
 _WORDS_BEHIND_NAME = 4
 _WORDS_OF_NAME = 4

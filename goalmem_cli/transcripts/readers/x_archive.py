@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes, objects_in, reactions_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -23,10 +22,10 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.told_times import in_utc_alone
 from goalmem_cli.transcripts.reading.zipped import Place
 
-_MESSAGES = late(r"\s*window\.YTD\.direct_messages?(?:_group)?\.part\d+\s*=\s*(?=\[)", re.ASCII)
-_ASSIGNED = late(r"\s*[\w.]+\s*=\s*(?=\[)", re.ASCII)
-_FILE = late(r"direct-messages?(?:-group)?(?:-part\d+)?\.js", re.ASCII)
-_MEDIA = late(r"https?://(?:twitter|x)\.com/messages/media/\d+", re.ASCII)
+_MESSAGES = re.compile(r"\s*window\.YTD\.direct_messages?(?:_group)?\.part\d+\s*=\s*(?=\[)", re.ASCII)
+_ASSIGNED = re.compile(r"\s*[\w.]+\s*=\s*(?=\[)", re.ASCII)
+_FILE = re.compile(r"direct-messages?(?:-group)?(?:-part\d+)?\.js", re.ASCII)
+_MEDIA = re.compile(r"https?://(?:twitter|x)\.com/messages/media/\d+", re.ASCII)
 _ACCOUNT, _DATA, _OWNER = "account.js", "data", "Me"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from html.parser import HTMLParser
 from itertools import groupby
-
-from goalmem_cli.languages.patterns import late
 
 _BLOCKS = frozenset(
     {"p", "div", "br", "li", "tr", "table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section"}
@@ -14,8 +13,8 @@ _BLOCKS = frozenset(
 _CELLS = frozenset({"td", "th"})
 _UNSEEN = frozenset({"script", "style", "head", "title"})
 _QUOTES = frozenset({"blockquote", "quote"})
-_BLANKS = late(r"[ \t\r\f\v\xa0]+")
-_LINES = late(r" ?\n ?(?:\s*\n)?")
+_BLANKS = re.compile(r"[ \t\r\f\v\xa0]+")
+_LINES = re.compile(r" ?\n ?(?:\s*\n)?")
 
 
 def text_from_html(html: str, without: Collection[str] = _QUOTES) -> str:

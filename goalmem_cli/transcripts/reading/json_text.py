@@ -8,15 +8,15 @@ line an error is.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import NoReturn
 
 from goalmem_cli.errors import TextBroken
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.reading.source import LONGEST_LINE, Source
 
 _DECODER = json.JSONDecoder()
-_NOT_BLANK = late(r"[^ \t\n\r]")
+_NOT_BLANK = re.compile(r"[^ \t\n\r]")
 _LONGEST_TOKEN = 16
 """An error this near the end of the window may come from the cut: half a `-Infinity`, or half an escape."""
 

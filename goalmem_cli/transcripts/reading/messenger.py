@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import content_hash
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
 from goalmem_cli.transcripts.reading.source import Source
@@ -17,7 +16,7 @@ from goalmem_cli.transcripts.reading.told_times import Stamp
 
 _SHOWN = 60
 _LEVELS = frozenset({"trace", "debug", "info", "notice", "warn", "warning", "error", "critical", "fatal"})
-_WORD_END = late(r"[\s.\[\]]+")
+_WORD_END = re.compile(r"[\s.\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)

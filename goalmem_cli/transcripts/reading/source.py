@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO, TypeVar
 
 from goalmem_cli.errors import InputError, NoMessages, TextBroken
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.reading.compressed import decompressed, plain_name
 from goalmem_cli.transcripts.reading.texts import clean
@@ -31,7 +31,7 @@ LONGEST_LINE = 2**26
 _CHUNK = 2**20
 WINDOWS = "cp1252"
 _OF_EXCEL = frozenset({".csv", ".tsv"})
-_CONTROL = late(b"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")
+_CONTROL = re.compile(b"[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f]")
 _OF_BYTES = frozenset({".eml", ".mbox"})
 _OF_ROOMS = frozenset({".log", ".weechatlog"})
 _MIXED = "goalmem-mixed"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from goalmem_cli.languages.patterns import late
+import re
 
-_SURROGATE = late("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:

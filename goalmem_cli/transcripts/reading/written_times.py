@@ -6,7 +6,6 @@ import re
 from datetime import time
 from functools import cache, lru_cache
 
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.reading.day_orders import Style, Written
 from goalmem_cli.transcripts.reading.locale_words import hour_in_half, month_of
 
@@ -14,7 +13,7 @@ MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufef
 """Characters without width that fix the direction of writing."""
 
 _NO_MARKS = dict.fromkeys(map(ord, MARKS))
-_EAST_ASIAN = late(r"(\d{1,4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
+_EAST_ASIAN = re.compile(r"(\d{1,4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
 _DATE = r"(?P<one>\d{1,4})(?P<mark>[-/.]) ?(?P<two>\d{1,2})(?P=mark) ?(?P<three>\d{1,4})"
 _MONTH = r"(?P<month>[^\W\d_][^\d,]{1,20}?)\.?"
 _NAMED = (
@@ -24,17 +23,17 @@ _NAMED = (
 _CLOCK = r"(?P<hour>\d{1,2})[:.](?P<minute>\d\d)(?:[:.](?P<second>\d\d))?"
 _BEHIND = rf"(?P<before>\D{{1,40}}){_CLOCK}(?P<after>\D{{0,30}})"
 _STAMPS = tuple(
-    late(form)
+    re.compile(form)
     for form in (
         _DATE + _BEHIND,
         rf"(?P<before>\D{{0,30}}){_CLOCK}(?P<after>\D{{1,30}}){_DATE}",
         *(date + _BEHIND for date in _NAMED),
     )
 )
-_CLOCK_FIRST = (*_STAMPS, late(rf"(?P<before>){_CLOCK}(?P<after>\D{{1,30}}?){_NAMED[0]}"))
+_CLOCK_FIRST = (*_STAMPS, re.compile(rf"(?P<before>){_CLOCK}(?P<after>\D{{1,30}}?){_NAMED[0]}"))
 _NUMERIC = _STAMPS[:2]
 _BLANKS = frozenset({"", " ", ", "})
-_COMMAS = late("[,،]")
+_COMMAS = re.compile("[,،]")
 # Eras, "at", and abbreviations of year and hour may be beside dates and clocks. Longer words must mean a half.
 _FILLERS = frozenset({"be", "at", "um", "klo", "kl", "à", "às", "u", "о", "в", "г", "р", "ч", "h", "uhr", "น"})
 _LONGEST_FILLER = 4
