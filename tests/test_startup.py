@@ -110,7 +110,14 @@ def test_ingesting_loads_the_readers_the_store_and_a_table(store: Path) -> None:
     code, loaded = loaded_by("ingest", str(SAMPLES / "work-02.json"), "--store", str(store))
     assert code == 0
     assert {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "tokenizers"} <= loaded
-    assert loaded <= STORE | EMBEDDER | {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "yaml"}
+    read = {
+        "goalmem_cli.transcripts.formats",
+        "goalmem_cli.logic.compounds",
+        "yaml",
+        "babel",
+        "goalmem_cli.store.tombstones",
+    }
+    assert loaded <= STORE | EMBEDDER | read
 
 
 def test_asking_the_bundled_model_loads_llama_cpp_and_no_more(store: Path) -> None:

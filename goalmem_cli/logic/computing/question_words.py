@@ -85,11 +85,12 @@ def two_times(question: str) -> tuple[Atom, Atom] | None:
 
     "How many days after the party did Ana move?" needs ``the party was on (y:date)`` and ``(z:date) did (Ana) move``.
     """
-    found = _BETWEEN.match(question) or _FROM.match(question)
+    between = _BETWEEN.match(question)
+    found = between or _FROM.match(question)
     if found is None or _MORE_THAN_AN_EVENT.search(found["first"]):
         return None
     auxiliary, _, told = found["second"].partition(" ")
-    if found.re is _BETWEEN:
+    if between:
         is_event = not _MORE_THAN_AN_EVENT.search(found["second"])
         return (_dated(found["first"], "y"), _dated(found["second"], "z")) if is_event else None
     if _MORE_THAN_AN_EVENT.search(told) or _LASTING.search(told):

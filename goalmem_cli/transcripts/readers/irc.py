@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goalmem_cli.errors import InputError
-from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.drafts import Draft
 from goalmem_cli.transcripts.reading.glimpse import Glimpse
@@ -25,24 +24,24 @@ _MODE, _DEED = r"[ @+%&~!]?", r"(?P<actor>[^\s*]{1,64})[ \t](?P<deed>.*)"
 _NICK, _TEXT = r"(?P<who>[^<>\s]{1,64})", r"(?P<text>.*)"
 _SAID = rf"(?:<{_MODE}{_NICK}>[ \t]{_TEXT}|[ ]?\*[ \t]{_DEED})"
 STYLES = {  # WeeChat 0.3 to 4, irssi 0.8 to 1.4, ZNC 0.2 to 1.9, mIRC 7, HexChat 2
-    "WeeChat": late(rf"{_ISO_DAY} {_CLOCK}\t(?:(?![ ]?[*=-]){_MODE}{_NICK}\t{_TEXT}| \*\t{_DEED})"),
-    "irssi": late(rf"{_CLOCK} {_SAID}"),
-    "ZNC, mIRC": late(rf"\[{_CLOCK}\] {_SAID}"),
-    "HexChat": late(rf"(?P<day>[A-Z][a-z]{{2}} \d\d) {_CLOCK} <{_MODE}{_NICK}>\t{_TEXT}"),
-    "Limnoria": late(rf"{_ISO_DAY}T{_CLOCK}  {_SAID}"),
-    "BotBot": late(rf"{_ISO_DAY}T{_CLOCK} <{_NICK}> {_TEXT}"),
-    "a day without its year": late(rf"\[(?P<day>\d{{1,2}} [A-Z][a-z]{{2}}) {_CLOCK}\] {_SAID}"),
+    "WeeChat": re.compile(rf"{_ISO_DAY} {_CLOCK}\t(?:(?![ ]?[*=-]){_MODE}{_NICK}\t{_TEXT}| \*\t{_DEED})"),
+    "irssi": re.compile(rf"{_CLOCK} {_SAID}"),
+    "ZNC, mIRC": re.compile(rf"\[{_CLOCK}\] {_SAID}"),
+    "HexChat": re.compile(rf"(?P<day>[A-Z][a-z]{{2}} \d\d) {_CLOCK} <{_MODE}{_NICK}>\t{_TEXT}"),
+    "Limnoria": re.compile(rf"{_ISO_DAY}T{_CLOCK}  {_SAID}"),
+    "BotBot": re.compile(rf"{_ISO_DAY}T{_CLOCK} <{_NICK}> {_TEXT}"),
+    "a day without its year": re.compile(rf"\[(?P<day>\d{{1,2}} [A-Z][a-z]{{2}}) {_CLOCK}\] {_SAID}"),
 }
-_STAMPED = late(
+_STAMPED = re.compile(
     rf"(?:\[?(?:{_ISO_DAY}[T ]|\d{{1,2}} [A-Z][a-z]{{2}} )?{_CLOCK}\]?|[A-Z][a-z]{{2}} \d\d \d\d:\d\d:\d\d)[ \t].*"
 )
 """A line with a time on which nobody says anything: somebody joins, or a mode is set."""
-_DAY = late(
+_DAY = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*{4} (?:BEGIN|ENDING) LOGGING AT|Session \w+:) (?P<when>.*\d)?.*"
 )
-_DATED_FILE = late(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)(?:\.[a-z]{1,8})*", re.ASCII)
-_DAILY = late(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
-_COLOUR = late(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
+_DATED_FILE = re.compile(r"(?:.*[_.-])?(\d{4})-?(\d\d)-?(\d\d)(?:\.[a-z]{1,8})*", re.ASCII)
+_DAILY = re.compile(r"\d{4}-\d\d-\d\d\.log", re.ASCII)
+_COLOUR = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d-\x1f]")
 _FIRST_LINES, _FEWEST = 200, 2
 
 
