@@ -332,6 +332,10 @@ class SupportsUpkeep(Protocol):
         """Hold the write lock to change a file next to the memory; yields a function to call on each write."""
         ...
 
+    def lingering(self) -> AbstractContextManager[None]:
+        """Stay open between the reads of a short block, which then open the memory once; writers may have to wait."""
+        ...
+
     def embedded_with(self) -> tuple[str, int]:
         """Return the name and dimension of the memory's embedder; "" and 0 if nothing is embedded yet."""
         ...

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from goalmem_cli.store import local
 
 if TYPE_CHECKING:
     from goalmem_cli.backbones.catalogue import BackboneEntry
+    from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.memory_ports import KeptMemory
     from goalmem_cli.models.installed import Watch
     from goalmem_cli.ports import Backbone, Embedder, Observer, Reasoner, StructuredBackbone
@@ -113,14 +115,18 @@ def _embedder_of(memory: KeptMemory, settings: Settings, factories: Factories) -
     return factories.embedder(settings.embedder or DEFAULT_EMBEDDER)
 
 
-def open_store(settings: Settings, factories: Factories, announce: Callable[[str], None]) -> KeptMemory:
-    """Return the store of the settings with the embedder of `chosen_embedder`.
+def open_store(
+    settings: Settings, factories: Factories, announce: Callable[[str], None], opened: ExitStack | None = None
+) -> KeptMemory:
+    """Return the store of the settings with the embedder of `chosen_embedder`; it lingers until `opened` is closed.
 
     Raises:
         StoreError: it cannot be read.
         ModelError: the named embedder cannot be loaded.
     """
     bare = open_unread(settings, factories.embedder, announce)
+    if opened is not None:
+        opened.enter_context(bare.lingering())
     return bare.over(_embedder_of(bare, settings, factories))
 
 
@@ -151,10 +157,12 @@ def backbone_entry(name: str, factories: Factories) -> BackboneEntry[Backbone]:
     Raises:
         UsageError: there is none of that name, or the plug-in cannot be used.
     """
+    own = factories.backbones()
+    if name in own:
+        return own[name]
     from goalmem_cli.backbones.plugged import entry_of
 
-    own = factories.backbones()
-    if (entry := entry_of(name, own)) is None:
+    if (entry := entry_of(name)) is None:
         raise UsageError(f"there is no backbone {name!r}", f"choose one of {', '.join(own)}")
     return entry
 
@@ -231,17 +239,20 @@ def _built(settings: Settings, store: KeptMemory, factories: Factories, model: C
     Raises:
         UsageError: its settings are invalid.
     """
-    from goalmem_cli.backbones.structured.kit import Kit
     from goalmem_cli.backbones.structured.settings import settings_from
 
-    name, to_index = settings.backbone, names_to_index(factories)
+    name = settings.backbone
     entry = backbone_entry(name, factories)
-    strange = sorted(settings.backbones.keys() - {*to_index, *registered(PluginKind.BACKBONE, settings.backbones)})
-    if entry.is_indexed and strange:
-        raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
+    if entry.is_indexed and settings.backbones:
+        to_index = names_to_index(factories)
+        known = {*to_index, *registered(PluginKind.BACKBONE, settings.backbones)}
+        if strange := sorted(settings.backbones.keys() - known):
+            raise UsageError(f"backbones: none to index is called {strange[0]!r}", f"those are {', '.join(to_index)}")
     told = settings_from(name, entry.settings, settings.backbones.get(name, {}))
 
     def kit() -> Kit:
+        from goalmem_cli.backbones.structured.kit import Kit
+
         loaded = model()
         prompts = open_prompts(settings.prompts, loaded.profile, entry.steps, entry.prompts)
         return Kit(loaded.model, prompts, loaded.at_once, loaded.context)

@@ -1,9 +1,11 @@
 """How the package is built: each library known in one folder, no long files. What commands load: test_startup.py."""
 
 import ast
+import gc
 import re
 from collections import Counter
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -155,3 +157,17 @@ def test_a_format_is_short_and_says_whose_it_is(name: str) -> None:
     text = (CHECKOUT / "goalmem_cli" / "transcripts" / "readers" / f"{name}.py").read_text("utf-8")
     assert text.count("\n") < MOST_LINES.get(name, 210)
     assert name in WITHOUT_ONE_EXPORTER or re.search(r"\d", text.split('"""')[1])
+
+
+def test_each_late_pattern_is_valid() -> None:
+    """A pattern that is compiled at its first use is compiled here, so that none fails only for a user.
+
+    The pattern of a match is the compiled one, so nobody compares it with a late one.
+    """
+    files = [file for file in (CHECKOUT / "goalmem_cli").rglob("*.py") if "import late\n" in file.read_text("utf-8")]
+    for file in files:
+        assert ".re is " not in file.read_text("utf-8") and ".re not in " not in file.read_text("utf-8")
+        import_module(".".join(file.relative_to(CHECKOUT).with_suffix("").parts))
+    late = [each for each in gc.get_objects() if type(each).__name__ == "_Late"]
+    assert len(late) > len(files) > 10
+    assert all(each.pattern for each in late)

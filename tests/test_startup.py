@@ -19,7 +19,7 @@ WATCHED = {
     # parts of our own that most commands have no use for
     "goalmem_cli.backbones", "goalmem_cli.lab.bench.store", "goalmem_cli.lab.evaluation.runs.runner", "goalmem_cli.logic.compounds",
     "goalmem_cli.models.embedding.embedders", "goalmem_cli.models.in_process.llama", "goalmem_cli.models.servers.server", "goalmem_cli.prompts",
-    "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace",
+    "goalmem_cli.reasoners", "goalmem_cli.render.live", "goalmem_cli.store.store", "goalmem_cli.trace", "babel", "goalmem_cli.backbones.stitch", "goalmem_cli.store.tombstones",
     "goalmem_cli.transcripts.formats",
 }  # fmt: skip
 # Typer checks the words of a command by pydantic, which looks for plugins of its own.
@@ -110,7 +110,14 @@ def test_ingesting_loads_the_readers_the_store_and_a_table(store: Path) -> None:
     code, loaded = loaded_by("ingest", str(SAMPLES / "work-02.json"), "--store", str(store))
     assert code == 0
     assert {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "tokenizers"} <= loaded
-    assert loaded <= STORE | EMBEDDER | {"goalmem_cli.transcripts.formats", "goalmem_cli.logic.compounds", "yaml"}
+    read = {
+        "goalmem_cli.transcripts.formats",
+        "goalmem_cli.logic.compounds",
+        "yaml",
+        "babel",
+        "goalmem_cli.store.tombstones",
+    }
+    assert loaded <= STORE | EMBEDDER | read
 
 
 def test_asking_the_bundled_model_loads_llama_cpp_and_no_more(store: Path) -> None:

@@ -5,47 +5,24 @@ A structured backbone is imported when it is built, so that a command loads only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from goalmem_cli.backbones import (
-    amem,
-    graphiti,
-    graphrag,
-    hipporag,
-    magma,
-    mem0,
-    mem0_graph,
-    memtree,
-    raptor,
-    remem,
-    secom,
-    stitch,
-    whole_scope,
-)
-from goalmem_cli.backbones.amem.settings import AMemSettings
+from goalmem_cli.backbones import whole_scope
 from goalmem_cli.backbones.flat import RECIPES, FlatBackbone
-from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
-from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
-from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
-from goalmem_cli.backbones.magma.settings import MagmaSettings
-from goalmem_cli.backbones.mem0.settings import Mem0Settings
-from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
-from goalmem_cli.backbones.memtree.settings import MemTreeSettings
-from goalmem_cli.backbones.raptor.settings import RaptorSettings
-from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
-from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
-from goalmem_cli.backbones.secom.settings import SeComSettings
-from goalmem_cli.backbones.stitch.settings import PaperStitchSettings, StitchSettings
-from goalmem_cli.backbones.structured.kit import LoadKit
 from goalmem_cli.backbones.structured.settings import NoSettings
-from goalmem_cli.memory_ports import KeptMemory
 from goalmem_cli.memory_records import Capability
 from goalmem_cli.ports import Backbone, StructuredBackbone
 from goalmem_cli.store import local
+
+if TYPE_CHECKING:
+    from goalmem_cli.backbones.remem.episodic_memory import EpisodicMemory
+    from goalmem_cli.backbones.structured.kit import LoadKit
+    from goalmem_cli.memory_ports import KeptMemory
 
 B_co = TypeVar("B_co", bound=Backbone, covariant=True)
 
@@ -107,23 +84,73 @@ FLAT: Mapping[str, BackboneEntry[Backbone]] = {
 }
 """Backbones that find turns as they are, without an index of their own."""
 
-STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = {
-    remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
-    remem.PAPER: indexed(_made_by("remem", "Remem"), remem.PAPER_STEPS, PaperRememSettings),
-    stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
-    stitch.PAPER: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, PaperStitchSettings),
-    secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
-    raptor.NAME: indexed(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
-    memtree.NAME: indexed(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
-    hipporag.NAME: indexed(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
-    graphrag.NAME: indexed(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
-    mem0.NAME: indexed(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
-    mem0_graph.NAME: indexed(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
-    amem.NAME: indexed(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
-    magma.NAME: indexed(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
-    graphiti.NAME: indexed(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
-}
+
+@cache
+def _structured() -> Mapping[str, BackboneEntry[StructuredBackbone]]:
+    """Return the entries of structured backbones; flat ones do without these imports."""
+    from goalmem_cli.backbones import (
+        amem,
+        graphiti,
+        graphrag,
+        hipporag,
+        magma,
+        mem0,
+        mem0_graph,
+        memtree,
+        raptor,
+        remem,
+        secom,
+        stitch,
+    )
+    from goalmem_cli.backbones.amem.settings import AMemSettings
+    from goalmem_cli.backbones.graphiti.settings import GraphitiSettings
+    from goalmem_cli.backbones.graphrag.settings import GraphRAGSettings
+    from goalmem_cli.backbones.hipporag.settings import HippoRAGSettings
+    from goalmem_cli.backbones.magma.settings import MagmaSettings
+    from goalmem_cli.backbones.mem0.settings import Mem0Settings
+    from goalmem_cli.backbones.mem0_graph.settings import Mem0GraphSettings
+    from goalmem_cli.backbones.memtree.settings import MemTreeSettings
+    from goalmem_cli.backbones.raptor.settings import RaptorSettings
+    from goalmem_cli.backbones.remem.settings import PaperRememSettings, RememSettings
+    from goalmem_cli.backbones.secom.settings import SeComSettings
+    from goalmem_cli.backbones.stitch.settings import PaperStitchSettings, StitchSettings
+
+    return {
+        remem.NAME: indexed(_made_by("remem", "Remem"), remem.STEPS, RememSettings),
+        remem.PAPER: indexed(_made_by("remem", "Remem"), remem.PAPER_STEPS, PaperRememSettings),
+        stitch.NAME: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, StitchSettings),
+        stitch.PAPER: indexed(_made_by("stitch", "Stitch"), stitch.STEPS, PaperStitchSettings),
+        secom.NAME: indexed(_made_by("secom", "SeCom"), secom.STEPS, SeComSettings),
+        raptor.NAME: indexed(_made_by("raptor", "Raptor"), raptor.STEPS, RaptorSettings),
+        memtree.NAME: indexed(_made_by("memtree", "MemTree"), memtree.STEPS, MemTreeSettings),
+        hipporag.NAME: indexed(_made_by("hipporag", "HippoRAG"), hipporag.STEPS, HippoRAGSettings),
+        graphrag.NAME: indexed(_made_by("graphrag", "GraphRAG"), graphrag.STEPS, GraphRAGSettings),
+        mem0.NAME: indexed(_made_by("mem0", "Mem0"), mem0.STEPS, Mem0Settings),
+        mem0_graph.NAME: indexed(_made_by("mem0_graph", "Mem0Graph"), mem0_graph.STEPS, Mem0GraphSettings),
+        amem.NAME: indexed(_made_by("amem", "AMem"), amem.STEPS, AMemSettings),
+        magma.NAME: indexed(_made_by("magma", "Magma"), magma.STEPS, MagmaSettings),
+        graphiti.NAME: indexed(_made_by("graphiti", "Graphiti"), graphiti.STEPS, GraphitiSettings),
+    }
+
+
+class _Entries(Mapping[str, BackboneEntry[B_co]]):
+    """The entries `first`, then those of structured backbones, which are loaded when a further name is looked up."""
+
+    def __init__(self, first: Mapping[str, BackboneEntry[B_co]]) -> None:
+        self._first = first
+
+    def __getitem__(self, name: str) -> BackboneEntry[B_co]:
+        return self._first[name] if name in self._first else cast("BackboneEntry[B_co]", _structured()[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self._first, *_structured()))
+
+    def __len__(self) -> int:
+        return len(self._first) + len(_structured())
+
+
+STRUCTURED: Mapping[str, BackboneEntry[StructuredBackbone]] = _Entries({})
 """Backbones that `goalmem index` builds."""
 
-BACKBONES: Mapping[str, BackboneEntry[Backbone]] = {**FLAT, **STRUCTURED}
+BACKBONES: Mapping[str, BackboneEntry[Backbone]] = _Entries(FLAT)
 """All backbones, in the order in which error messages list them."""

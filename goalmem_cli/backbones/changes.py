@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import content_stems, stem
 
 _LESS = frozenset(map(stem, (
@@ -26,9 +27,9 @@ _LESS = frozenset(map(stem, (
 ).split()))  # fmt: skip
 """Words too common to show what a text is about."""
 _KEPT_TEXTS = 2048
-_SENTENCES = re.compile(r"(?<=[.!?;…])\s+|\n+")
-_WEEKDAY = re.compile(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
-_MONTH = re.compile(
+_SENTENCES = late(r"(?<=[.!?;…])\s+|\n+")
+_WEEKDAY = late(r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
+_MONTH = late(
     r"(?:\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
     r"\b(january|february|march|april|(?-i:May)|june|july|august|september|october|november|december)\b"
     r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?"
@@ -37,7 +38,7 @@ _MONTH = re.compile(
     re.IGNORECASE,
 )
 _HOUR = r"(?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_CLOCK = re.compile(
+_CLOCK = late(
     rf"\b(half past {_HOUR})\b|\bat ({_HOUR}(?:[:.]\d\d)?)\b|\b(\d{{1,2}}(?:[:.]\d\d)?) ?[ap]\.?m\b", re.IGNORECASE
 )
 _KINDS = {"weekday": _WEEKDAY, "month": _MONTH, "clock": _CLOCK}
@@ -47,7 +48,7 @@ _LONGEST = 600
 _OBJECT = r"(?P<object>(?:(?!(?:and|but|so|because|for|since|after|when|n)\b)[\w’'-]+\s*){1,5})"
 _SUBJECT = r"(?P<object>(?:[\w’'-]+\s+){1,4}?)"
 _OWN = r"(?=(?:my|our|the|his|her|their|that|this|it|them)\b)"
-_ENDINGS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
+_ENDINGS = tuple(late(pattern, re.IGNORECASE) for pattern in (
     rf"\b(?P<cue>(?:gave|given|giving) up(?: on)?)\s+(?!(?:a|an|and|at|in|though|to)\b){_OBJECT}",
     rf"\b(?P<cue>quit|(?:am|['’]m|is|are|was|were) done with)\s+(?!(?:a|an|and)\b){_OBJECT}",
     rf"\b(?P<cue>stopped(?: with)?)\s+(?=\w+ing\b|(?<=with )){_OBJECT}",
@@ -59,49 +60,49 @@ _ENDINGS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
     r"\b(?P<cue>(?:switched|changed|migrated)(?: over)? from)\s+(?P<object>(?:(?!to\b)[\w’'-]+\s+){1,4})(?=to\b)",
 ))  # fmt: skip
 """Patterns for what ended or was given up; the group `object` holds its name."""
-_NO_MORE = re.compile(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.!?;]{0,50}\bany ?(?:more|longer)\b", re.IGNORECASE)
-_SHIFTED = re.compile(
+_NO_MORE = late(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.!?;]{0,50}\bany ?(?:more|longer)\b", re.IGNORECASE)
+_SHIFTED = late(
     r"\b(?:moved|switched|changed|shifted|postponed|rescheduled|pushed(?: back)?|put off|brought forward)"
     r"(?: (?:it|us|them|that))?(?: back)? (?:to|until|till)\b",
     re.IGNORECASE,
 )
-_NOW = re.compile(r"\bnow(?=[.!,]|$)|(?:['’](?:s|m|re)|\bis|\bare|\bam) now\b|\bnow (?=\w+s\b)", re.IGNORECASE)
-_QUOTED = re.compile(
+_NOW = late(r"\bnow(?=[.!,]|$)|(?:['’](?:s|m|re)|\bis|\bare|\bam) now\b|\bnow (?=\w+s\b)", re.IGNORECASE)
+_QUOTED = late(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»"
     r"|(?<!\w)['‘](?!(?:em|cause|til|bout|n|tis|twas)\b)(?=\w)[^\n]{0,300}?[\w.,!?…]['’](?!\w)",
     re.IGNORECASE,
 )
-_SAID = re.compile(
+_SAID = late(
     r"(?<!\bI )(?<!['’]ve )\b(?:says?|said|told|tells|wrote|according to|thinks?|claims?|heard|mention(?:s|ed)|"
     r"reckons?)\b|[\"“”«»]",
     re.IGNORECASE,
 )
-_OPENS = re.compile(
+_OPENS = late(
     r"(?<!\bI )\b(?:says?|said|told \w+|wrote|writes|texted)\s*:|(?:^|(?<=[.!?] ))(?:imagine|suppose|pretend)\b",
     re.IGNORECASE,
 )
 """What follows to the end of the line is somebody else's, or not real."""
-_ASKS = re.compile(r"\?[\s)\"'”]*$")
-_UNREAL = re.compile(
+_ASKS = late(r"\?[\s)\"'”]*$")
+_UNREAL = late(
     r"\b(?:if|would|could|should|might|maybe|perhaps|let['’]?s|wish|imagine|suppose|pretend|almost|nearly|unless|"
     r"in case|in (?:the|a|my|this) (?:novel|book|story|film|movie|game|play|song)|whether|dream\w*|"
     r"jok(?:e|ing)|kidding|plan(?:s|ned)? to|will have|feared)\b|['’](?:d|ll have)\b",
     re.IGNORECASE,
 )
-_NO_NEWS = re.compile(
+_NO_NEWS = late(
     r"\b(?:(?:by|until|till|for|right|even) now|now that|still|never|used to|wait any longer|sav\w+ you)\b",
     re.IGNORECASE,
 )
-_NEGATED = re.compile(r"(?:n['’]t|\bnot|\bnever|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
-_DOER = re.compile(
+_NEGATED = late(r"(?:n['’]t|\bnot|\bnever|\bwithout)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_DOER = late(
     r"\b(?:(?P<pronoun>he|she|they)|(?:my|our|his|her|their|the) (?P<who>\w+)|"
     r"(?!We|Just|Finally|Already|Also|Now|So|And|But|Then|Have|Has|Had)(?-i:(?P<name>[A-Z]\w+)))"
     r"(?: (?:has|have|had|is|are|was|were|just|finally|also))*\s+$",
     re.IGNORECASE,
 )
 """The subject of a change, if it is not the speaker."""
-_SPEAKER = re.compile(r"\b(?:I|we)\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<=\s)[A-Z]\w+")
+_SPEAKER = late(r"\b(?:I|we)\b", re.IGNORECASE)
+_NAME = late(r"(?<=\s)[A-Z]\w+")
 _ANY = (
     "now", "more", "back", "left", "call", "work", "gav", "giv", "mov", "sent", "put", "push", "liv", "start", "settl",
     "based", "employ", "longer", "quit", "done with", "stopped", "sold", "cancel", "rid of", "dropped", "threw",
@@ -109,7 +110,7 @@ _ANY = (
     "resign", "retire", "job",
 )  # fmt: skip
 """Parts of words. Every sentence that states a change has at least one of them."""
-_CLAUSES = re.compile(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because|since|where|which|who)\s)", re.IGNORECASE)
+_CLAUSES = late(r"(?<=[,:])\s+|\s+(?=(?:and|but|so|because|since|where|which|who)\s)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def entry_of(name: str, own: Mapping[str, BackboneEntry[Backbone]]) -> BackboneEntry[Backbone] | None:
-    """Return the entry of that name from goalmem's `own`, else from another package; None if nobody has it.
+def entry_of(name: str) -> BackboneEntry[Backbone] | None:
+    """Return the entry of that name from another package; None if none has it.
 
     Raises:
         PluginBroken: another package's entry cannot be imported, or is not a `BackboneEntry`.
     """
-    if name in own:
-        return own[name]
     plugin = find(PluginKind.BACKBONE, name)
     return None if plugin is None else loaded_entry(plugin)
 

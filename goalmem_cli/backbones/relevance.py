@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from goalmem_cli.backbones.fusion import one_place
 from goalmem_cli.fitted import values_beside
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.annotations import TIMES
 from goalmem_cli.logic.normal import content_stems, stem
 from goalmem_cli.logic.questions import asks_for_time, says_i, stems_asked_for
@@ -60,18 +61,18 @@ _LONG_ANSWER = 300
 _COUNTED = 100
 """The length in letters that a long answer of an assistant counts as, since its true length says little."""
 
-_NUMBER = re.compile(
+_NUMBER = late(
     r"\b(?:number|amount|price|count|cost|fee|rent|sum|length|duration|distance|how (?:many|much|long)|payment"
     r"|percentage|age|size|times)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b[A-Z]\w+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])")
-_DIGIT = re.compile(r"\d")
+_NAME = late(r"\b[A-Z]\w+")
+_SENTENCE_END = late(r"(?<=[.!?])")
+_DIGIT = late(r"\d")
 _SAID = (
     "suggested|recommended|advised|proposed|told|said|gave|explained|described|listed|mentioned|outlined|showed|wrote"
 )
-_ASSISTANTS = re.compile(
+_ASSISTANTS = late(
     r"\bdid you\b(?! and (?:I|me)\b)"
     r"|^(?!.*\b(?:I|we|has|did)\b).*\b(?:had|have) you\b"  # not "when did I have you run it"
     rf"|\b(?:you|assistant)(?: had| have| also| first|['’]d|['’]ve)? (?:{_SAID})\b"
@@ -80,7 +81,7 @@ _ASSISTANTS = re.compile(
 )
 _WE = r"(?:we|you and I|you and me)"
 _THEN = r"(?: (?:all|already|also|both|first|just|last|once|then|\w+ly))*"
-_TOGETHER = re.compile(
+_TOGETHER = late(
     rf"\b(?:do {_WE}{_THEN} agree|did {_WE}{_THEN} (?:agree|choose|come up with|conclude|decide|settle on)"
     rf"|(?:had|have) {_WE}{_THEN} come up with|{_WE}(?: had| have|['’]ve) come up with|our agreement"
     rf"|{_WE}(?: had| have|['’]d|['’]ve)?{_THEN} (?:agreed|came up with|chosen?|concluded|decided|settled on))\b"
@@ -90,16 +91,16 @@ _TOGETHER = re.compile(
 _OFFERED = (
     "breakdown|checklist|code|comparison|details|draft|examples?|outline|sample|script|snippet|summary|template|tips"
 )
-_OFFER = re.compile(
+_OFFER = late(
     r"(?!.*\bor\b)(?:(?!\b(?:how|wh[aeioy]\w*)\b).)*?"  # "Shall I take oak or ash?", "Which shall I take?"
     rf"(?:\b(?:do you want|would you like) (?:help|me to|(?:to see )?(?:an?|more|some) (?:\w+ ){{0,2}}(?:{_OFFERED}))"
     r"|(?:^|,)\W*want me to|\bshall I)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_BELOW = re.compile(r"\s*(?:[-*•]|\d+[.)]|[a-z]\))\s|\W*(?:just |please )*(?:let me know|tell me)\b", re.IGNORECASE)
+_BELOW = late(r"\s*(?:[-*•]|\d+[.)]|[a-z]\))\s|\W*(?:just |please )*(?:let me know|tell me)\b", re.IGNORECASE)
 """An option below a question, or what an answer ends with when it has asked."""
-_ASKS = re.compile(r"\?\W{0,20}$")
-_WISH = re.compile(
+_ASKS = late(r"\?\W{0,20}$")
+_WISH = late(
     r"^(?:please,? )?(?:always|never)\b|\bI(?:['’]d| would)?(?: \w+ly)? prefer\b"
     r"|\bfrom now on\b|\bwhenever I\b|\bmy preference\b",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from goalmem_cli.backbones.fusion import DEPTH, Fused, fuse
 from goalmem_cli.languages.finding import ENGLISH, language_asked
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.annotations import annotations_of
 from goalmem_cli.logic.moments import is_later
 from goalmem_cli.memory_ports import OpenMemory
@@ -33,7 +34,7 @@ COMMON = 0.3
 _AROUND = timedelta(days=14)  # people mostly mention a day within two weeks
 _ROUGH = 7  # days that a unit's period may be longer than twice the period asked for
 _MOST_TIMES = 3
-MAY_NAME_TIME = re.compile(
+MAY_NAME_TIME = late(
     r"\d|day|night|week|month|year|decade|hour|minute|min|hr|wk|yr|morning|noon|evening|tonite|tm(?:r|w)|tomor|now|ago|"
     r"back|before|earlier|later|prior|hence|row|running|straight|last|past|previous|this|next|coming|first|second|third|"
     r"[a-z]{2}th\b|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall|winter|"
@@ -43,7 +44,7 @@ MAY_NAME_TIME = re.compile(
 )
 """Matches every text that names a time, and some others; without a match, the time patterns are not loaded."""
 _FEWEST_BLANKS = 2  # of a query in another language that names a time
-_YEAR = re.compile(r"(?<!\d)(?:1[89]|20|21)\d\d(?!\d)")
+_YEAR = late(r"(?<!\d)(?:1[89]|20|21)\d\d(?!\d)")
 
 
 class NamedTimes:

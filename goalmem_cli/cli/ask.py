@@ -96,7 +96,7 @@ def ask(
     )  # fmt: skip
     from goalmem_cli.library.goals.keeping import refuse_hidden
 
-    with open_for(run) as memory:
+    with open_for(run, is_brief=True) as memory:
         chosen = None if keep is None else memory.goals.free_name(text, keep)
         asking = memory.asking(terms)
         asked = asking.question(text)
@@ -129,8 +129,8 @@ def _typed_or_piped(question: str) -> str:
         raise InputError(STANDARD_INPUT, f"byte {error.start}", "not UTF-8", "save the question as UTF-8") from error
 
 
-def open_for(run: Invocation) -> Memory:
-    """Open the run's memory. Its messages go to the screen; its errors name command-line flags.
+def open_for(run: Invocation, *, is_brief: bool = False) -> Memory:
+    """Open the run's memory. Its messages go to the screen; its errors name command-line flags. See `Memory.__init__`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -138,7 +138,7 @@ def open_for(run: Invocation) -> Memory:
     """
     from goalmem_cli.library.memory import Memory
 
-    return Memory(run.settings, run.factories, run.screen, names=FLAGS)
+    return Memory(run.settings, run.factories, run.screen, names=FLAGS, is_brief=is_brief)
 
 
 def drawn(run: Invocation, asking: Asking, question: Question, *, is_traced: bool) -> Trace:

@@ -57,7 +57,7 @@ def search(
         context, quiet=quiet, verbose=verbose, store=store, embedder=embedder, trust_remote_code=trust_remote_code,
         backbone=backbone,
     )  # fmt: skip
-    with open_for(run) as memory:
+    with open_for(run, is_brief=True) as memory:
         hits = memory.search(
             query, k, conversations=conversation, speakers=speaker, since=begun, until=hidden or ended, tools=tools
         )

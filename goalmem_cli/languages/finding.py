@@ -5,7 +5,6 @@ A language is an ISO 639 code, such as ``de``. "" means unknown: the text is too
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from goalmem_cli.languages.patterns import late
 
 ENGLISH = "en"
 SAMPLE_TURNS, SAMPLE_CHARACTERS = 40, 200
@@ -26,13 +27,13 @@ _LEAST_WORDS_ASKED = 3
 _FEW = 2
 _LEAST_COMMON_WORDS = 3
 """The fewest common words of a language in a conversation in it. Names, recipes and chess moves have fewer."""
-_QUOTED = re.compile("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
-_NOT_TOLD = re.compile(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
-_WORDS = re.compile(r"[^\W\d_]+")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\uac00-\ud7af]")
-_KANA = re.compile("[\u3040-\u30ff]")
-_HAN = re.compile("[\u3400-\u9fff]")
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+_QUOTED = late("\"[^\"]+\"|“[^”]+”|(?<!\\w)'[^']+'(?!\\w)|‘[^’]+’|«[^»]+»|„[^“”]+[“”]")
+_NOT_TOLD = late(r"https?://\S+|www\.\S+|[\w.+-]+@[\w.-]+|[\d_]+|[^\w\s'’¿¡?？]+")
+_WORDS = late(r"[^\W\d_]+")
+_UNSPACED = late("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\uac00-\ud7af]")
+_KANA = late("[\u3040-\u30ff]")
+_HAN = late("[\u3400-\u9fff]")
+_LATIN = late("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 _ENGLISH = frozenset(
     "the did does what who whose whom where when which how why were you your they their she this these those".split()
 )
@@ -43,13 +44,13 @@ _PERHAPS_ENGLISH = frozenset(
     "ever".split()
 )
 """English words that another language may have too."""
-_BEFORE_NAMES = re.compile(
+_BEFORE_NAMES = late(
     r"(?<!\w)(?:(?i:el|la|los|las|lo|le|les|l|d|du|de|del|des|da|do|dos|das|di|van|von|o|a|os|as)(?:['’]|\s+))+"
     r"(?=[^\W\d_a-zà-ÿ])"
 )
 """Articles and prepositions before a name. In a title, all other words begin with a capital letter."""
-_POSSESSIVE = re.compile(r"['’]s\b")
-_OUTSIDE_NAMES = re.compile(r"(?<![^\W\d_])(?:[a-zà-ÿ]|(?<!\w[\s-])[^\W\d_])[^\W\d_]*")
+_POSSESSIVE = late(r"['’]s\b")
+_OUTSIDE_NAMES = late(r"(?<![^\W\d_])(?:[a-zà-ÿ]|(?<!\w[\s-])[^\W\d_])[^\W\d_]*")
 """Words that belong to no name: those in small letters, and the first of each clause."""
 _CHINESE = frozenset(("wuu", "yue", "zh"))
 _PER_UNSPACED = 3

@@ -14,7 +14,6 @@ The second part has the words of times and numbers. `logic.languages.tables` exp
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -23,10 +22,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from goalmem_cli.languages.patterns import late
+
+FOLDER = Path(__file__).parent
 CODES = ("de", "es", "fr", "pt", "zh", "ja")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_CLAUSES = re.compile(r"[,;:，；：]")
-_IS_IT = re.compile(r"(?<!')(?<!où )(?<!quand )(?<!comment )(?<!pourquoi )\best-ce qu(?:e\b|')")
+_WORD = late(r"[^\W_]+(?:['’-][^\W_]+)*")
+_CLAUSES = late(r"[,;:，；：]")
+_IS_IT = late(r"(?<!')(?<!où )(?<!quand )(?<!comment )(?<!pourquoi )\best-ce qu(?:e\b|')")
 _OPENING = 4
 ASKING = ("person", "place", "time", "number", "other")
 """The lists of words that ask for something."""
@@ -108,7 +110,7 @@ def part_of(code: str, number: int) -> Mapping[str, Any]:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    with (Path(__file__).parent / f"{code}.yaml").open(encoding="utf-8") as file:
+    with (FOLDER / f"{code}.yaml").open(encoding="utf-8") as file:
         found: Mapping[str, Any] = next(islice(yaml.load_all(file, Loader=loader), number, None))
     return found
 

@@ -9,7 +9,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError, UsageError
-from goalmem_cli.library.languages import InLanguages
 from goalmem_cli.library.people import of_namesakes
 from goalmem_cli.library.scope import (
     USER_ROLE,
@@ -163,6 +162,7 @@ class Asking:
             ModelError: the model cannot be loaded or used.
             StoreError: the memory cannot be read.
         """
+        from goalmem_cli.library.languages import InLanguages
         from goalmem_cli.wiring import build_reasoner, check_backbone, reasoner_entry
 
         parts = self._parts
@@ -199,9 +199,10 @@ class Asking:
             saved = traces.save(trace)
             is_whole = False
             try:
-                if generation_of(parts.kept) != self._generation:
-                    traces.strip(saved, trace)
-                is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
+                with parts.kept.reading():  # opened once
+                    if generation_of(parts.kept) != self._generation:
+                        traces.strip(saved, trace)
+                    is_whole = parts.kept.are_stored([fact.unit for fact in shown_by(trace)])
             finally:
                 if not is_whole:
                     traces.remove(saved)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -129,10 +130,13 @@ class Memory:
         *,
         names: Names | None = None,
         model: DeferredModel | None = None,
+        is_brief: bool = False,
     ) -> None:
         """Open the store of the settings.
 
         `names` are the words that errors use for the parameters. `model` is a shared model, which the caller closes.
+        With `is_brief` the store's file is opened once, and stays locked for reading, until a model is needed or this
+        is closed.
 
         Raises:
             StoreError: the store cannot be read.
@@ -140,7 +144,9 @@ class Memory:
         """
         from goalmem_cli.wiring import DeferredModel, open_store
 
-        kept = open_store(settings, factories, listener.note)
+        with ExitStack() as opening:
+            kept = open_store(settings, factories, listener.note, opening if is_brief else None)
+            self._opened = opening.pop_all()
         self._own = DeferredModel(self._load)
         self._parts = Parts(settings, factories, listener, kept, model or self._own, names or Names())
         self.last_trace: str | None = None
@@ -156,9 +162,11 @@ class Memory:
 
     def close(self) -> None:
         """Free the model's memory; the next question loads it again. Nothing else stays open between calls."""
+        self._opened.close()
         self._own.close()
 
     def _load(self) -> LoadedModel:
+        self._opened.close()  # others may write while a model works
         parts = self._parts
         loaded = parts.factories.answering(parts.settings)
         parts.listener.detail(f"model {loaded.name}, {loaded.profile} prompts, {loaded.context} tokens of context")

@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.dates import dates_in, parse_date
 from goalmem_cli.logic.forms import is_age, is_length
@@ -148,7 +149,7 @@ _DECIDABLE: Mapping[str, tuple[_Test, str]] = {
     **dict.fromkeys(("percentage",), (_has_number, "no amount in it")),
     **dict.fromkeys(("yes/no", "yes or no"), (_is_yes_or_no, "neither yes nor no")),
 }
-_NOT_COUNTS = re.compile(r"\b(?:phone|room|model|house|serial|reference|registration|flight|track|lot) number")
+_NOT_COUNTS = late(r"\b(?:phone|room|model|house|serial|reference|registration|flight|track|lot) number")
 
 
 def check_type(value: str, type_phrase: str) -> TypeCheck:
@@ -186,7 +187,7 @@ _ONE_VALUED = frozenset(
     "birthplace birthday hometown nationality surname height weight amount total sum rent salary fee distance size "
     "temperature score".split()
 )
-_ONE_VALUED_EVENTS = re.compile(r"\b(?:born|birth|died|death)\b", re.IGNORECASE)
+_ONE_VALUED_EVENTS = late(r"\b(?:born|birth|died|death)\b", re.IGNORECASE)
 
 
 def has_one_value(atom: Atom, variable: Variable) -> bool:
@@ -204,18 +205,18 @@ _SHARED_PERSON = frozenset("we we're we've we'd we'll us our ours ourselves you 
 _SECOND_PERSON = frozenset("you your yours yourself u".split())
 _THIRD_PERSON = frozenset("he he's she she's they they're him her his hers them their it it's".split())
 _ORDER = (Anchor.ANCHORED, Anchor.BRIDGED, Anchor.ANOTHERS)
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
+_SENTENCE_END = late(r"(?<=[.!?;])\s+")
 SELF_WORDS = frozenset({"i", "me", "my", "mine", "myself", "user", "speaker", "asker"})
 
 
-_YOURS = re.compile(r"\byours?\b", re.IGNORECASE)
+_YOURS = late(r"\byours?\b", re.IGNORECASE)
 _OPENER = (
     "(?:Yes|Yeah|Yep|No|Nope|Ok|Okay|OK|Well|Sure|Sorry|Oh|Ah|Aha|Hey|Hi|Hello|Hmm+|Mmm*|Um|Uh|Wow|Haha|Thanks|Great|Nice"
     "|Good|Perfect|Cool|Right|True|So|And|But|Then|Also|Still|Now|Maybe|Perhaps|Actually|Honestly|Luckily|Sadly|Really"
     "|Seriously|Exactly|Absolutely|Definitely|Finally|Unfortunately|Apparently|Probably|Obviously|Anyway|Anyways|Please"
     "|Today|Tomorrow|Yesterday|Tonight|Later|However|Besides|Funny|Lol|LOL|Ugh|Alright|Yay|Congrats)"
 )
-_CALLED = re.compile(
+_CALLED = late(
     rf"(?:^|[.!?]\s+)(?:(?!{_OPENER},)[A-Z]\w+(?: [A-Z]\w+)?,\s"
     r"|(?:Hi|Hey|Hello|Dear|Thanks|(?:Good|Great|Happy|Thank|Oh) \w+) [A-Z]\w+\b)"
     r"|,\s[A-Z]\w+(?=[.!?,]|$)|@\w"

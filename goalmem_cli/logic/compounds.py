@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.around.counted import counted
 from goalmem_cli.logic.around.doubts import cleared
 from goalmem_cli.logic.around.own_year import in_own_year
@@ -75,17 +76,17 @@ _JOIN_MONTHS = r"\s*(?:to|through|until|till|and|-|–)\s*"
 _TO_DAY = rf"{_JOIN}(?:the\s+)?(?P<to>{ORDINAL}|[0-3]?\d)"
 _OF_YEAR = r"(?: (?P<year>(?:1[89]|20|21)\d\d))?\b"
 _DAYS_OF_MONTH = tuple(
-    re.compile(form.replace(" ", r"[\s,.-]+"))
+    late(form.replace(" ", r"[\s,.-]+"))
     for form in (
         rf"\b(?P<month>{MONTH_NAME}) (?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY}{_OF_YEAR}",
         rf"\b(?:the )?(?P<day>{ORDINAL}|[0-3]?\d){_TO_DAY} (?:of )?(?P<month>{MONTH_NAME}){_OF_YEAR}",
     )
 )
-_MONTHS_OF_YEAR = re.compile(
+_MONTHS_OF_YEAR = late(
     rf"\b(?:from|between)\s+(?P<month>{MONTH_NAME}){_JOIN_MONTHS}(?P<to>{MONTH_NAME})(?:\s+(?P<year>(?:1[89]|20|21)\d\d))?\b"
 )
-_HINT = re.compile(r"(?:1[89]|20|21)\d\d")
-_SEASON_OF_YEAR = re.compile(rf"\b(?:the\s+)?(?P<season>{SEASON})(?:\s+of)?\s+(?P<year>(?:1[89]|20|21)\d\d)\b")
+_HINT = late(r"(?:1[89]|20|21)\d\d")
+_SEASON_OF_YEAR = late(rf"\b(?:the\s+)?(?P<season>{SEASON})(?:\s+of)?\s+(?P<year>(?:1[89]|20|21)\d\d)\b")
 _MONTH_LEADS = frozenset(
     "in during throughout since until till by around early mid late through last next this".split()
 )
@@ -166,7 +167,7 @@ _BLANK = r"[\s-]+"
 
 
 def _before(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{pattern})(?:{_BLANK}the)?{_BLANK}\Z".replace(" ", _BLANK))
+    return late(rf"(?<![\w'])(?:{pattern})(?:{_BLANK}the)?{_BLANK}\Z".replace(" ", _BLANK))
 
 
 _OFFSET = _before(
@@ -179,7 +180,7 @@ _OF_DAY = _before(r"(?:the )?(?:day|night|morning|evening|afternoon|eve) of")
 _NTH = _before(rf"{NTH} (?:of|in)(?: the month of)?")
 _PART = _before(rf"{PART}(?: in| on)?")
 _IN = _before("in|during|throughout")
-_WEEKDAY_BESIDE = re.compile(rf"(?<![\w'])(?:on\s+)?(?P<day>{DAY})(?:\s*,\s*|\s+)(?:the\s+)?\Z")
+_WEEKDAY_BESIDE = late(rf"(?<![\w'])(?:on\s+)?(?P<day>{DAY})(?:\s*,\s*|\s+)(?:the\s+)?\Z")
 
 
 _Read = Callable[[re.Match[str], Period], Iterable[Period]]
@@ -267,7 +268,7 @@ def _on_weekday(match: re.Match[str], day: Period) -> Iterator[Period]:
 
 
 _FORMS = (
-    _Form(_SPAN_FROM, _span_from, anchor=re.compile(r"\d")),
+    _Form(_SPAN_FROM, _span_from, anchor=late(r"\d")),
     _Form(_OFFSET, _counted_from, is_counted=True),
     _Form(_OF_WEEK, _around_day),
     _Form(_OF_DAY, lambda _, day: [day] if day.days < 4 else [], is_plain=True),
@@ -280,10 +281,10 @@ _FORMS = (
 
 # The words around an expression in its sentence
 
-_DAYTIME = re.compile(
+_DAYTIME = late(
     r",?\s+(?:(?:early|late)\s+)?(?:in\s+the\s+(?:early\s+|late\s+)?)?(?:morning|afternoon|evening|night)(?!\w)"
 )
-_BOUND = re.compile(
+_BOUND = late(
     r"(?<![\w'])(?P<word>(?:ever\s+)?since|(?:right\s+|just\s+|shortly\s+|soon\s+)?(?:before|after)|prior\s+to|"
     r"(?:up\s+)?until|till|by|no\s+later\s+than|starting|beginning)(?:\s+(?:about|around|the|on|in|from))*\s+\Z"
 )
@@ -294,11 +295,9 @@ _BOUNDS = {
 }  # fmt: skip
 _CALLING = frozenset("stop stopped come came comes coming drop dropped swing swung pass passed go went going".split())
 _BEING = frozenset("am are is be been was were i'm we're you're they're he's she's it's not".split())
-_FROM = re.compile(r"(?<![\w'])(?P<word>from|between)\s+(?:the\s+)?\Z")
-_MOVED = re.compile(
-    r"\b(?:moved?|moving|shift(?:ed)?|chang(?:ed?|ing)|postponed?|switch(?:ed)?|push(?:ed)?)\b[^.!?;,]*\Z"
-)
-_TO = re.compile(r"\s*(?:to|until|till|through|thru|and|-|–)\s*(?:the\s+)?")
+_FROM = late(r"(?<![\w'])(?P<word>from|between)\s+(?:the\s+)?\Z")
+_MOVED = late(r"\b(?:moved?|moving|shift(?:ed)?|chang(?:ed?|ing)|postponed?|switch(?:ed)?|push(?:ed)?)\b[^.!?;,]*\Z")
+_TO = late(r"\s*(?:to|until|till|through|thru|and|-|–)\s*(?:the\s+)?")
 
 
 def _with_daytime(found: Expression, scene: Scene) -> Expression:

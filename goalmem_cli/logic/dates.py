@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     MONTHS,
     WEEKDAYS,
@@ -24,7 +25,6 @@ from goalmem_cli.logic.days import (
 )
 from goalmem_cli.logic.languages.reading import loose, spoken
 from goalmem_cli.logic.languages.times import is_readable
-from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import words
 from goalmem_cli.logic.relative import VOCABULARY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
@@ -45,8 +45,8 @@ __all__ = [
 ]
 
 _FIRST_YEAR, _LAST_YEAR = 1000, 9000  # times outside count as unknown, so that "last year" stays in the calendar
-_LEADING = re.compile(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
-_WEEKDAY_LEADING = re.compile(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
+_LEADING = late(r"^(?:(?:on|in|at|the|by|around|about|of) )+")
+_WEEKDAY_LEADING = late(rf"^(?:{'|'.join(WEEKDAYS)})\b ?(?:the )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,13 @@ def parse_date(text: str) -> When | None:
 
     A date in another language counts ("3. Mai", "le 3 mai"), as long as it has a number.
     """
+    from goalmem_cli.logic.languages.values import value_in_english  # only here, as a search compares no values
+
     phrase = _LEADING.sub("", " ".join(words(with_days_in_words(value_in_english(text)))))
     return whole_date(_LEADING.sub("", _WEEKDAY_LEADING.sub("", phrase)))
 
 
-_IN_NUMBERS = re.compile(
+_IN_NUMBERS = late(
     r"(?<![\w.:/-])(?:(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>YEAR)|(?P<iso>YEAR-\d\d-\d\d)"
     r"|(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<its>YEAR))(?![\w/-]|[.:]\d)".replace("YEAR", r"(?:1[89]|20|21)\d\d")
 )

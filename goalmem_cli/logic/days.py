@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from math import ceil, floor
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import numbers
 
 MONTHS = "january february march april may june july august september october november december".split()
@@ -39,7 +40,7 @@ _DAY, _YEAR = rf"(?P<day>{ORDINAL}|[0-3]?\d)", r"(?P<year>(?:1[89]|20|21)\d\d)"
 _MONTH = rf"(?P<month>{MONTH_NAME})"
 _LATE, _NUMBER = r"(?P<day>1[3-9]|2\d|3[01])", r"(?P<number>0?[1-9]|1[0-2])"
 _FORMS = tuple(
-    re.compile(form)
+    late(form)
     for form in (
         rf"\b{_YEAR}{_DASH}(?P<number>[01]?\d){_DASH}{_DAY}\b",
         rf"\b{_DAY}\.(?P<number>[01]?\d)\.{_YEAR}\b",

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.computing.amounts import DAY, read_amount
 from goalmem_cli.logic.computing.amounts import MONTH as MONTHS
 from goalmem_cli.logic.dates import annotate, parse_date, say_period, spoken_in
@@ -22,16 +23,16 @@ from goalmem_cli.logic.relative import Bound, Expression
 
 _NAME = "|".join(sorted(MONTH, key=len, reverse=True))
 _TH = "(?:st|nd|rd|th)?"
-_DATE = re.compile(
+_DATE = late(
     rf"\b(?:(?:{_NAME})\.? \d{{1,2}}{_TH},? \d{{4}}|\d{{1,2}}{_TH} (?:of )?(?:{_NAME})\.?,? \d{{4}}"
     rf"|\d{{4}}-\d{{2}}-\d{{2}}|(?:{_NAME})\.?,? \d{{4}})\b",
     re.IGNORECASE,
 )
-_SPAN = re.compile(r"from (.+) to (.+)")
-_DAYS = re.compile(rf"\d{{1,2}} ?[-–] ?\d{{1,2}} (?:{_NAME}) \d{{4}}", re.IGNORECASE)
-_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=\d|[A-Z])", re.IGNORECASE)
-_YEAR = re.compile(r"\b\d{4}\b")
-_AGE = re.compile(
+_SPAN = late(r"from (.+) to (.+)")
+_DAYS = late(rf"\d{{1,2}} ?[-–] ?\d{{1,2}} (?:{_NAME}) \d{{4}}", re.IGNORECASE)
+_WEEKDAY = late(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? (?=\d|[A-Z])", re.IGNORECASE)
+_YEAR = late(r"\b\d{4}\b")
+_AGE = late(
     r"(?:(?:when|as) .{1,40}\b(?:was|were|turned|is)\b(?: about| around)? \S+(?: years old)?"
     r"|(?:at|from) (?:the )?age (?:of )?\S+|in (?:her|his|their|my|our) (?:\w+ )?(?:teens|twenties|thirties|forties"
     r"|fifties|sixties|seventies|eighties|nineties|childhood|youth))",
@@ -102,14 +103,14 @@ def _date_in(text: str, language: str) -> str:
 
 
 _HOUR = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_CLOCK = re.compile(
+_CLOCK = late(
     rf"(?:(?:at|about|around|from)\s+)*(?P<clock>(?:half|quarter)\s+(?:past|to)\s+(?:{_HOUR}|1?\d)|{_HOUR}(?:\s+o['’]clock)?"
     r"|(?:1?\d|2[0-3])(?:[:.][0-5]\d(?:\s?[ap]\.?m\b\.?)?|\s?[ap]\.?m\b\.?|\s+o['’]clock)|noon|midnight)",
     re.IGNORECASE,
 )
 _WEEKDAYS = rf"(?:(?:next|this)\s+)?(?:{'|'.join(WEEKDAYS)})s?(?:\s+(?:morning|afternoon|evening|night)s?)?"
-_TIME_TOLD = re.compile(rf"\b{_WEEKDAYS}\b|(?<![\w:.,]){_CLOCK.pattern}(?!\w)", re.IGNORECASE)
-_SEVERAL = re.compile(
+_TIME_TOLD = late(rf"\b{_WEEKDAYS}\b|(?<![\w:.,]){_CLOCK.pattern}(?!\w)", re.IGNORECASE)
+_SEVERAL = late(
     r"\b(?:to|until|till?|through|from|between|and|or|except|unless|if|but|not|no|never|every|each|daily|week(?:day|end)s?"
     r"|mon|tues?|wed|thurs?|fri|sat|sun|clos\w+|cancel\w+|moved?|instead|was|were|skip"
     r"|full|busy|booked|before|after|since|by|rest|other\w*)\b|n['’]t\b|[-–—/&+?]",
@@ -128,7 +129,7 @@ def with_its_day(clock: str, texts: Iterable[str]) -> str:
     if found is None or len(told) != 1 or len(_TIME_TOLD.findall(told[0])) != 2:
         return clock
     hour = re.escape(found["clock"])
-    beside = re.compile(
+    beside = late(
         rf"\b{_WEEKDAYS}(?:,|\s+(?:at|about|around))*\s+{hour}(?!\w)|\b{hour}(?:\s+(?:on|in\s+the\s+\w+))*\s+{_WEEKDAYS}\b",
         re.IGNORECASE,
     )

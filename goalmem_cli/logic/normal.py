@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
+from goalmem_cli.languages.patterns import late
+
 _VERBS = """
 arise arose arisen, awake awoke awoken, beat beaten, become became, begin began begun, bend bent, bite bitten, bleed
 bled, blow blew blown, break broke broken, breed bred, bring brought, build built, buy bought, catch caught, choose
@@ -53,13 +55,13 @@ FUNCTION_WORDS = _ARTICLES | frozenset(
     "some any as into about".split()
 )
 THIRD_PERSONS = frozenset("he she him her his hers they them their theirs".split())
-_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
+_UNSPACED = late("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
 """Letters of the scripts that put no spaces between words: Thai, Lao, Japanese, Chinese."""
 _LAST_OF_ENDINGS = frozenset("sgde")
-SENTENCE_END = re.compile(r"(?<=[.!?…;])\s+|\n")
-_WORD = re.compile(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
+SENTENCE_END = late(r"(?<=[.!?…;])\s+|\n")
+_WORD = late(r"[^\W_]+(?:['’.,:][^\W_]+)*%?|%")
+_THOUSANDS = late(r"(?<=\d),(?=\d{3}(?!\d))")
+_ORDINAL_DIGITS = late(r"(\d+)(?:st|nd|rd|th)")
 
 
 def words(text: str) -> list[str]:
@@ -114,6 +116,7 @@ def name_stems(text: str) -> frozenset[str]:
     return frozenset(map(stem, name_words(text)))
 
 
+@lru_cache(maxsize=16384)  # texts share most of their words
 def stem(word: str) -> str:
     """Return the word without its English plural or verb ending."""
     word = BASES.get(word, word)
@@ -176,6 +179,7 @@ def _continues(run: list[str], word: str) -> bool:
     return run[-1] in _TENS or run[-1] in _SCALES or run[-1] == "and"
 
 
+@lru_cache(maxsize=16384)
 def _single(word: str) -> str:
     if word.isalpha():  # the common case
         return str(_COUNTS.get(word, word))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import Words, words_of
 from goalmem_cli.logic.around.cues import is_request
 from goalmem_cli.logic.checks import Remembered, told_as_you
@@ -38,74 +39,72 @@ _THINGS = frozenset(
     "gift present car vehicle bike boat material colour color plant tree flower job profession hobby sport language "
     "weekday".split()
 )
-_SPEAKER = re.compile(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
-_ADDRESSED = re.compile(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
+_SPEAKER = late(r"(?:i|me|myself)|i (?:do|did|am|was|have|had|will|would|can)|it (?:is|was|s) me")
+_ADDRESSED = late(r"you|yourself|yours|you (?:do|did|are|were|have|had|will|would|can)")
 _PRONOUN = r"(?:i|me|myself|you|yourself|we|us|ourselves|he|him|himself|she|her|herself|they|them|themselves|it|itself)"
-_NOBODY = re.compile(
+_NOBODY = late(
     rf"(?:{_PRONOUN}|someone|somebody)"
     r"(?: both| all| do| does| did| am| are| is| was| were| has| have| had| can| could| will| would)?"
     rf"|it (?:is|was|s) {_PRONOUN}|(?:both|one|all|some|most) of (?:us|you|them)|unknown author"
 )
 """What stands for a person without saying who that is, after `normalise`."""
-_SPEAKS = re.compile(
+_SPEAKS = late(
     r"\b(?:ask|wonder|want(?:s|ed)? to know|question|sp[eo]ak|spoke|talk|mention|sa(?:y|id)|tell|told|discuss|call"
     r"|writ|wrote|messag|contact|invit|offer|suggest|propos|remind)",
     re.IGNORECASE,
 )
 """Verbs of speaking and asking. A statement with one of them may be about whoever asks a question."""
-_TITLED = re.compile(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
+_TITLED = late(r"(?:mr|mrs|ms|miss|dr|prof|professor)\b\.? [A-Z]", re.IGNORECASE)
 _KIN = frozenset(
     "sister brother sibling mother mum mom father dad son daughter child aunt uncle cousin niece nephew grandmother "
     "grandma grandfather grandpa wife husband girlfriend boyfriend friend neighbour neighbor landlord colleague boss "
     "flatmate roommate".split()
 )
-_WHOSE = re.compile(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
+_WHOSE = late(r"(?:\w+['’]s?|my|his|her|their|our|your)(?: \w+)* (\w+)", re.IGNORECASE)
 
-_ALONE = re.compile(r"(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=['’]s )|(?<=['’]re ))(?:mine|yours)\b", re.IGNORECASE)
+_ALONE = late(r"(?:(?<=\bis )|(?<=\bare )|(?<=\bwas )|(?<=['’]s )|(?<=['’]re ))(?:mine|yours)\b", re.IGNORECASE)
 """What is somebody's, without its name: "the red coat is mine"."""
-_VOCATIVE = re.compile(
+_VOCATIVE = late(
     r"(?:^|[.!?]\s+|\b(?:Hi|Hey|Yes|No|And|So|Oh),? )([A-Z]\w+),\s(?!(?:and|or)\b|(?!I\b)[A-Z])"
     r"|\b(?![A-Z])[\w’']+,\s([A-Z]\w+)(?=[.!?,]|$)(?!,\s(?:and\b|or\b|[A-Z]))"
 )
 """Where a text may address somebody by name, and does not list names."""
-_OWNED = re.compile(r"(?<![\w'’-])(?P<whose>my|our|your)(?= (?P<thing>[^\W\d_][\w'’-]*))", re.IGNORECASE)
-_IN_PERSON = re.compile(
+_OWNED = late(r"(?<![\w'’-])(?P<whose>my|our|your)(?= (?P<thing>[^\W\d_][\w'’-]*))", re.IGNORECASE)
+_IN_PERSON = late(
     r"(?<![\w'’-])(?:i|me|mine|myself|we|us|ours|ourselves|you|u|yours|yourself|yourselves)(?![\w-])", re.IGNORECASE
 )
 """Pronouns of a whole statement: "I lost my keys" stays as it was said."""
-_SAYING = re.compile(
+_SAYING = late(
     r"(?:my|your|our) (?:own$|(?:way|side|part|word|bad|pleasure|god|goodness|gosh|dear|honou?r|mind|opinion|view"
     r"|guess|bet|surprise|relief|delight|horror|dismay|apology|apologies|condolences|knowledge|breath|temper|tongue|eye|heart"
     r"|head|precious|darling)\b|best(?=$|[,.!]| (?:at|in|to|on|with|for|and|but|as|when)\b))"
     r"|\b(?:on|by) (?:my|your|our) own\b",
     re.IGNORECASE,
 )
-_WORDED = re.compile(
+_WORDED = late(
     r"\b(?:songs?|tunes?|hymns?|pieces?|films?|movies?|series|shows?|books?|novels?|titles?|plays?|musicals?|poems?"
     r"|albums?|bands?|podcasts?|games?|slogans?|mottos?|quotes?|passwords?|passphrases?|names?|named|called|words?"
     r"|wordings?|phrases?|write|written|wrote|say|says|said|signs?|labels?|mean|means|stands? for|subject line)\b",
     re.IGNORECASE,
 )
 """A question for words as they stand somewhere, such as a title."""
-_REPORTED = re.compile(
-    r"\b(?:said|says|wrote|writes|asked|asks|told \w+|texted|replied|answered|like)\s*[:,]", re.IGNORECASE
-)
-_TO_ALL = re.compile(
+_REPORTED = late(r"\b(?:said|says|wrote|writes|asked|asks|told \w+|texted|replied|answered|like)\s*[:,]", re.IGNORECASE)
+_TO_ALL = late(
     r"\b(?:every(?:one|body|body's)|each|all(?! right)|both|any(?:one|body)|folks|guys|people|team|reminder|own|we|us"
     r"|whoever)\b",
     re.IGNORECASE,
 )
 """Words of a message to many, or of a question about many, whose "your" is nobody's alone."""
-_GENERAL = re.compile(
+_GENERAL = late(
     r"\b(?:you|one|(?:visitor|guest|member|customer|student|parent|traveller|driver)s?|some(?:one|body))\b", re.I
 )
 """Words of a question about whoever it may be: "What do you need to enter?" """
-_OPENING_VERB = re.compile(
+_OPENING_VERB = late(
     r"\W*(?:(?:please|always|never|just|do|don['’]t)\s+)*(?!(?:and|but|so|yes|no|is|are|was|were|has)\b)\w+\s+",
     re.IGNORECASE,
 )
 """What stands before "your" in "Wear your boots"."""
-_OF_ANYBODY = re.compile(
+_OF_ANYBODY = late(
     r"\b(?:if|when(?:ever)?|once|unless|until|while|before|after|where(?:ver)?|how) (?:you|u)\b|\bthey say\b"
     r"|\b(?:you|u)(?:['’]ll| (?:just |only |really |always |also )?(?:can|need|have to|should|must|may|might|want|get"
     r"|could|will)\b)"
@@ -114,7 +113,7 @@ _OF_ANYBODY = re.compile(
     re.IGNORECASE,
 )
 """What says that "you" may be anybody: "You need your passport", "Yoga improves your posture"."""
-_GOES_ON = re.compile(
+_GOES_ON = late(
     r" (?!(?:of|in|on|at|to|for|with|from|by|near|behind|under|beside|next|and|or|but|is|was|who|which|that|has|had"
     r"|will)\b)[^\W\dA-Z]"
 )
@@ -126,8 +125,8 @@ _SHARED = _KIN | frozenset(
 """Things that are the speaker's, even if "our" says that they are somebody else's too."""
 
 _NAMES = ("name", "names")
-_DESCRIBED = re.compile(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a description, not a name
-_BEARER = re.compile(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
+_DESCRIBED = late(r"(?:an?|the|my|his|her|their|our|your) [^A-Z]+$")  # a description, not a name
+_BEARER = late(r"(\w+) (?:is|was|are|were) (?:called|named)\b|\bname of (?:\S+ )*?(\w+) (?:is|was)\b")
 
 
 def unfit(value: str, variable: Variable, atom: Atom, people: Iterable[str]) -> str:
@@ -275,7 +274,7 @@ def _as_told(answer: str, facts: Sequence[Remembered], question: str) -> str:
     if first is None or first[0].casefold() not in _KIN:
         return answer
     named = {stem(first[0].casefold()), *(word for fact in facts for word in name_stems(fact.speaker))}
-    phrase = re.compile(rf"(\bmy )?(?<![\w'’-])({re.escape(answer)})(?![\w-])", re.IGNORECASE)
+    phrase = late(rf"(\bmy )?(?<![\w'’-])({re.escape(answer)})(?![\w-])", re.IGNORECASE)
     places = [found for fact in facts for found in phrase.finditer(fact.text)]
     is_own = bool(places) and all(found[1] for found in places)
     return f"my {places[0][2]}" if is_own and not named & content_stems(question.replace("’", "'")) else answer

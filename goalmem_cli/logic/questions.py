@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import words_of
 from goalmem_cli.logic.normal import PARTICLES, content_stems, stem, words
 from goalmem_cli.logic.terms import Atom, Constant, Variable
@@ -23,21 +24,21 @@ _SUBJECTS = frozenset(
 _FIRST_PERSON = frozenset("i me my mine myself we us our ours ourselves".split())
 _REQUESTS = ("tell me", "show me", "give me", "list all", "list the", "list my", "name all", "name the", "name my")
 # An ASCII mark counts at the end of a word only (not in addresses); marks of other scripts count anywhere.
-_QUESTION_MARK = re.compile(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
-_ENDS_STATEMENT = re.compile(r"""[.!。！…]["'”’»)\]}*_]*$""")
-_WEEKDAY = re.compile(
+_QUESTION_MARK = late(r"""\?["'”’»)\]}*_]*(?:[\s!.?]|$)|[？؟¿⁇⁈‽]""")
+_ENDS_STATEMENT = late(r"""[.!。！…]["'”’»)\]}*_]*$""")
+_WEEKDAY = late(
     r"^(?!.*\b(?:when|date|month|year)\b).*\b(?:which|what) (?:week ?day|day of the week)"
     r"(?= (?:is|was|are|were|did|does|do|has|have|will|would|can)\b|\W*$)",
     re.IGNORECASE,
 )
-_WHEN = re.compile(r"(?:and |so )?when\b(?!.*\b(?:\w+day|today|tonight|tomorrow|what time|\d+)\b)", re.IGNORECASE)
-_TIME = re.compile(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
-_SENTENCES = re.compile(r"(?<=[.!?])\s+")
-_SEVERAL = re.compile(
+_WHEN = late(r"(?:and |so )?when\b(?!.*\b(?:\w+day|today|tonight|tomorrow|what time|\d+)\b)", re.IGNORECASE)
+_TIME = late(r"\b(?:date|day|time|month|year|weekday|when|moment)\b", re.IGNORECASE)
+_SENTENCES = late(r"(?<=[.!?])\s+")
+_SEVERAL = late(
     r"\b(?:and|both|each|two|three|four|five|how (?:long|many (?:minute|hour|day|night|week|month|year)s))\b",
     re.IGNORECASE,
 )
-_RANKING = re.compile(
+_RANKING = late(
     r"\bfavou?rites?\b|\bprefers?\b|(?<!\bat )\b(?:best|worst|most|least)\b(?! (?:of(?! all\b)|recent\w*|likely|man|"
     r"men|before|regards|wishes|people|things|(?:day|night|morning|afternoon|evening|weekend|week|month|year|time)s?)\b)|"
     r"\b(?:biggest|greatest|dearest|closest|nicest|funniest|hardest|easiest|happiest|proudest|scariest|strongest)\b",
@@ -122,8 +123,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "how many": ("number", "amount"),
     "how much": ("amount", "price", "sum", "cost", "weight", "number"),
 }
-_WHO = re.compile(r"\bwho(?:m|se|'s)?\b|:person\)", re.IGNORECASE)
-_WHO_IS = re.compile(r"(?i:(?:and )?who(?: is| was|['’]s)) (?:[A-Z][\w.-]*\s*)+\?*")
+_WHO = late(r"\bwho(?:m|se|'s)?\b|:person\)", re.IGNORECASE)
+_WHO_IS = late(r"(?i:(?:and )?who(?: is| was|['’]s)) (?:[A-Z][\w.-]*\s*)+\?*")
 
 
 def kinds_asked_for(question: str) -> tuple[str, ...]:
@@ -208,7 +209,7 @@ def is_all_questions(text: str) -> bool:
 
 ANSWER = "x"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|had|can|could|will|would|should|might|may|['’]s)\b"
-_ASKED_FOR = re.compile(
+_ASKED_FOR = late(
     r"\b(?:(?P<many>how many)|(?P<much>how much)|(?P<long>how long)|(?P<often>how often)|(?P<old>how old)|(?P<how>how)"
     r"|(?P<whose>whose)|(?P<who>who(?:m)?)|(?P<when>when)|(?P<where>where)|(?P<why>why)"
     rf"|(?:which|what)(?P<type>(?: (?!{_AUXILIARY}|of\b)[\w’'-]+){{1,4}}?)(?= {_AUXILIARY})|(?P<what>what)"
@@ -223,7 +224,7 @@ _TYPES_ASKED = {
 _NAME_OF = re.compile(r"(?: (?:is|was|are|were)|['’]s) the (?:\w+ )?names? of\b", re.IGNORECASE)
 _KEPT = {"whose": "'s"}
 _IN_NAMES = rf"[ -](?:(?:{'|'.join(sorted(PARTICLES))})[ -]|[dl]['’])*"
-_CAPITALISED = re.compile(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
+_CAPITALISED = late(rf"(?<![\w'’])(?!I\b)[^\W\d_a-z]\w*(?:{_IN_NAMES}[^\W\d_a-z]\w*)*")
 
 
 def goal_asked(question: str) -> Atom:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     MONTH,
     SEASONS,
@@ -42,9 +43,9 @@ HOURS = frozenset({"hour", "minute"})
 _DOUBTFUL_DAYS = frozenset({"mon", "wed", "sat", "sun"})
 _SATURDAY = 5
 _EVENING = 17  # o'clock
-_TONIGHT = re.compile(r"\s+(?:evening|night)\b")
+_TONIGHT = late(r"\s+(?:evening|night)\b")
 _EARLIEST = 7  # in the morning: "at 5" means the afternoon
-_CLOCK = re.compile(
+_CLOCK = late(
     r",?\s+(?:morning\s+|afternoon\s+|evening\s+|night\s+)?(?:at|around|from|by|@)\s+(?:about\s+)?(?:"
     r"(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?\s*(?:(?P<half>[ap])\.?m\b)?(?![\d:]|\.\d|\s*[%$])"
     r"|(?P<word>noon|midday|midnight)\b)"
@@ -247,7 +248,7 @@ _NO_DATE_BEFORE = frozenset(
 )
 
 
-_IT_IS = re.compile(r"\b(?:it's|it is|today's|happy)\s+(?:\w+ly\s+|already\s+|just\s+)?\Z")
+_IT_IS = late(r"\b(?:it's|it is|today's|happy)\s+(?:\w+ly\s+|already\s+|just\s+)?\Z")
 
 
 def weekday(match: re.Match[str], scene: Scene) -> list[Period]:

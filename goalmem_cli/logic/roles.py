@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
+
+from goalmem_cli.languages.patterns import late
 
 USER, ASSISTANT, TOOL = "user", "assistant", "tool"
 
@@ -36,13 +38,14 @@ _SIDES = _ROLES | {
     "llm": ASSISTANT,
     "response": ASSISTANT,
 }
-_MODELS = re.compile(
+_MODELS = late(
     r"(?:chatgpt|gpt|claude|gemini|copilot|github copilot|cursor|deepseek|grok|llama|mistral|le chat|qwen|bing|bard"
     r"|perplexity|pi)(?:[ -][\w.+-]{1,20}){0,3}"
 )
-_DECORATION = re.compile(r"[^\w\s.+-]")
+_DECORATION = late(r"[^\w\s.+-]")
 
 
+@lru_cache(maxsize=1024)
 def role_of(name: str) -> str | None:
     """Return the role that a transcript means by the name, or None for other names."""
     return _ROLES.get(name.lower())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import IntEnum
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.around.cues import DECIDED, Cue, Manner, cues_in, has_verb, is_request
 from goalmem_cli.logic.days import Period
 
@@ -20,21 +21,21 @@ class Tense(IntEnum):
     FUTURE = 1
 
 
-_WORDS = re.compile(r"[a-z]+|[0-9]+[a-z]*")
+_WORDS = late(r"[a-z]+|[0-9]+[a-z]*")
 _NEVER = datetime(2000, 1, 1)
 _LONGEST = 200  # characters
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s|$)|[\n;]")
-_DECIDED = re.compile(rf"(?:(?:was|were) )?(?:{DECIDED}|planned)|took (?:\w+ )?off")
-_READYING = re.compile(
+_SENTENCE_END = late(r"[.!?…]+(?=\s|$)|[\n;]")
+_DECIDED = late(rf"(?:(?:was|were) )?(?:{DECIDED}|planned)|took (?:\w+ )?off")
+_READYING = late(
     r"bought|got|ordered|wrapped|made|baked|found|chose|sewed|knitted|saved|hung|carved|prepared|picked|painted|built|"
     r"planted|learned|learnt|wrote|written|cooked|collected|packed|decorated|gathered|practi[sc]ed|rehearsed|been"
 )
-_CLAUSE = re.compile(r"[,;:–]\s|\b(?:and|but|so)\b")
+_CLAUSE = late(r"[,;:–]\s|\b(?:and|but|so)\b")
 _APART = 80  # characters: the extra distance of a word in another clause
 _AHEAD = frozenset("until till by than starting for is are".split())
 _WITHIN = frozenset("in during over throughout".split())
 _EITHER_WAY = frozenset("until till by from to than".split())
-_HABIT = re.compile(
+_HABIT = late(
     r"\b(?:usually|always|often|every|each \w+|whenever|sometimes|generally|typically|normally|never|tend|loves?|"
     r"(?:i|we|they|you) like|likes|enjoys?|especially|favou?rite|weekly|these days|nowadays|from now on|"
     r"most weeks)\b"
@@ -42,28 +43,28 @@ _HABIT = re.compile(
 _TEEN_OR_LESS = (
     "four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 )
-_YOUNG = re.compile(
+_YOUNG = late(
     r"\bwhen (?:i|he|she|we|they|you|my \w+|our \w+) (?:was|were) "
     rf"(?:\d|about \d|an? |still |little|young|small|in (?:my|his|her) |(?:{_TEEN_OR_LESS}|twenty|thirty|forty)\b)"
     r"|\bas an? (?:kid|child|boy|girl|teen\w*|student)\b|\bat (?:age|the age of)\b"
     r"|\bgrowing up\b|\bback in the day\b|\bin (?:my|his|her|our) (?:childhood|youth|teens|twenties|thirties)\b"
 )
-_CUSTOM_IS = re.compile(  # "Wednesday is dance now", "Friday is pizza night"
+_CUSTOM_IS = late(  # "Wednesday is dance now", "Friday is pizza night"
     r"(?: (?:morning|afternoon|evening|night))? (?:is|are|means)(?: [\w']+){1,3}? now\b"
     r"|(?: (?:morning|afternoon|evening|night))? is(?: (?:my|our|the|always))? "
     r"(?!(?:last|first|big|next|only|free|final|perfect|good|every|election|moving|exam|opening|closing)\b)"
     r"\w+ (?:day|night)\b"
 )
-_CUSTOM_DAY = re.compile(r"\b(?:favou?rite (?:\w+ )?|day off |(?:market|bin|laundry|wash|rest) day )(?:is|are)\s+\Z")
-_WEEKLY = re.compile(r"\b(?:weekly|every week|each week)\b")
-_EVERY_NTH = re.compile(r"\b(?:every|each)\s+\w+\s+\Z")
-_OF_TODAY = re.compile(
+_CUSTOM_DAY = late(r"\b(?:favou?rite (?:\w+ )?|day off |(?:market|bin|laundry|wash|rest) day )(?:is|are)\s+\Z")
+_WEEKLY = late(r"\b(?:weekly|every week|each week)\b")
+_EVERY_NTH = late(r"\b(?:every|each)\s+\w+\s+\Z")
+_OF_TODAY = late(
     r"\b(?:today|tonight|this (?:morning|afternoon|evening)|just now|right now|so far|"
     r"(?<!last )(?<!that )all (?:morning|afternoon))\b"
 )
 _TENSES = {Manner.PAST: Tense.PAST, Manner.FUTURE: Tense.FUTURE}
-_SUPPOSED = re.compile(r"(?:'d|\b(?:would|could|might))\s+have\b")
-_CUSTOM = re.compile(r"\b(?:used to|always|usually|whenever)\b")
+_SUPPOSED = late(r"(?:'d|\b(?:would|could|might))\s+have\b")
+_CUSTOM = late(r"\b(?:used to|always|usually|whenever)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class Scene:
 
     def _tense_after(self, place: int) -> Tense:
         """Return the tense of the next sentence, or open."""
-        rest = re.compile(r"\w").search(self.folded, place)
+        rest = late(r"\w").search(self.folded, place)
         if rest is None:
             return Tense.OPEN
         left, right = self.sentence(rest.start(), rest.start() + 1)

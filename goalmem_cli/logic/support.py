@@ -12,6 +12,7 @@ from itertools import combinations
 from math import isclose
 
 from goalmem_cli.languages.finding import language_asked
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.checks import Remembered, told_as_you
 from goalmem_cli.logic.computing.numerals import plain_numerals
 from goalmem_cli.logic.dates import Period, dates_in, parse_date, periods_in, shifted
@@ -32,9 +33,9 @@ class Support(StrEnum):
 
 _STANDING_IN = THIRD_PERSONS | {"it"}
 _FACTORS = (
-    (re.compile(r"\bhalf(?:[ -]price| of (?:it|that)| that| as much)?(?=\s*(?:[.,;!)]|$))", re.IGNORECASE), 0.5),
-    (re.compile(r"\b(?:twice|double) (?:that|as much|the price)\b", re.IGNORECASE), 2.0),
-    (re.compile(r"\b(?:triple|three times) (?:that|as much|the price)\b", re.IGNORECASE), 3.0),
+    (late(r"\bhalf(?:[ -]price| of (?:it|that)| that| as much)?(?=\s*(?:[.,;!)]|$))", re.IGNORECASE), 0.5),
+    (late(r"\b(?:twice|double) (?:that|as much|the price)\b", re.IGNORECASE), 2.0),
+    (late(r"\b(?:triple|three times) (?:that|as much|the price)\b", re.IGNORECASE), 3.0),
 )
 """How a text tells that something else costs or takes a multiple."""
 _DAYS_PER = {"day": 1.0, "night": 1.0, "week": 7.0, "fortnight": 14.0, "month": 30.44, "year": 365.25}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -326,6 +326,10 @@ class MilvusMemory:
             return kept.shown([name])[name].language
 
     # Upkeep
+
+    def lingering(self) -> AbstractContextManager[None]:
+        """Do nothing, as the connection stays open; see `SupportsUpkeep`."""
+        return nullcontext()
 
     @contextmanager
     def keeping(self) -> Iterator[Written]:

@@ -9,14 +9,16 @@ from datetime import datetime
 
 from rich.text import Text
 
+from goalmem_cli.languages.patterns import late
+
 # C0 and C1 controls, DEL, the bidirectional overrides and isolates, the line separators, lone surrogates.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = late("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE_IN_JSON = late("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _CONTROL_PICTURES = 0x2400
 _ID_LENGTH = 32
 _QUOTED = 160
 _CHANGED = "yellow"
-_BLANKS = re.compile(r"[ \t\r\n\f\v]+")
+_BLANKS = late(r"[ \t\r\n\f\v]+")
 
 
 def safe(text: str) -> str:

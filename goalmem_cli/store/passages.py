@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from goalmem_cli.languages.patterns import late
+
 MAX_TOKENS = 256
 
 UNSPACED = (
@@ -18,19 +20,19 @@ UNSPACED = (
 )
 """Scripts that are written with few or no spaces, as ranges for a character class of a regular expression."""
 
-_TOKEN = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
+_TOKEN = late(rf"[{UNSPACED}]|[^\W{UNSPACED}]+|[^\w\s]")
 _LETTERS_PER_TOKEN = 6
-_PARAGRAPH_END = re.compile(r"(?<=\n)(?=\s*\n)|(?<=\n\n)")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|(?<=\n)")
-_WORD_END = re.compile(r"(?<=\s)(?=\S)")
+_PARAGRAPH_END = late(r"(?<=\n)(?=\s*\n)|(?<=\n\n)")
+_SENTENCE_END = late(r"(?<=[.!?…])(?=\s)|(?<=[。！？])|(?<=\n)")
+_WORD_END = late(r"(?<=\s)(?=\S)")
 
-_HEADING = re.compile(r" {0,3}(?:(#{1,6})[ \t]+(.+)|\*\*([^*\n]{1,80})\*\*:?\s*$)")
+_HEADING = late(r" {0,3}(?:(#{1,6})[ \t]+(.+)|\*\*([^*\n]{1,80})\*\*:?\s*$)")
 _LONGEST_HEADING = 80
 _BOLD_LEVEL = 7
 """The level of a line in bold: below that of every heading with `#`."""
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])[ \t]")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_BLOCK = re.compile(rf"^(?: {{0,3}}#{{1,6}}[ \t]|[ \t]*{_ITEM.pattern}|{_FENCE.pattern})", re.MULTILINE)
+_ITEM = late(r"(?:[-*+•]|\d{1,3}[.)])[ \t]")
+_FENCE = late(r"[ \t]*(`{3,}|~{3,})")
+_BLOCK = late(rf"^(?: {{0,3}}#{{1,6}}[ \t]|[ \t]*{_ITEM.pattern}|{_FENCE.pattern})", re.MULTILINE)
 
 _AT_HEADING, _AT_PARAGRAPH, _AT_ITEM, _AT_LINE, _AFTER_LEAD, _IN_CODE, _IN_LINE = 0.0, 0.1, 0.15, 0.25, 0.6, 1.3, 2.0
 """What a cut costs: the share of a passage that may stay empty to avoid it. With these, passages of Markdown are as

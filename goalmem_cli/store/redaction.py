@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import QUOTES, Turn
 
 _API, _DISCORD = "api key", "discord token"
@@ -65,12 +66,12 @@ _FORMS: tuple[tuple[str, str | re.Pattern[str], str], ...] = (
     ("mailgun key", "key-", r"(?<![\w-])key-[0-9a-f]{32}(?![\w-])"),
     (
         "mailgun key",
-        re.compile(r"-[0-9a-f]{8}-[0-9a-f]{8}"),
+        late(r"-[0-9a-f]{8}-[0-9a-f]{8}"),
         r"(?<![\w-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])",
     ),
     ("mailchimp key", "-us", r"(?<![\w-])[0-9a-f]{32}-us\d{1,2}(?![\w-])"),
     ("discord webhook", "/api/webhooks/", r"(?<=/api/webhooks/)\d{17,20}/[\w-]{60,80}"),
-    (_DISCORD, re.compile(r"\.[\w-]{6}\.[\w-]{27}"), r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    (_DISCORD, late(r"\.[\w-]{6}\.[\w-]{27}"), r"(?<![\w.-])[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
     ("atlassian token", "ATATT3", r"(?<![\w-])ATATT3[\w=-]{100,300}"),
     ("grafana token", "gl", r"(?<![\w-])(?:glsa_[A-Za-z0-9]{32}_[0-9a-fA-F]{8}|glc_[A-Za-z0-9+/=]{40,400})"),
     ("new relic key", "NRAK-", r"(?<![\w-])NRAK-[A-Z0-9]{27}\b"),
@@ -97,14 +98,14 @@ _FORMS: tuple[tuple[str, str | re.Pattern[str], str], ...] = (
     ("password", "://", r"(?<=://)[^\s/:@]{0,200}:(?P<password>[^\s/]{1,200})(?=@)"),
 )
 """For each kind of secret: its name, what it always contains (found quickly), and its regular expression."""
-_KINDS = tuple((kind, held, re.compile(form)) for kind, held, form in _FORMS)
-_CARD = re.compile(
+_KINDS = tuple((kind, held, late(form)) for kind, held, form in _FORMS)
+_CARD = late(
     r"(?<![\d.,/_-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|[3-6]\d{3}(?:[ -]?\d{4}){2,3}(?:[ -]?\d{1,4})?)(?![\d.,]{0,20}\d)"
 )
-_PORT = re.compile(r"\d{1,5}(?:$|@)")
-_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Z])|.*[0-9a-f]{32}")
+_PORT = late(r"\d{1,5}(?:$|@)")
+_MIXED = late(r"(?=.*\d)(?=.*[A-Z])|.*[0-9a-f]{32}")
 """A random key has digits and capitals, or 32 hexadecimal digits in a row; words with hyphens have neither."""
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ -]?[A-Z0-9])")
+_IBAN = late(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ -]?[A-Z0-9])")
 _IBAN_KIND = "iban"
 _IBAN_LENGTHS = {
     country: length

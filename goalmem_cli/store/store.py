@@ -25,15 +25,8 @@ from goalmem_cli.memory_records import (
 )
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import Conversation, Counts, Derived, Edge, Hit, Query, Turn, Unit
-from goalmem_cli.store.changes import answers, deriving, joining
-from goalmem_cli.store.changes.adding import Adding
-from goalmem_cli.store.changes.exporting import CONTENT_TABLES, documents, write_lines
-from goalmem_cli.store.changes.forgetting import Forgetting, catch_up
+from goalmem_cli.store import changes
 from goalmem_cli.store.changes.parts import Parts
-from goalmem_cli.store.changes.previewing import preview
-from goalmem_cli.store.changes.reembedding import Reembedding
-from goalmem_cli.store.changes.refreshing import refresh, tell_language
-from goalmem_cli.store.changes.removal import remove_store
 from goalmem_cli.store.database import ledger, tables, unit_rows
 from goalmem_cli.store.database.access import Connection
 from goalmem_cli.store.files import Written, unwatched
@@ -41,7 +34,6 @@ from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.naming import Naming
 from goalmem_cli.store.queries import summaries
 from goalmem_cli.store.queries.reader import Filters, KeptHits, Names, Reader, check_embedder
-from goalmem_cli.store.queries.verification import verify
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -198,12 +190,16 @@ class Store:
 
     def vectors_of(self, units: Sequence[Unit]) -> Vectors:
         """Return the vectors of the units' texts, one row for each unit; see `SupportsDerivedUnits`."""
-        return deriving.vectors_of(self._parts, units)
+        return changes.deriving.vectors_of(self._parts, units)
 
     def embedded_with(self) -> tuple[str, int]:
         """Return the name and dimension of the store's embedder; "" and 0 if nothing was embedded yet."""
         meta = self._read(tables.load_meta)
         return meta.embedder or "", meta.dimension
+
+    def lingering(self) -> AbstractContextManager[None]:
+        """Open the database once for all reads of the block; see `SupportsUpkeep`."""
+        return self._database.lingering()
 
     @contextmanager
     def keeping(self) -> Iterator[Written]:
@@ -218,7 +214,7 @@ class Store:
 
     def catch_up(self) -> None:
         """Update both indexes to the database's generation, and finish an interrupted forgetting."""
-        catch_up(self._parts)
+        changes.forgetting.catch_up(self._parts)
 
     # Adding
 
@@ -240,7 +236,7 @@ class Store:
             done.append(added)
             report(added)
 
-        Adding(self._parts, by_name=by_name).add(conversations, take)
+        changes.adding.Adding(self._parts, by_name=by_name).add(conversations, take)
         return done
 
     def add_turns(self, turns: Iterable[Turn]) -> list[Added]:
@@ -265,61 +261,61 @@ class Store:
             done.append(added)
             report(added)
 
-        preview(self._parts, conversations, take)
+        changes.previewing.preview(self._parts, conversations, take)
         return done
 
     def add_answer(self, text: str, question: Turn, cited: Sequence[str], attributes: Mapping[str, object]) -> Unit:
         """Store one of goalmem's own answers; see `SupportsAnswers`."""
-        return answers.add_answer(self._parts, text, question, cited, attributes)
+        return changes.answers.add_answer(self._parts, text, question, cited, attributes)
 
     # Forgetting and exporting
 
     def forgettable(self, selection: Selection) -> Forgotten:
         """Return what `forget` would delete; see `SupportsForgetting`."""
-        return Forgetting(self._parts).counts(selection)
+        return changes.forgetting.Forgetting(self._parts).counts(selection)
 
     def forget(self, selection: Selection, shown: frozenset[str] | None = None) -> Forgotten:
         """Delete the turns and all that came from them; see `SupportsForgetting`."""
-        return Forgetting(self._parts).forget(selection, shown)
+        return changes.forgetting.Forgetting(self._parts).forget(selection, shown)
 
     def export(self) -> Iterator[dict[str, object]]:
         """Yield the store as JSON documents; see `SupportsExporting`."""
-        return documents(self._parts)
+        return changes.exporting.documents(self._parts)
 
     def export_file(self, file: Path) -> int:
         """Write `export`'s documents into a file; see `SupportsExporting`."""
-        return write_lines(documents(self._parts), file)
+        return changes.exporting.write_lines(changes.exporting.documents(self._parts), file)
 
     def export_tables(self, folder: Path) -> list[Path]:
         """Write each content table into the folder as a Parquet file; see `SupportsExporting`."""
         self._parts.require()
-        return self._database.export(folder, CONTENT_TABLES)
+        return self._database.export(folder, changes.exporting.CONTENT_TABLES)
 
     # Structured backbones
 
     def derive(self, backbone: str, derivations: Sequence[Derivation]) -> None:
         """Store what a structured backbone derived from parts; see `deriving.derive`."""
-        deriving.derive(self._parts, backbone, derivations)
+        changes.deriving.derive(self._parts, backbone, derivations)
 
     def drop_parts(self, lines: Sequence[Derived]) -> None:
         """Delete lines of the ledger, with what was derived from their parts; see `deriving.drop_parts`."""
-        deriving.drop_parts(self._parts, lines)
+        changes.deriving.drop_parts(self._parts, lines)
 
     def shared(
         self, backbone: str, kind: str, units: Sequence[Unit], edges: Sequence[Edge], *, links: Sequence[str]
     ) -> None:
         """Replace a backbone's shared nodes of a kind by these; see `deriving.share`."""
-        deriving.share(self._parts, backbone, kind, units, edges, links)
+        changes.deriving.share(self._parts, backbone, kind, units, edges, links)
 
     # Joining
 
     def joinable(self, name: str, other: str) -> Joined:
         """Return what `join` would do; see `SupportsJoining`."""
-        return joining.joinable(self._parts, name, other)
+        return changes.joining.joinable(self._parts, name, other)
 
     def join(self, name: str, other: str, shown: Joined) -> None:
         """Move the turns of the other conversation into the named one; see `SupportsJoining`."""
-        joining.join(self._parts, name, other, shown)
+        changes.joining.join(self._parts, name, other, shown)
 
     # Upkeep; each raises StoreError if there is no store, or it cannot be used
 
@@ -329,29 +325,29 @@ class Store:
         `progress` gets the number done and the total. If interrupted, the store is unchanged, and the next call
         continues.
         """
-        Forgetting(self._parts).finish()
-        return Reembedding(self._parts, embedder).run(progress)
+        changes.forgetting.Forgetting(self._parts).finish()
+        return changes.reembedding.Reembedding(self._parts, embedder).run(progress)
 
     def tell_language(self, name: str, language: str | None) -> str:
         """Store a conversation's language, or find it again; see `SupportsLanguages`."""
-        return tell_language(self._parts, name, language)
+        return changes.refreshing.tell_language(self._parts, name, language)
 
     def refresh(self) -> int:
         """Parse the time expressions in the turns again, and return how many turns and passages changed.
 
         Texts and indexes stay as they are.
         """
-        return refresh(self._parts)
+        return changes.refreshing.refresh(self._parts)
 
     def rebuild(self) -> None:
         """Rebuild both indexes from the database."""
         self._parts.require()
-        if not Forgetting(self._parts).finish():
+        if not changes.forgetting.Forgetting(self._parts).finish():
             self._parts.rebuild()
 
     def remove(self) -> None:
         """Delete the store: its database, indexes and traces, and its folder if nothing else is in it."""
-        remove_store(self._parts)
+        changes.removal.remove_store(self._parts)
 
     def _read(self, look: Callable[Concatenate[Connection, _P], _T], *args: _P.args, **named: _P.kwargs) -> _T:
         """Open the database, and return what `look` finds in it."""
@@ -380,5 +376,7 @@ class Store:
         )  # fmt: skip
 
     def _disagreements(self, connection: Connection) -> list[str]:
+        from goalmem_cli.store.queries.verification import verify
+
         check_embedder(tables.load_meta(connection), self._parts.embedder)
         return verify(connection, self._parts.text, self._parts.vectors)

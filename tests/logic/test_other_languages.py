@@ -17,8 +17,9 @@ from goalmem_cli.logic.computing.date_arithmetic import read_time
 from goalmem_cli.logic.dates import annotate, periods_in, spoken_in
 from goalmem_cli.logic.days import Period
 from goalmem_cli.logic.equality import Equality, compare
-from goalmem_cli.logic.languages.tables import language
+from goalmem_cli.logic.languages.tables import english_words, keys, language, telling, triggers
 from goalmem_cli.logic.languages.times import phrases
+from goalmem_cli.logic.languages.values import _words as words_of_values
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.scene import Scene
 from goalmem_cli.transcripts.formats import read_file
@@ -54,6 +55,17 @@ def days_in(text: str, code: str | None) -> Iterator[str]:
 def shown(period: Period) -> str:
     """Return a period as the file has it."""
     return str(period.first) if period.first == period.last else f"{period.first}/{period.last}"
+
+
+def test_the_file_of_keys_has_the_words_of_all_rules() -> None:
+    """Each word belongs to the languages whose rules have it; a rule without a word needs a year in digits."""
+    rules = {code: language(code).rules for code in CODES if not language(code).is_spaceless}
+    words = {code: {key for rule in rules[code] for key in rule.keys} for code in rules} | {"en": english_words()}
+    assert keys() == {word: frozenset(code for code in words if word in words[code])
+                      for code in rules for word in words[code]}  # fmt: skip
+    assert telling() == {word for code in CODES for word in words_of_values(code).telling}
+    assert triggers().keys() == keys().keys() - english_words()
+    assert all("(?P<year>" in rule.written for code in rules for rule in rules[code] if not rule.keys)
 
 
 @pytest.mark.parametrize(

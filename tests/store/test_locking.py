@@ -16,6 +16,7 @@ import pytest
 from goalmem_cli.errors import StoreError, StoreLocked
 from goalmem_cli.memory_records import Ranking, Selection
 from goalmem_cli.records import Query
+from goalmem_cli.stages import OPENING, Watch, watching
 from goalmem_cli.store.database.access import Database
 from goalmem_cli.store.store import Store
 from goalmem_cli.testing import HashEmbedder
@@ -403,3 +404,38 @@ def test_whoever_waits_for_a_rewriting_gets_the_new_file(store: Store) -> None:
         assert writer.returncode == 0
     assert {summary.name for summary in store.conversations()} == {"chat", *(f"ann-{number}" for number in range(4))}
     assert store.verify() == []
+
+
+def openings(watch: Watch) -> int:
+    """Return how often a file was opened, or DuckDB started."""
+    return sum(each.times for each in watch.stages if each.name == OPENING)
+
+
+def test_the_reads_of_a_short_block_open_the_file_once(tmp_path: Path) -> None:
+    """Between them it stays locked for reading, and after the block it is closed."""
+    store = open_store(tmp_path / "store")
+    store.add(chat())
+    with watching() as watch:
+        with store.lingering():
+            assert len(store.turns()) == len(store.over(HashEmbedder(16)).turns()) == store.stats().turns
+        assert openings(watch) == 1
+        store.turns()
+        store.turns()
+        assert openings(watch) == 3
+    with held(store, "write"):
+        pass
+
+
+def test_a_short_block_changes_and_rewrites_the_file(tmp_path: Path) -> None:
+    """What is written in the block is seen in it: the file is closed for that, and what is forgotten is gone."""
+    store = open_store(tmp_path / "store")
+    store.add(chat(["The code of the door is vermilion."], name="door"))
+    with store.lingering():
+        assert len(store.turns()) == 1
+        store.add(chat(["It rains."], name="rain"))
+        assert len(store.turns()) == 2
+        store.forget(Selection(("door",), None, None))
+        assert [turn.text for turn in store.turns()] == ["It rains."]
+        assert b"vermilion" not in (store.path / "memory.duckdb").read_bytes()
+    with held(store, "write"), pytest.raises(StoreLocked):
+        open_store(store.path, patience=0.1).turns()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, stem, words
 
 HOME, WORK, OWN, DOING = "home", "work", "own", "doing"
@@ -44,7 +45,7 @@ class Asked:
 
 AT_HOME, AT_WORK = Asked(HOME, frozenset(), verb="liv"), Asked(WORK, frozenset(), verb="work")
 _SUPERLATIVES = frozenset(map(stem, ("best", "most", "least", "favourite", "favorite")))
-_PAST = re.compile(
+_PAST = late(
     r"\b(?:did|was|were|had|will|would|could|should|might|may|can|has|have|used to|before|after|when did|first|"
     r"previous\w*|former\w*|original\w*|until|ago|last|next|back then|at the time|tomorrow|yesterday|(?:in|on|during) "
     r"(?:(?:early|mid|late) )?(?:January|February|March|April|May|June|July|August|September|October|November|December|"
@@ -61,57 +62,57 @@ _WH = (
     r"(?:(?:(?:in|at|on|for|to|from|with) )?(?:where|who|whom|how|what|which)"
     r"(?: (?!is\b|are\b|do\b|does\b)[\w’'-]+){0,3})"
 )
-_DOES = re.compile(
+_DOES = late(
     rf"^(?:{_WH} )?(?:do|does|is|are) {_WHO}(?: {_NOW})* (?:{_NOW} )*(?P<verb>[a-z]+)\b(?P<rest>.*)$", re.IGNORECASE
 )
-_IN = re.compile(rf"^(?:is|are) {_WHO} (?:{_NOW} )*(?:back )?in (?-i:[A-Z])[\w’' -]+$", re.IGNORECASE)
-_TELLS = re.compile(
+_IN = late(rf"^(?:is|are) {_WHO} (?:{_NOW} )*(?:back )?in (?-i:[A-Z])[\w’' -]+$", re.IGNORECASE)
+_TELLS = late(
     rf"^(?-i:(?=[A-Z])){_WHO} (?:{_NOW} )*(?P<verb>(?!is\b|was\b|has\b|does\b)[a-z]+s)\b(?P<rest>.*)$", re.IGNORECASE
 )
-_PAYS = re.compile(
+_PAYS = late(
     r"^(?:how much|what(?!.* (?:get|getting|receive)\b))"
     rf"(?P<thing>(?: (?!do\b|does\b|is\b|are\b)[\w’'-]+){{0,3}}) (?:do|does|is|are) {_WHO} "
     rf"(?:{_NOW} )*(?:pay|paying|charge|spend|get|getting|receive)\b(?: (?:for|in|on))?(?P<rest>.*)$",
     re.IGNORECASE,
 )
-_COSTS = re.compile(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
-_EARNS = re.compile(
+_COSTS = late(rf"^(?:how much|what) (?:do|does) (?P<thing>.+?) (?:{_NOW} )*costs?\b(?P<rest>.*)$", re.IGNORECASE)
+_EARNS = late(
     rf"^how much (?:do|does|is|are) {_WHO} (?:{_NOW} )*(?P<verb>earn|make|earning|making)(?: {_NOW})*$", re.IGNORECASE
 )
 _PLACES = (
-    re.compile(rf"^where(?: is|['’]s| are) (?P<thing>.+?)(?: (?:kept|stored|parked|hidden|hanging|{_NOW}))*$", re.I),
-    re.compile(
+    late(rf"^where(?: is|['’]s| are) (?P<thing>.+?)(?: (?:kept|stored|parked|hidden|hanging|{_NOW}))*$", re.I),
+    late(
         rf"^where (?:do|does) (?:I|we|you|they|[A-Z]\w+) (?:{_NOW} )*(?:keep|store|put|park|hide|leave) (?P<thing>.+)$",
         re.IGNORECASE,
     ),
-    re.compile(
+    late(
         rf"^where (?:do|does) (?P<thing>.+?) (?:{_NOW} )*"
         r"(?:meet|rehearse|practi[sc]e|train|take place|happen|hang|go|belong|stand|sit)$",
         re.IGNORECASE,
     ),
-    re.compile(
+    late(
         rf"^(?:which|what) (?:room|hall|building|block|floor|drawer|box|shelf) (?:is|are) (?P<thing>.+?)(?: {_NOW})* "
         rf"(?:in|on|at)(?: {_NOW})*$",
         re.IGNORECASE,
     ),
 )
-_KEPT_BY = re.compile(
+_KEPT_BY = late(
     rf"^(?:who(?: {_NOW})*(?: has(?: got)?|['’]s got| holds| keeps)|(?:do|does) {_WHO} still have)(?: {_NOW})* "
     r"(?P<thing>(?:the|our|my) (?!(?:new|same|latest|best|most) ).+)$",
     re.IGNORECASE,
 )
 _NOT_KEPT = frozenset(map(stem, "flu cold virus measles covid cough fever time energy idea right chance day".split()))
 """What several people may have."""
-_DOES_IT = re.compile(
+_DOES_IT = late(
     rf"^who(?: {_NOW})* (?:(?:is|['’]s) (?P<doing>[a-z]+ing)|(?P<does>[a-z]+s))(?: {_NOW})* "
     r"(?P<thing>(?:[a-z]+ )?(?:the|our|my) .+)$",
     re.IGNORECASE,
 )
-_NOT_PAST = re.compile(
+_NOT_PAST = late(
     rf"^who(?: {_NOW})* (?:has|looks after|is looking after)\b|^(?:do|does) (?:\w+ ){{1,3}}still have\b", re.IGNORECASE
 )
 """Beginnings of questions about the present, though they have a word of another time."""
-_USES = re.compile(
+_USES = late(
     rf"^(?:which|what) (?P<thing>[a-z]+) (?:do|does) {_WHO} (?:{_NOW} )*(?:go to|see|use|visit)(?: {_NOW})*$", re.I
 )
 PERSONS = (
@@ -120,34 +121,34 @@ PERSONS = (
 ).split()
 PERSON = f"(?:{'|'.join(PERSONS)})"
 """Words for somebody by what they are to another."""
-_IS = re.compile(
+_IS = late(
     r"^(?P<ask>(?:(?:on|at|in) )?(?:who|what|which|when|how much|how high|how big)(?: (?!is\b|are\b)[\w’'-]+){0,2}?)"
     r"(?: is|['’]s|(?<=how much) are|(?<=how high) are) (?P<thing>.+)$",
     re.IGNORECASE,
 )
-_FOR_EACH = re.compile(r" (?:an?|per) \w+$", re.IGNORECASE)
+_FOR_EACH = late(r" (?:an?|per) \w+$", re.IGNORECASE)
 """How often, or for what, a sum is paid: "the cabin a night"."""
 _NO_NAME = frozenset("it you one everything left due enough worth needed owed included".split()) | FUNCTION_WORDS
 """What may follow "how much is" and is no thing; what ends with "-ing" may be one or not."""
-_HIS = re.compile(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
-_OF_HIS = re.compile(r"^(?:the )?(?P<thing>\w+) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
-_SOMEBODYS = re.compile(rf"{PERSON}s?['’]", re.IGNORECASE)
-_BARE = re.compile(r"^[a-z]\w+(?: [a-z]\w+)?$")
-_OTHER_HALF = re.compile(r" (?:for|of|to) ")
-_OF = re.compile(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
-_AMOUNT = re.compile(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
-_MEETS = re.compile(
+_HIS = late(r"^(?:the )?(?P<thing>[a-z][\w’' -]*?) of (?:the )?(?P<who>[A-Z][\w]+)$")
+_OF_HIS = late(r"^(?:the )?(?P<thing>\w+) (?:of|for|to) (?P<who>[A-Z]\w+)['’]s (?P<of>[a-z]\w*)$")
+_SOMEBODYS = late(rf"{PERSON}s?['’]", re.IGNORECASE)
+_BARE = late(r"^[a-z]\w+(?: [a-z]\w+)?$")
+_OTHER_HALF = late(r" (?:for|of|to) ")
+_OF = late(r"^(?P<who>(?:my |our )?[\w-]+)['’]s? (?P<thing>.+)$|^(?:my|our|the) (?P<own>.+)$", re.IGNORECASE)
+_AMOUNT = late(r"\bhow (?:much|high|big)\b|\b(?:price|fee|rent|cost|salary|wage|amount|sum)\b", re.IGNORECASE)
+_MEETS = late(
     rf"^(?:(?:on|at|in) )?(?:when|(?:which|what) (?:week ?day|day|day of the week|time|time of day|hour|month)) "
     rf"(?:do|does) (?P<thing>.+?) (?:{_NOW} )*"
     rf"(?P<verb>meet|start|begin|happen|open|close|run|rehearse|practi[sc]e|take place|get together|end|finish|go out|"
     rf"leave|arrive|come|go)(?: {_NOW})*$",
     re.IGNORECASE,
 )
-_OF_MANY = re.compile(r"^(?:open|close|end|finish|go|leave|arrive|come)")
+_OF_MANY = late(r"^(?:open|close|end|finish|go|leave|arrive|come)")
 """Verbs that a statement of the time has to have: a shop that opens closes too."""
-_LEAD = re.compile(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
-_WHEN = re.compile(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
-_COLOUR = re.compile(r"\bcolou?r\b", re.IGNORECASE)
+_LEAD = late(rf"^(?:{_NOW}|(?:so|and|please|remind me|tell me)),? ", re.IGNORECASE)
+_WHEN = late(r"\b(?:when|day|weekday|time|month)\b", re.IGNORECASE)
+_COLOUR = late(r"\bcolou?r\b", re.IGNORECASE)
 _NO_THING = frozenset(
     "be do have say think know mean feel get seem happen look come remember mention plan want".split()
 )
@@ -164,7 +165,7 @@ _EMPTY = frozenset(map(stem, (
     "from with his her their my our your called named exactly right who what which where how much many"
 ).split()))  # fmt: skip
 _COLOURED = frozenset(("colour", "color"))
-_SETTLED = re.compile(r"\b(?:based|employed|living|working|residing|paying)\b", re.IGNORECASE)
+_SETTLED = late(r"\b(?:based|employed|living|working|residing|paying)\b", re.IGNORECASE)
 
 
 def asked_in(question: str) -> Asked | None:

@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from goalmem_cli.backbones.now.asked import HOME, WORK, Asked
 from goalmem_cli.backbones.now.state import LATE, NOT_YET, NOW, WAS, State
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import BASES, content_stems, stem, words
 
-_TOKEN = re.compile(r"[\w€$£#]+(?:['’.@&/+-]\w+)*|[^\w\s]")
+_TOKEN = late(r"[\w€$£#]+(?:['’.@&/+-]\w+)*|[^\w\s]")
 _WE = frozenset("i we i'm we're i've we've im ive".split())
 _BETWEEN = frozenset(
     "am are is 'm 're been be now just finally already actually both all currently still again happily only really "
@@ -49,22 +50,22 @@ _WORKING: Mapping[str, frozenset[str]] = {
 }
 _CHANGES = frozenset(map(stem, "moved relocated returned started joined hired began".split()))
 _STANDING = frozenset(map(stem, "settled based employed hired".split())) | {"based", "back"}
-_JOB = re.compile(
+_JOB = late(
     r"\b(?:have|has|got|found|landed|started|began|took)(?: got)? (?:a|the|my|this) (?:new )?(?:job|position|role)"
     r" (?:at|with|for)\b",
     re.IGNORECASE,
 )
 """What is read as "work at", as in "I got a new job at Lidl"."""
 _JOBS = ("job", "position", "role")
-_MENDED = re.compile(
+_MENDED = late(
     r"\b(?:sorry|wrong(?:ly)?|typo|correction|mistake|I meant|I mean|misspoke|mistyped|rather)\b", re.IGNORECASE
 )
-_BESIDE = re.compile(
+_BESIDE = late(
     r"\b(?:also|too|as well|besides|in addition|sometimes|part[- ]time|second|other|another|extra|on the side|both|"
     r"on (?:mon|tues|wednes|thurs|fri|satur|sun)days|at weekends|half of|some(?:times)? |partly|used to)\b",
     re.IGNORECASE,
 )
-_FOR_A_TIME = re.compile(
+_FOR_A_TIME = late(
     r"\b(?:for (?:the|a|an|some|two|three|four|five|\d+) (?:night|day|weekend|week|fortnight|month|holiday|while|visit|"
     r"wedding|funeral|conference)s?|until|till|visiting|on (?:holiday|vacation|a trip)|for (?:work|now|today|christmas|"
     r"easter|lunch|dinner|the (?:night|day|weekend|week|holidays?)))\b",
@@ -84,7 +85,7 @@ _TOOLS = frozenset(map(stem, (
     "mondays tuesdays wednesdays thursdays fridays saturdays sundays"
 ).split()))  # fmt: skip
 """What people move to and do not live in: programs, languages, devices, departments, numbered things, days."""
-_OF_TOOLS = re.compile(
+_OF_TOOLS = late(
     r"\b(?:mov|relocat|switch|return|settl)\w* (?:back |over )?(?:in)?to (?-i:(?!Ma?c)[A-Z][a-z]+[A-Z]|[A-Z]\w*\d|"
     r"(?!NYC|USA|UAE)[A-Z]{3,})"
     r"|\b(?:databases?|backend|frontend|servers?|repos?|repository|codebase|deploy\w*|tickets?|channels?|stand-?ups?|"
@@ -128,7 +129,7 @@ def _read(sentence: str, asked: Asked) -> Iterator[tuple[str, frozenset[str], bo
                 yield holder, value, is_end, False
 
 
-_HOUSE = re.compile(
+_HOUSE = late(
     r"\b(?:my|our) (?:new |own |little )*(?:flat|house|home|apartment|place|room|address)(?: is|['’]s) (?:now |still )*"
     r"(?:in )?(?P<v>(?-i:[A-Z]).*)$|\b(?P<w>(?-i:[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)?)) is (?:my |our )?home now\b",
     re.IGNORECASE,
@@ -271,14 +272,14 @@ def _phrase(tokens: Sequence[str], place: int, asked: Asked) -> tuple[list[str],
     return (found if is_whole else []), place
 
 
-_CLEFT = re.compile(
+_CLEFT = late(
     r"^(?P<before>.*?)(?:\bis|['’]s)?\s*\b(?:what|where|who|whom|how|that)\s+(?:I|we)(?:['’](?:m|re))?\s+"
     r"(?:(?:now|still|currently|really|am|are)\s+)*(?P<verb>[a-z]+)\b",
     re.IGNORECASE,
 )
-_FOCUS = re.compile(r"\b(?:it['’]s|it is)\s+(?P<v>[^,;:.]+?)\s*$", re.IGNORECASE)
-_THAT = re.compile(r"^(?P<v>.*?)\s*[,;:]?\s*(?:(?:and|so)\s+)?\b(?:that|this|which)(?:['’]s|\s+is)?\s*$", re.IGNORECASE)
-_LEAD = re.compile(
+_FOCUS = late(r"\b(?:it['’]s|it is)\s+(?P<v>[^,;:.]+?)\s*$", re.IGNORECASE)
+_THAT = late(r"^(?P<v>.*?)\s*[,;:]?\s*(?:(?:and|so)\s+)?\b(?:that|this|which)(?:['’]s|\s+is)?\s*$", re.IGNORECASE)
+_LEAD = late(
     r"^.*\b(?:I|we)(?:['’]ve)?\s+(?:(?:just|have|finally|now|really|recently|only|\w+ly)\s+)*\w+\s+(?:(?:to|for|into)\s+)?",
     re.IGNORECASE,
 )

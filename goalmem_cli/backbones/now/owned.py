@@ -11,15 +11,16 @@ from goalmem_cli.backbones.now.asked import DOER, KEEPER, PERSON, PERSONS, PLACE
 from goalmem_cli.backbones.now.persons import ONLY_DOES, doer_in, is_given_back, is_handed_on
 from goalmem_cli.backbones.now.places import NAMED_BEFORE, place_in
 from goalmem_cli.backbones.now.state import AT_FIRST, LATE, NOT_YET, NOW, ONCE, WAS, State
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import ORDINAL
 from goalmem_cli.logic.normal import FUNCTION_WORDS, content_stems, numbers, stem, words
 
-_CHANGED = re.compile(
+_CHANGED = late(
     r"\b(?:now|new|changed|reset|set|moved|put|switched|shifted|swapped|updated|renamed|lent|gave|postponed|delayed|"
     r"rescheduled|slipped|pushed|brought forward|raised|lowered|(?:goes|gone|went) (?:up|down))\b",
     re.IGNORECASE,
 )
-_WAS_CHANGED = re.compile(
+_WAS_CHANGED = late(
     r"\b(?:was|were) (?=(?:re)?set|changed|moved|switched|updated|put|postponed|delayed|rescheduled|pushed|"
     r"brought forward|given|handed|lent|passed|returned)",
     re.IGNORECASE,
@@ -33,25 +34,23 @@ _COLOURS = frozenset(
     "red orange yellow green blue purple violet pink brown black white grey gray beige cream turquoise teal navy gold "
     "golden silver maroon lilac crimson olive mint".split()
 )
-_OTHERS = re.compile(
+_OTHERS = late(
     r"\b(?:he|she|they(?! (?:have |['’]ve )?(?:put|raised|lowered|changed|cut|set|reset|moved|gave|"
     r"postponed|delayed|rescheduled|pushed)\b)|his|her|their|your|you)\b"
     rf"|\b(?:my|our) \w+['’]s\b|\b(?:my|our) (?:\w+ )?{PERSON}s?\b",
     re.IGNORECASE,
 )
-_NAMED = re.compile(
+_NAMED = late(
     r"\b(?!(?:It|That|What|There|Here|Who|He|She|Let|This|Rent|Every\w+)\b)([A-Z]\w+)"
     r"(?:['’]s (?=[a-z])(?!got\b)|(?= has (?:got )?a new\b| (?:(?:now|only) )?(?:pays|gets|receives|earns|spends)\b))"
     r"|\b\w+s['’] (?=[a-z])"
 )
-_SOMEBODY = re.compile(rf"\b(?:my|our) (?:\w+ )?{PERSON}\b(?!['’])|\bwith (?:him|her|them)\b", re.IGNORECASE)
+_SOMEBODY = late(rf"\b(?:my|our) (?:\w+ )?{PERSON}\b(?!['’])|\bwith (?:him|her|them)\b", re.IGNORECASE)
 """A person who has the thing or does it, and whose it need not be."""
-_BESIDE = re.compile(r"\b(?:also|another|too|as well)\b", re.IGNORECASE)
+_BESIDE = late(r"\b(?:also|another|too|as well)\b", re.IGNORECASE)
 """What holds beside another value; but "the shed key moved too" only says that other things did as well."""
-_CHANGED_TOO = re.compile(
-    r"\b(?:moved|changed|(?:goes|gone|went) (?:up|down)(?: to \S+)?) (?:too|as well)\b", re.IGNORECASE
-)
-_ELSEWHERE = re.compile(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
+_CHANGED_TOO = late(r"\b(?:moved|changed|(?:goes|gone|went) (?:up|down)(?: to \S+)?) (?:too|as well)\b", re.IGNORECASE)
+_ELSEWHERE = late(r"^(?:at|in) (?:the |my |our )?[A-Za-z]+,? (?=(?:the|my|our)\b)", re.IGNORECASE)
 
 
 def owned(sentence: str, asked: Asked, before: str = "") -> Iterator[State]:
@@ -159,35 +158,35 @@ _SAME = frozenset(map(stem, (
     "charge rate bill rent payment membership subscription ticket visit total amount sum due"
 ).split()))  # fmt: skip
 """Words after the name of a thing that make no other thing of it: verbs, and what it may be called as well."""
-_LEAD = re.compile(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
-_IT = re.compile(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
-_CHANGED_IT = re.compile(
+_LEAD = late(r"\W*(?:(?:and|so|but|now|oh|well|ok|okay|yes),? )*", re.IGNORECASE)
+_IT = late(r"\b(?:it|they|that)(?=['’](?:s|re)\b| (?:is|are)\b)|\bthe new one(?= is\b|['’]s\b)", re.IGNORECASE)
+_CHANGED_IT = late(
     r"\b(changed|moved|reset|set|put|switched|postponed|delayed|rescheduled|pushed) (it|them)\b", re.IGNORECASE
 )
-_HANDED_IT = re.compile(r"\b(moved|put|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE)
-_IT_IS = re.compile(
+_HANDED_IT = late(r"\b(moved|put|gave|lent|handed|passed|returned) (it|them)\b", re.IGNORECASE)
+_IT_IS = late(
     r"\b(?:it|they|that|the new one)(?:['’](?:s|re)| is| are) (?:now )?(?P<v>[^,;!?]+?)(?: now)?[.!]?(?:[,;]|$)",
     re.IGNORECASE,
 )
 _SHORT_REPLY = 8
 _PHONE = frozenset(map(stem, ("phone", "number")))
-_MY_NUMBER = re.compile(r"\bmy (?:new )?(?=number(?:['’]s\b|:| (?:is|was|has|changed)\b))", re.IGNORECASE)
-_NAME_IS = re.compile(r"['’]s name(?: is\b|['’]s\b)", re.IGNORECASE)
-_BESIDE_IT = re.compile(
+_MY_NUMBER = late(r"\bmy (?:new )?(?=number(?:['’]s\b|:| (?:is|was|has|changed)\b))", re.IGNORECASE)
+_NAME_IS = late(r"['’]s name(?: is\b|['’]s\b)", re.IGNORECASE)
+_BESIDE_IT = late(
     r"\b(?:for|on|at|of|with|about|before|after) (?:the|an?|my|our|his|her|their|this) (?:\w+['’]s? )?(?P<thing>\w+)",
     re.IGNORECASE,
 )
 """Another thing that the next sentence's "it" may be: "I need the charger for the trip. It's in Rome"."""
-_THEY = re.compile(r"\bthey\b", re.IGNORECASE)
+_THEY = late(r"\bthey\b", re.IGNORECASE)
 _NO_THINGS = frozenset(map(stem, "start end day week month year time".split()))
 _NOBODY = _NO_THINGS | frozenset(map(stem, PERSONS))
 """What "it" does not mean after it was named; "they" may be persons."""
-_SUM = re.compile(
+_SUM = late(
     r"(?:about )?[€£$]? ?\d[\d.,]*"
     r"(?: ?(?:[€£$]|euros?|pounds?|dollars?|bucks|francs?|kr|(?:a|per) (?:week|month|year)))*",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"\S*\d\S*(?: \S*\d\S*)*|\w+[-_]\w\S*")
+_CODE = late(r"\S*\d\S*(?: \S*\d\S*)*|\w+[-_]\w\S*")
 _NUMBERED = frozenset(map(stem, "code number pin plate combination phone mobile email address".split()))
 """What is no plain word: the alarm code may be annoying."""
 
@@ -213,7 +212,7 @@ def _carried(sentence: str, before: str, asked: Asked) -> str:
     return f"{thing} is {bare}" if is_reply and _could_be(bare, asked) else ""
 
 
-_ASKING = re.compile(
+_ASKING = late(
     r"\b(?:how (?:much|many|often|long|high|big)|when|what time|(?:what|which) (?:day|weekday)|where|who|why|how)\b",
     re.IGNORECASE,
 )
@@ -324,7 +323,7 @@ _OF_ANOTHER = re.compile(
 """The start of a part of a sentence that is about another thing than the part before."""
 
 
-_NO_AMOUNT = re.compile(
+_NO_AMOUNT = late(
     rf"\b(?:19|20)\d\d\b|\b{ORDINAL}\b|\b\d\d?:\d\d\b|\b(?:up|down|by|extra|another|(?:\d+ )?of|\w+day|the) "
     r"\d[\d.,]*"
     r"|\b\d[\d.,]* ?(?:%|(?:per ?cent|more|less|days?|weeks?|months?|years?|hours?|minutes?|rooms?|people)\b"
@@ -332,16 +331,14 @@ _NO_AMOUNT = re.compile(
     re.IGNORECASE,
 )
 """Numbers that are no sum of money: years, days, times, differences and counts."""
-_FOR = re.compile(
+_FOR = late(
     r"(?P<plus>\b(?:and|plus) )?[€£$]?(?<![\w.,])(?P<sum>\d[\d.,]*)"
     r"(?: ?(?:[€£$]|(?:(?:a|per) )?(?!and\b|plus\b|for\b)[a-z]+)){0,2} for (?:the |my |our )?(?P<thing>\w+)",
     re.IGNORECASE,
 )
-_SHIFTED_FROM = re.compile(
-    r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE
-)
-_ENDS = re.compile(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b|(?:\b(?:is|are)|['’](?:s|re)) over\b", re.IGNORECASE)
-_UNTIL = re.compile(r"\b(?:until|till)\b[^,;.!?]*", re.IGNORECASE)
+_SHIFTED_FROM = late(r"\bfrom [^,;.]*? (?=to\b)|\b(?:moved|changed|shifted|switched)\b[^,;.]*? (?=to\b)", re.IGNORECASE)
+_ENDS = late(r"\b(?:end|finish|clos)(?:s|es|ed|ing)?\b|(?:\b(?:is|are)|['’](?:s|re)) over\b", re.IGNORECASE)
+_UNTIL = late(r"\b(?:until|till)\b[^,;.!?]*", re.IGNORECASE)
 
 
 def _time(sentence: str, asked: Asked) -> frozenset[str]:
@@ -365,23 +362,23 @@ def _colour(sentence: str, _: Asked) -> frozenset[str]:
     return _COLOURS & frozenset(then if _IS_NOT.search(first) else (*words(first), *then))
 
 
-_OF_IT = re.compile(r"\W*(?:and |so |but |now )*(?:it|they)(?: is\b| are\b|['’](?:s|re)\b)", re.IGNORECASE)
-_IS_NOT = re.compile(r"\b(?:not|no longer|(?:is|are)n['’]t)\b", re.IGNORECASE)
+_OF_IT = late(r"\W*(?:and |so |but |now )*(?:it|they)(?: is\b| are\b|['’](?:s|re)\b)", re.IGNORECASE)
+_IS_NOT = late(r"\b(?:not|no longer|(?:is|are)n['’]t)\b", re.IGNORECASE)
 _SHADES = _COLOURS | frozenset("a an and all now been painted bright dark light pale deep sky".split())
 
 
-_IN_ANOTHER = re.compile(r"\b(?:at|in|on|of|for|with|from)\b")
-_IS_FROM = re.compile(
+_IN_ANOTHER = late(r"\b(?:at|in|on|of|for|with|from)\b")
+_IS_FROM = late(
     r"(?:an? )?(?:[A-Z]\w+(?:ish|ese)|German|French|Dutch|Greek|Swiss|(?:North |South )?(?:Americ|Afric|Kore|Itali|"
     r"Indi|Russi|Canadi|Australi|Brazili|Norwegi|Austri|Hungari|Ukraini|Romani|Irani|Belgi)an|Czech|Arab|Thai)"
 )
 """Where somebody is from, which is no name."""
-_IS = re.compile(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?=(?P<v>[^,;.!?]+))")
-_SET_TO = re.compile(
+_IS = late(r"(?:\bis|['’]s|:)\s+(?:(?:now|still|currently|called|actually)\s+)*(?=(?P<v>[^,;.!?]+))")
+_SET_TO = late(
     r"\b(?:changed|reset|set|switched|updated|renamed)\b(?P<b>[^,;.!?]*?) to (?=(?P<v>[^,;.!?]+))", re.IGNORECASE
 )
-_NEW = re.compile(r"\bnew (?P<b>[^,;.!?:]+?)\s*[,:–—]\s*(?=(?P<v>[^,;!?]+))", re.IGNORECASE)
-_AS_OUR = re.compile(
+_NEW = late(r"\bnew (?P<b>[^,;.!?:]+?)\s*[,:–—]\s*(?=(?P<v>[^,;!?]+))", re.IGNORECASE)
+_AS_OUR = late(
     r"(?P<v>(?:(?:Dr|Mr|Mrs|Ms)\.? )?[A-Z]\w+(?: [A-Z]\w+)?) (?:is|as)(?: now)? (?:my|our) (?:new )?(?P<b>[\w ]+)"
 )
 

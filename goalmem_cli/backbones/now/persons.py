@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from goalmem_cli.backbones.now.asked import KEEPER, PERSON, Asked
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import BASES, stem, words
 
 _IT = ("it", "them")
@@ -27,33 +28,31 @@ _END = (
 )
 _SOFTLY = r"(?: (?:now|still|currently|just|already))*"
 _DID = rf"{_WHO}(?: (?:has|have)|['’](?:s|ve))?{_SOFTLY}"
-_HAS = re.compile(rf"{_WHO}(?:{_SOFTLY} (?:has|have|keeps?|holds?)(?: got)?|['’](?:s|ve) got){_SOFTLY} {_THE}{_END}")
+_HAS = late(rf"{_WHO}(?:{_SOFTLY} (?:has|have|keeps?|holds?)(?: got)?|['’](?:s|ve) got){_SOFTLY} {_THE}{_END}")
 _GAVE = r"(?:gave|lent|handed|given|passed|returned)"
 _GIVEN = (
-    re.compile(rf"\b{_GAVE} {_THE}(?: back| over| on)* to {_WHOM}"),
-    re.compile(rf"\b(?:brought|took|taken) {_THE} back to {_WHOM}"),
-    re.compile(rf"\b{_GAVE} {_WHOM} {_THE}(?: back)?{_END}"),
-    re.compile(rf"{_THE}(?: (?:has|have|is))?(?: now)?(?: been)? {_GAVE}(?: back| over| on)? to {_WHOM}"),
+    late(rf"\b{_GAVE} {_THE}(?: back| over| on)* to {_WHOM}"),
+    late(rf"\b(?:brought|took|taken) {_THE} back to {_WHOM}"),
+    late(rf"\b{_GAVE} {_WHOM} {_THE}(?: back)?{_END}"),
+    late(rf"{_THE}(?: (?:has|have|is))?(?: now)?(?: been)? {_GAVE}(?: back| over| on)? to {_WHOM}"),
 )
-_TOOK = re.compile(rf"{_DID} (?:takes?|took|taken|collected|picked up|borrowed|grabbed|got) {_THE}(?: back)?{_END}")
-_RETURNED = re.compile(
-    rf"{_DID} (?:(?:gave|given|brought|handed)(?=[^,;:.!?]* back\b)|returned) {_THE}(?: back)?{_END}"
-)
-_IS_BACK = re.compile(r"(?:\b(?:is|are)|['’](?:s|re)) back\b")
-_NEVER = re.compile(r"(?:n['’]t|\b(?:not|never|nobody|no one))(?: \w+)? $", re.IGNORECASE)
-_DOUBT = re.compile(
+_TOOK = late(rf"{_DID} (?:takes?|took|taken|collected|picked up|borrowed|grabbed|got) {_THE}(?: back)?{_END}")
+_RETURNED = late(rf"{_DID} (?:(?:gave|given|brought|handed)(?=[^,;:.!?]* back\b)|returned) {_THE}(?: back)?{_END}")
+_IS_BACK = late(r"(?:\b(?:is|are)|['’](?:s|re)) back\b")
+_NEVER = late(r"(?:n['’]t|\b(?:not|never|nobody|no one))(?: \w+)? $", re.IGNORECASE)
+_DOUBT = late(
     r"\b(?:maybe|perhaps|probably|possibly|whether|if|unless|until|should|hope|wish|think|guess|reckon|remember\w*|"
     r"den(?:y|ies|ied)|true that|years ago|when (?:we|i|you|he|she|they|my)|"
     r"last (?:year|month|spring|summer|autumn|fall|winter))\b",
     re.IGNORECASE,
 )
-_DOES = re.compile(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
-_BESIDE_WHOM = re.compile(r"\b(?:and|or|nor) $", re.IGNORECASE)
+_DOES = late(rf"{_WHO}(?: (?:is|am|are)|['’](?:s|m))?{_SOFTLY} (?P<verb>[a-z]+) (?:[a-z]+ )?{_THE}{_END}")
+_BESIDE_WHOM = late(r"\b(?:and|or|nor) $", re.IGNORECASE)
 _AT_THE_MOMENT = frozenset(
     "walking cooking driving cleaning washing mowing baking feeding watering ironing painting".split()
 )
 """Forms in -ing that tell what somebody does at that moment, not whose task it is."""
-ONLY_DOES = re.compile(
+ONLY_DOES = late(
     r"\bnow(?! (?:that|and then)\b)|\b(?:from now on|these days|instead|any ?more|took over|taken over)\b",
     re.IGNORECASE,
 )

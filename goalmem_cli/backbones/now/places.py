@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from goalmem_cli.backbones.now.asked import Asked
 from goalmem_cli.backbones.now.persons import NAME, handed
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.normal import content_stems, stem, words
 
 _AT = (
@@ -26,21 +27,21 @@ _SOFTLY = (
     r"(?:now|still|always|usually|normally|currently|again|back|kept|stored|parked|hidden|hanging|lying|sitting|"
     r"standing|up|down|over|out|just|these days)"
 )
-_STANDS = re.compile(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
-_PUT = re.compile(
+_STANDS = late(rf"(?P<b>[^,;:]*?) ?\b{_KEPT}(?: {_SOFTLY})* {_WHERE}", re.IGNORECASE)
+_PUT = late(
     rf"(?:\b(?:I|we|they|(?-i:{NAME}))(?:['’]ve| ha(?:ve|s))? (?:(?:just|now|always|usually) )*"
     r"(?:put|moved|left|hid|hung|stored|parked|placed|keep|store|park|hang|leave)"
     r"|^(?:have |just )*(?:moved|hid|hung|stored|parked)) "
     rf"(?P<b>[^,;:]*?)(?: {_SOFTLY})* (?:to (?P<to>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)|{_WHERE})",
     re.IGNORECASE,
 )
-_LAST = re.compile(r"\blast (?:year|spring|summer|autumn|winter)\b", re.IGNORECASE)
-_MOVED_TO = re.compile(
+_LAST = late(r"\blast (?:year|spring|summer|autumn|winter)\b", re.IGNORECASE)
+_MOVED_TO = late(
     r"(?P<b>[^,;:]*?) (?:(?:has|have|is|are|was|were|got)(?: been)? )?(?:now )?moved (?:over |back )?to "
     r"(?P<where>(?:the|my|our|(?-i:[A-Z]))[^,;.!?]*)",
     re.IGNORECASE,
 )
-_CUT = re.compile(
+_CUT = late(
     r"\s(?:and|but|since|because|so|now|these days|until|till|from now on|again|if|when|while|where|which|who|though|"
     r"nowadays|instead|any ?more|at the moment|for now)\b",
     re.IGNORECASE,
@@ -56,7 +57,7 @@ _BEHIND = frozenset(
     map(stem, "to for of the our my moved too as well have has changed now back up again out down".split())
 )
 """What may stand between the name of a thing and the verb: "the key to the shed", "the key has moved"."""
-NAMED_BEFORE = re.compile(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
+NAMED_BEFORE = late(r"^\W*(?:and |so |but )*(?:it|that|this|which|they)$", re.IGNORECASE)
 """A word for a thing that the clause before names."""
 _MOST = 8
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import stem, words
 
@@ -87,19 +88,19 @@ def _by_kind(value: frozenset[str]) -> dict[str, frozenset[str]]:
     return {kind: frozenset(each for each in value if kinds[each] == kind) for kind in kinds.values()}
 
 
-NOW = re.compile(
+NOW = late(
     r"\bnow(?! (?:that|and then)\b)|\b(?:these days|nowadays|currently|from now on|instead|any ?more)\b"
     r"|\b(?:any|no) longer\b|\bsince (?!I\b|we\b|he\b|she\b|they\b|it\b|you\b|my\b)\w|\bnew\b"
     r"|\b(?:switched|swapped|changed)\b",
     re.IGNORECASE,
 )
-LATE = re.compile(
+LATE = late(
     r"\b(?:used to|when I was|as (?:a|an) (?:child|kid|boy|girl|teen\w*|student|baby)|years ago|back then|before that|"
     r"at the time|originally|at first|earlier|previously|once|for (?:uni|college|school)|in (?:19|20)\d\d)\b"
     r"|\bbefore[.!]?$",
     re.IGNORECASE,
 )
-NOT_YET = re.compile(
+NOT_YET = late(
     r"\b(?:will|going to|gonna|want(?:s|ed)? to|hop(?:e|es|ing) to|love to|like to|next (?:year|month|week|spring|"
     r"summer|autumn|fall|winter|\w+day)|tomorrow|soon|thinking (?:of|about)|looking (?:to|for)|considering|"
     r"(?:from|starting)(?: in| on)? (?:next|tomorrow|January|February|March|April|May|June|July|August|September|"
@@ -107,17 +108,17 @@ NOT_YET = re.compile(
     r"pretend\w*|wants?|if only|supposed to|about to|tried to|almost)\b|['’]ll\b",
     re.IGNORECASE,
 )
-ONCE = re.compile(
+ONCE = late(
     r"\b(?:today|tonight|tomorrow|for once|exceptionally|this (?:week|time|month|once|\w+day)|(?:just|only) this|"
     r"week only)\b",
     re.IGNORECASE,
 )
 """Words of an exception, which changes no rule."""
-AT_FIRST = re.compile(
+AT_FIRST = late(
     r",? ?\b(?:from|starting|as of|as from)(?: in| on)? (?P<when>January|February|March|April|May|June|July|August|"
     r"September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
     r"(?: on(?:wards?)?)?\b,?(?! (?:to|till|until|through)\b)",
     re.IGNORECASE,
 )
 """From when on something holds."""
-WAS = re.compile(r"\b(?:had|were|was)\b", re.IGNORECASE)
+WAS = late(r"\b(?:had|were|was)\b", re.IGNORECASE)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any, TypeVar, get_type_hints
 
 from goalmem_cli.errors import UsageError
-from goalmem_cli.json_records import rebuild
 
 T = TypeVar("T")
 
@@ -58,6 +57,8 @@ def _checked(name: str, kind: Any, value: Any, bounds: Mapping[Any, Any]) -> Any
     Raises:
         TypeError, ValueError: the value has another type, or is out of bounds.
     """
+    from goalmem_cli.json_records import rebuild
+
     if isinstance(value, bool) and kind is not bool:
         raise TypeError(f"{name} is a number or a word, not {str(value).lower()}")
     try:

@@ -68,8 +68,8 @@ def speed(
 ) -> int:
     """Print how fast questions and the store are on this machine.
 
-    ask: processes of `goalmem ask`, with its own defaults. store: ingesting and searching, which needs about 5 KB of
-    disk per unit. Everything is made in a temporary folder.
+    ask: processes of `goalmem ask`, with its own defaults, and what the first does outside the model. store:
+    ingesting and searching, which needs about 5 KB of disk per unit. Everything is made in a temporary folder.
     """
     from goalmem_cli.models.servers.address import is_address
 
@@ -134,7 +134,8 @@ class SpeedBench:
         return name
 
     def _ask(self) -> object:
-        """Measure `goalmem ask` in a process per question, show the table, and return its JSON."""
+        """Measure `goalmem ask` in a process per question, show the tables, and return their JSON."""
+        from goalmem_cli.lab.bench.outside import measure_outside
         from goalmem_cli.lab.bench.timing import measure_asking
 
         _ = self._memory  # fills the store
@@ -147,7 +148,12 @@ class SpeedBench:
         row += [f"{each:.1f}" for each in (cost.first_seconds, cost.seconds, cost.longest_seconds)]
         columns = ("questions", "unknown", "first, s", "median, s", "longest, s", "memory, MB")
         self._show(columns, [[*row, f"{cost.peak_bytes / MEGABYTE:,.0f}"]])
-        return asdict(cost)
+        outside = asdict(measure_outside("ask", questions[0], *words))
+        self._show(
+            ("first, outside the model", *list(outside)[1:-1], "ms"),
+            [[f"{outside['files']} files", *(f"{each:,.0f}" for each in list(outside.values())[1:])]],
+        )
+        return {**asdict(cost), "outside": outside}
 
     def _store(self) -> object:
         """Measure ingesting and searching at each size, show a table per memory, and return the JSON of all."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     WEEKDAY,
     Period,
@@ -42,7 +43,7 @@ _NTH = (
     r"(?! (?:of|at|in|for|i|we|before|after)\b)"
 )
 _WRITTEN = tuple(
-    re.compile(rf"(?<![\w']){form}".replace(" ", r"[\s-]+"))
+    late(rf"(?<![\w']){form}".replace(" ", r"[\s-]+"))
     for form in (
         _COUNTED,
         rf"the (?:very )?(?P<side>next|following) (?P<unit>{_ONE}|morning|afternoon|evening)\b(?! (?:after|of)\b)",

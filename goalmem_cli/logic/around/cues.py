@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.normal import BASES
 
@@ -41,7 +42,7 @@ _A_DATE = (
     r"(?:the \d{1,2}(?:st|nd|rd|th)\b(?! floor)|(?:(?:next|\d{1,2}(?:st|nd|rd|th)?) )?"
     rf"(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b)"
 )
-_FUTURE = re.compile(
+_FUTURE = late(
     r"\b(?:will|won't|shall|going to|gonna|plan(?:s|ning)?|hop(?:e|ing) to|(?:can't|cannot) wait|looking forward|"
     r"excited (?:for|about|to)|coming up|upcoming|about to|see you|let's|wanna|must(?! have\b)|"
     rf"(?:should|might)(?!(?:n't| not)? have (?:{_DONE})\b)|"
@@ -75,7 +76,7 @@ _WAS = (
     r"saw|made|told|found|left|bought|brought|won|lost|spent|sent|sold|held|kept|heard|caught|built|taught|paid|met|"
     r"fed|led|lent|fought|understood|swept"
 )
-_PAST = re.compile(
+_PAST = late(
     rf"\b(?:(?:was|were) (?:{DECIDED}|planned)|was|were|wasn't|weren't|did|didn't|had|hadn't|went|came|"
     r"(?<!'ve )(?<!'s )(?<!have )(?<!has )got|took (?:\w+ )?off|took|said|gave|felt|"
     r"began|ran|thought|knew|ate|drove|flew|wrote|spoke|broke|fell|slept|woke|wore|became|grew|drew|rode|sang|swam|"
@@ -91,7 +92,7 @@ _NO_ARTICLE = (
     r"(?!(?:the|an?|my|our|his|her|their|your|this|that|these|those|it|me|us|him|them|you|school|work|church|bed|town|"
     r"dinner|lunch|breakfast|class|college|hospital|prison|friends|everyone|all|one|\d\w*)\b)"
 )
-_PLANNED = re.compile(
+_PLANNED = late(
     r"\b(?:agreed|decided|promised|planned|wanted|hoped|arranged|offered|asked|chose|told|invited|meant|intended|"
     r"swore|bought|ordered|signed|applied|booked|voted|hired|advised|reminded|persuaded|begged|paid)\b"
     rf"(?:\s+(?!(?:to|and|but|that|who|which)\b)[\w']+){{0,6}}\s+(?:not\s+)?to\s+{_NO_ARTICLE}[a-z]{{2,}}\b"
@@ -120,7 +121,7 @@ _LINK = (
     "not|all|again|back|up|out|off|over|before|after|since|until|there|here|now|then|guys|both|two|three|who|which|"
     "must|will|shall|may|might|should|can|cannot|won't"
 )
-_PRESENT = re.compile(
+_PRESENT = late(
     rf"\b(?:i|we|they|you) (?!(?:{_MIND}|{_LINK})\b)(?!\w+ed\b)(?!\w+ly\b)[a-z]{{2,}}\b"
     rf"|\b(?:he|she|it|who|nobody|everybody|everyone) (?!(?:{_MIND}|{_LINK})\b)(?!\w+ss\b)[a-z]{{2,}}s\b"
     rf"|(?:\A|(?<=[.!?;:,] )){_FEW}(?:[\w'-]+ ){{1,4}}?(?:{_DOES})\b"
@@ -135,12 +136,12 @@ _PRESENT = re.compile(
 _PATTERNS = (
     (_PLANNED, Manner.PLANNED), (_PAST, Manner.PAST), (_FUTURE, Manner.FUTURE), (_PRESENT, Manner.PRESENT),
 )  # fmt: skip
-_VERB = re.compile(
+_VERB = late(
     r"\b(?:i|we|you|he|she|they|it|there|am|are|is|be|has|have|do|does|don't|can|can't|could|may|would|let|"
     r"(?:i|we|you|he|she|they|it|that|there|who|what|here)'(?:s|re|ve|d|m)|sounds|looks|seems|means|feels|hope|love|"
     r"thinking|wondering|sorry|thanks|thank)\b"
 )
-_ASKING = re.compile(
+_ASKING = late(
     r"[\s\"'“‘(-]*(?:(?:please|then|and|so|just|but|or|do|ok|okay|yes|well|also|sure|great)[,!]?\s+)*"
     r"(?:come|call|ring|bring|meet|join|visit|try|text|email|remember|please|see|tell|ask|take|wait|go|get|give|keep|"
     r"put|pick|send|pop|drop|be|make|save|write|let|look|watch|check|cancel|book|buy|order|start|stay|stop|never mind|"

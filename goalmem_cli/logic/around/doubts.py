@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.around.trips import is_number_alone, is_weekday_alone
 from goalmem_cli.logic.days import HOLIDAY, MONTH_NAME, WEEKDAY, yearly
 from goalmem_cli.logic.relative import SEASON, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
 _REACH = 40  # characters
-_VAGUE = re.compile(r"\b(?:few|several)\s+(?:years?|yrs?|decades?)\b")
-_THE_WEEKEND = re.compile(r"(?:(?:over|on|at|during|for)\s+)?the\s+weekend")
-_CALLED = re.compile(r"\b(?:call(?:ed|s)?|nam(?:ed?|es)) (?:him|her|it|them) \Z")
+_VAGUE = late(r"\b(?:few|several)\s+(?:years?|yrs?|decades?)\b")
+_THE_WEEKEND = late(r"(?:(?:over|on|at|during|for)\s+)?the\s+weekend")
+_CALLED = late(r"\b(?:call(?:ed|s)?|nam(?:ed?|es)) (?:him|her|it|them) \Z")
 _PUT = (
     r"(?:moved|postponed|rescheduled|delayed|extended|shifted|switched|changed|pushed(?: back)?|put off|"
     r"brought forward|cancell?ed|called off|booked|scheduled|planned|arranged|(?<=was )set)"
 )
-_PUT_TO = re.compile(rf"\b{_PUT}\b[^.!?;,]*\b(?:to|for|from|until|till)\s+(?:the\s+)?\Z")
-_GOT_FOR = re.compile(r"\b(?:bought|got|had|ordered|found)\b[^.!?;,]*\b(?:tickets?|seats?)\s+(?:for|to)\s+\Z")
-_WAS_PUT = re.compile(
+_PUT_TO = late(rf"\b{_PUT}\b[^.!?;,]*\b(?:to|for|from|until|till)\s+(?:the\s+)?\Z")
+_GOT_FOR = late(r"\b(?:bought|got|had|ordered|found)\b[^.!?;,]*\b(?:tickets?|seats?)\s+(?:for|to)\s+\Z")
+_WAS_PUT = late(
     rf"(?:'s(?:\s+\w+){{1,3}}?)?\s+(?:was|were|got|has\s+been|have\s+been|had\s+to\s+be)\s+(?:\w+ly\s+)?{_PUT}\b"
 )
-_YEARLY = re.compile(
+_YEARLY = late(
     rf"(?:(?:in|during|over|throughout|at|on)\s+)?(?:the\s+)?(?P<name>{SEASON}|{MONTH_NAME}|{HOLIDAY})(?:time)?"
 )
 

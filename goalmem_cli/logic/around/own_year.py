@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     HOLIDAY,
     MONTH,
@@ -24,19 +25,19 @@ from goalmem_cli.logic.relative import DAY, PART, SEASON, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
 _NUMBER = rf"(?:{ORDINAL}|[0-3]?\d)"
-_YEARLY = re.compile(
+_YEARLY = late(
     (
         rf"(?P<early>{PART}(?: in| on)? )?(?:(?:in|during|over|throughout|at|on) )?(?:the )?(?:"
         rf"(?P<day>{_NUMBER})(?: of)? (?P<month>{MONTH_NAME})|(?P<month2>{MONTH_NAME}) (?:the )?(?P<day2>{_NUMBER})"
         rf"|(?P<alone>{MONTH_NAME})|(?P<season>{SEASON})(?:time)?|(?P<feast>{HOLIDAY}))"
     ).replace(" ", r"[\s,.-]+")
 )
-_WEEKDAY = re.compile(rf"(?:on\s+(?:the\s+)?)?{DAY}(?:\s+(?:morning|afternoon|evening|night))?")
-_ANY_YEAR = re.compile(
+_WEEKDAY = late(rf"(?:on\s+(?:the\s+)?)?{DAY}(?:\s+(?:morning|afternoon|evening|night))?")
+_ANY_YEAR = late(
     r"(?<![\w'.,:/$€£-])(?:(?:1[89]|20)\d\d|(?<=of )1[5-7]\d\d|(?<=from )1[5-7]\d\d|(?<=in )1[5-7]\d\d)"
     r"(?![\w%$€£]|[.,:]\d|\s+(?:people|euros|pounds|dollars|miles|steps|words|kilometres|metres|feet))"
 )
-_RELATIVE_YEAR = re.compile(r"(?:in\s+)?(?:last|next)\s+year|(?:in\s+)?(?:\w+|\d+)\s+years?\s+ago")
+_RELATIVE_YEAR = late(r"(?:in\s+)?(?:last|next)\s+year|(?:in\s+)?(?:\w+|\d+)\s+years?\s+ago")
 _OPEN_LEADS = frozenset("since until till by before after than from to past".split())
 _PAPERS = (
     r"(?:register|registry|diary|diaries|letters?|ledger|minutes|books?|notebook|accounts?|rolls?|newspaper|gazette|census|deeds?|"
@@ -44,20 +45,18 @@ _PAPERS = (
     r"almanac|bible|charter|manuscript|clipping|report|programme|"
     r"catalogue|entry|entries|photo|photograph)s?"
 )
-_PAPER = re.compile(rf"\b{_PAPERS}\b")
-_OLD_PAPER = re.compile(
-    rf"\b(?:old|undated|ancient|yellowed|faded|medieval|victorian)\b(?:\W+\w+){{0,2}}?\W+{_PAPERS}\b"
-)
-_WRITES = re.compile(
+_PAPER = late(rf"\b{_PAPERS}\b")
+_OLD_PAPER = late(rf"\b(?:old|undated|ancient|yellowed|faded|medieval|victorian)\b(?:\W+\w+){{0,2}}?\W+{_PAPERS}\b")
+_WRITES = late(
     r"\b(?:he|she|it|they)\s+(?:\w+ly\s+)?(?:writes?|says?|notes?|records?|reads?|mentions?|tells?|lists?)\b"
 )
-_OF_NOUN = re.compile(r"\b(?:of|from|dated|for)\s+(?:the\s+year\s+)?\Z")
-_BEFORE_NOUN = re.compile(r"(?:the|a|an|our|this|that|my|your|his|her|their|old)\s+\Z")
-_CLAUSE = re.compile(r"[,;:]|\b(?:and|but|so|because|which|who)\b")
-_SAYS = re.compile(r"\b(?:that|says?|reads?|has (?:him|her|it|them)|names?|shows?|lists?|tells?|mentions?)\b")
-_SELF = re.compile(r"\b(?:i|we|you|i'm|i've|we've|we're)\b")
-_AHEAD = re.compile(r"\b(?:will|going to|gonna|shall)\b|'ll\b")
-_OTHER_YEAR = re.compile(
+_OF_NOUN = late(r"\b(?:of|from|dated|for)\s+(?:the\s+year\s+)?\Z")
+_BEFORE_NOUN = late(r"(?:the|a|an|our|this|that|my|your|his|her|their|old)\s+\Z")
+_CLAUSE = late(r"[,;:]|\b(?:and|but|so|because|which|who)\b")
+_SAYS = late(r"\b(?:that|says?|reads?|has (?:him|her|it|them)|names?|shows?|lists?|tells?|mentions?)\b")
+_SELF = late(r"\b(?:i|we|you|i'm|i've|we've|we're)\b")
+_AHEAD = late(r"\b(?:will|going to|gonna|shall)\b|'ll\b")
+_OTHER_YEAR = late(
     r",?\s+(?:of\s+)?(?:(?:\w+|\d+)\s+years?\s+(?:later|earlier|before|after)|the\s+(?:next|following|previous)\s+year|"
     r"the\s+year\s+(?:before|after))\b"
 )

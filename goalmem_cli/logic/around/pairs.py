@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import (
     MONTH,
     MONTH_NAME,
@@ -31,16 +32,16 @@ _NUMBER = rf"(?:{ORDINAL}|[0-3]?\d)"
 _LATER = rf"{_AND}(?:on\s+)?(?:the\s+)?{_NUMBER}"
 _YEAR = r"(?:[\s,]+(?P<year>(?:1[89]|20|21)\d\d))?\b"
 _LISTS = (
-    re.compile(
+    late(
         rf"(?<![\w.:/-])(?:on\s+)?(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER}){{1,11}})\s+(?:of\s+)?(?P<month>{MONTH_NAME}){_YEAR}"
     ),
-    re.compile(
+    late(
         rf"\b(?:on\s+)?(?P<month>{MONTH_NAME})\s+(?:the\s+)?(?P<days>{_NUMBER}(?:{_LATER}){{1,11}})(?![\w:]|\.\d){_YEAR}"
     ),
 )
-_EACH = re.compile(rf"(?:on\s+)?(?:the\s+)?(?P<number>{_NUMBER})\b")
-_IS_SPAN = re.compile(r"\b(?:to|until|till|through)\b|[–-]")
-_BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?\Z")
+_EACH = late(rf"(?:on\s+)?(?:the\s+)?(?P<number>{_NUMBER})\b")
+_IS_SPAN = late(r"\b(?:to|until|till|through)\b|[–-]")
+_BETWEEN = late(r"\bbetween\s+(?:the\s+)?\Z")
 _MANY = 12
 
 
@@ -81,12 +82,12 @@ def _in_month(
     return scene.nearest(days, scene.yearly_tense(*found.span())) if scene.is_timed else days
 
 
-_STEPPED_DAY = re.compile(rf"(?:on\s+)?(?:(?:this\s+)?(?:past|last|coming|upcoming)|this|next)\s+{DAY}(?:\s+\w+)?")
-_PLAIN_DAY = re.compile(rf"(?:on\s+)?(?P<day>{DAY})(?:\s+(?:morning|afternoon|evening|night))?")
-_NUMBERED = re.compile(rf"(?:on\s+)?the\s+(?P<day>{ORDINAL})")
-_MONTH_ALONE = re.compile(rf"(?:in\s+)?(?P<month>{MONTH_NAME})")
-_WITH_YEAR = re.compile(r"\b(?:last|next|this) year\b|\byears? ago\b|\b(?:1[89]|20|21)\d\d\b")
-_BETWEEN_TWO = re.compile(rf"{_AND}(?:in\s+)?")
+_STEPPED_DAY = late(rf"(?:on\s+)?(?:(?:this\s+)?(?:past|last|coming|upcoming)|this|next)\s+{DAY}(?:\s+\w+)?")
+_PLAIN_DAY = late(rf"(?:on\s+)?(?P<day>{DAY})(?:\s+(?:morning|afternoon|evening|night))?")
+_NUMBERED = late(rf"(?:on\s+)?the\s+(?P<day>{ORDINAL})")
+_MONTH_ALONE = late(rf"(?:in\s+)?(?P<month>{MONTH_NAME})")
+_WITH_YEAR = late(r"\b(?:last|next|this) year\b|\byears? ago\b|\b(?:1[89]|20|21)\d\d\b")
+_BETWEEN_TWO = late(rf"{_AND}(?:in\s+)?")
 
 
 def paired(found: Sequence[Expression], scene: Scene) -> tuple[list[Expression], set[int]]:

@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.days import ORDINAL, WEEKDAY, Period, count_of, places_in, single, whole_year
 from goalmem_cli.logic.relative import DAY, Bound, Expression
 from goalmem_cli.logic.scene import Scene, Tense
 
-_WEEKDAY_ALONE = re.compile(
-    rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+")
-)
-_NUMBERED = re.compile(rf"(?:on\s+)?the\s+(?P<number>{ORDINAL})")
-_BACK = re.compile(r"^[^.!?]*\b(?:back|return|returns|home|leave|leaves|until|till|ends?)\b[^.!?]*$")
+_WEEKDAY_ALONE = late(rf"(?:on (?:the )?)?(?P<day>{DAY})(?: (?:morning|afternoon|evening|night))?".replace(" ", r"\s+"))
+_NUMBERED = late(rf"(?:on\s+)?the\s+(?P<number>{ORDINAL})")
+_BACK = late(r"^[^.!?]*\b(?:back|return|returns|home|leave|leaves|until|till|ends?)\b[^.!?]*$")
 _LONGEST, _MONTH = 15, 31  # days: the longest span for a weekday, and for a day number
 
 

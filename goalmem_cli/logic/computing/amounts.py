@@ -6,13 +6,13 @@ it is given in months or years, because a month has no fixed number of days.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.computing.numerals import has_decimal_comma, in_english, plain_numerals
 from goalmem_cli.logic.languages.values import value_in_english
 from goalmem_cli.logic.normal import stem, words
@@ -82,24 +82,24 @@ _SCALES = {
 _OF_MONEY = {"m": 1_000_000, "mn": 1_000_000, "bn": 10**9, "b": 10**9}
 _ABOUT = frozenset("about around roughly approximately nearly almost approx circa ca some".split())
 _BOUNDS = (
-    (re.compile(r"^(?:at least|more than|over|no (?:less|fewer) than|upwards of)\b"), "low"),
-    (re.compile(r"^(?:at most|less than|fewer than|under|up to|no more than|not more than|below)\b"), "high"),
+    (late(r"^(?:at least|more than|over|no (?:less|fewer) than|upwards of)\b"), "low"),
+    (late(r"^(?:at most|less than|fewer than|under|up to|no more than|not more than|below)\b"), "high"),
 )
 _IDLE = frozenset("just only exactly another further extra the altogether of".split())
 _ENDS = frozenset("in on at by of for with from to a an per each every off away left over and".split())
-_SIGN = re.compile(
+_SIGN = late(
     r"(?P<sign>(?<![^\W\d_])(?:us|a|c|nz)?[$€£¥₹]|\b(?:eur|usd|gbp|chf|jpy|inr))\s*(?=\d)"
     r"|(?<=\d)(?:\s?(?P<scale>k|m|bn))?\s?(?P<behind>[$€£¥₹])"
 )
 _WORDS_OF_SUM = 2
-_MINUS = re.compile(r"^(?:[-−]\s?(?=[$€£¥₹]?\d)|minus\s)")
-_A_SCALE = re.compile(r"\b(?<!half )an? (?=(?:hundred|thousand|million|billion)\b)")
-_DASH = re.compile(r"(?<=\d)\s*[-–]\s*(?=\d)")
+_MINUS = late(r"^(?:[-−]\s?(?=[$€£¥₹]?\d)|minus\s)")
+_A_SCALE = late(r"\b(?<!half )an? (?=(?:hundred|thousand|million|billion)\b)")
+_DASH = late(r"(?<=\d)\s*[-–]\s*(?=\d)")
 _NUMBER = r"\d+(?:\.\d+)?"
-_RANGE = re.compile(rf"\b({_NUMBER})(?: ?\w+)? (?:to|or) ({_NUMBER})\b")
-_COUNTED = re.compile(rf"(?P<number>{_NUMBER})(?P<unit>[^\W\d_]*|%)")
+_RANGE = late(rf"\b({_NUMBER})(?: ?\w+)? (?:to|or) ({_NUMBER})\b")
+_COUNTED = late(rf"(?P<number>{_NUMBER})(?P<unit>[^\W\d_]*|%)")
 _SPELT = tuple(
-    (re.compile(pattern), plain)
+    (late(pattern), plain)
     for pattern, plain in (
         (r"\ban? (\w+) and a half\b", r"1.5 \1"),
         (r"\b(\d+) (\w+) and a half\b", r"\1.5 \2"),
@@ -174,7 +174,7 @@ def _sign(written: str) -> AmountUnit:
     return AmountUnit(_MONEY.get(written, shown), f"{shown} " if shown.isalpha() else shown, is_sign=True)
 
 
-_STOPWATCH = re.compile(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
+_STOPWATCH = late(r"(?:(?P<hours>\d{1,2}):)?(?P<minutes>\d{1,3}):(?P<seconds>[0-5]\d)(?P<part>\.\d+)?")
 
 
 def read_stopwatch(text: str) -> Amount | None:

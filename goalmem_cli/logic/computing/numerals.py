@@ -8,19 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from goalmem_cli.languages.patterns import late
+
 _GAP = "[\u00a0\u202f\u2009\u2007]"
-_JOINED = re.compile(rf"(?<![\w.,'’])[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+(?!\d)")
-_SPACED = re.compile(
+_JOINED = late(rf"(?<![\w.,'’])[1-9]\d{{0,2}}(?:{_GAP}\d{{3}})+(?!\d)")
+_SPACED = late(
     r"(?<![\w.,'’])[1-9]\d{0,2}(?: \d{3})+(?!\d)(?P<part>[.,]\d{1,2}(?!\d))?(?P<sign>\s?[€$£¥₹])?", re.IGNORECASE
 )
-_SIGNED = re.compile(r"[€$£¥₹] ?$")
-_MARKED = re.compile(r"(?<![\w.,'’])\d+(?:[.,'’]\d+)+(?![.,'’]?\d)")
-_ROUND = re.compile(r"(?<=\d),[-–—]+(?!\d)")
-_UNIT = re.compile(
+_SIGNED = late(r"[€$£¥₹] ?$")
+_MARKED = late(r"(?<![\w.,'’])\d+(?:[.,'’]\d+)+(?![.,'’]?\d)")
+_ROUND = late(r"(?<=\d),[-–—]+(?!\d)")
+_UNIT = late(
     r"\s?(?:[€$£¥₹%]|(?:euros?|eur|dollars?|usd|pounds?|gbp|francs?|chf|kronor|kroner|k?g|k?m|[cm]m|m?l)\b)",
     re.IGNORECASE,
 )
-_INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}")
+_INDIAN = late(r"\d{1,2}(?:,\d{2})+,\d{3}")
 
 
 def plain_numerals(text: str) -> str:

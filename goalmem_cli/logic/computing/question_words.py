@@ -5,46 +5,47 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.computing.kinds import ValueKind, kind_of
 from goalmem_cli.logic.normal import content_stems
 from goalmem_cli.logic.questions import goal_asked, named_in
 from goalmem_cli.logic.terms import Atom, Variable
 
 _UNITS = "second|minute|hour|day|night|week|month|year"
-_UNIT = re.compile(rf"\b(?:how many|number of|in)(?: \w+)? ({_UNITS})s\b", re.IGNORECASE)
-_LENGTH = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s)\b", re.IGNORECASE)
-_COUNT = re.compile(rf"\bhow many (?!(?:\w+ )?(?:{_UNITS})s\b)", re.IGNORECASE)
-_TOTAL = re.compile(r"\b(?:altogether|in total|in all|put together)\b", re.IGNORECASE)
-_WEEKDAY = re.compile(r"\b(?:weekday|day of the week)\b", re.IGNORECASE)
-_AGE = re.compile(r"\bhow old\b", re.IGNORECASE)
-_SINCE = re.compile(r"\bhow long (?:ago|(?:has|have)\b)", re.IGNORECASE)
-_SO_FAR = re.compile(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s) (?:has|have)\b", re.IGNORECASE)
-_GAP = re.compile(
+_UNIT = late(rf"\b(?:how many|number of|in)(?: \w+)? ({_UNITS})s\b", re.IGNORECASE)
+_LENGTH = late(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s)\b", re.IGNORECASE)
+_COUNT = late(rf"\bhow many (?!(?:\w+ )?(?:{_UNITS})s\b)", re.IGNORECASE)
+_TOTAL = late(r"\b(?:altogether|in total|in all|put together)\b", re.IGNORECASE)
+_WEEKDAY = late(r"\b(?:weekday|day of the week)\b", re.IGNORECASE)
+_AGE = late(r"\bhow old\b", re.IGNORECASE)
+_SINCE = late(r"\bhow long (?:ago|(?:has|have)\b)", re.IGNORECASE)
+_SO_FAR = late(rf"\bhow (?:long|much time|many(?: \w+)? (?:{_UNITS})s) (?:has|have)\b", re.IGNORECASE)
+_GAP = late(
     r"\b(?:by how (?:much|many)|how (?:much|many) (?:\w+ )?(?:more|less|fewer|cheaper|longer))\b", re.IGNORECASE
 )
 _DAYS = "day|week|month|year"
 _HOW_LONG = rf"how (?:long|many (?:{_DAYS})s)"
-_BETWEEN = re.compile(
+_BETWEEN = late(
     rf"^{_HOW_LONG}(?: (?:lay|lie|lies|passed|pass|went by|elapsed|had passed|have passed|(?:were|are|was|is) there))? "
     r"between (?P<first>(?!the (?:\w+st|second|\w+rd|\w+th) and).+?) and (?P<second>.+?)[?. ]*$",
     re.IGNORECASE,
 )
-_FROM = re.compile(
+_FROM = late(
     rf"^{_HOW_LONG} (?:after|before|ahead of) (?P<first>.+?) (?P<second>(?:did|was|were|had) .+?)[?. ]*$", re.IGNORECASE
 )
-_MORE_THAN_AN_EVENT = re.compile(
+_MORE_THAN_AN_EVENT = late(
     r"\band\b|[()\[\]]|\b(?:did|do|does|is|are|was|were|had|should|by|still|already)\b", re.IGNORECASE
 )
-_LASTING = re.compile(
+_LASTING = late(
     r"\b(?:last|stay|sleep|study|live|work|talk|go on|take|wait|spend|be|off|in|free|closed|open|away|unconscious|ill|"
     r"sick)(?: \w+)?$",
     re.IGNORECASE,
 )
 """How a question ends that asks how long something lasted."""
-_NOUN = re.compile(r"(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[\w-]+(?:['’]s|s['’]) ", re.IGNORECASE)
+_NOUN = late(r"(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[\w-]+(?:['’]s|s['’]) ", re.IGNORECASE)
 """How a name of an event begins; "Ana moved" is a statement."""
-_LENGTHS = re.compile(rf"\b(?:(?:{_DAYS})s?|duration|length|time)\b", re.IGNORECASE)
-_CHOICE = re.compile(
+_LENGTHS = late(rf"\b(?:(?:{_DAYS})s?|duration|length|time)\b", re.IGNORECASE)
+_CHOICE = late(
     r"\b(?P<way>first|earlier|sooner|later|last|more recently)\b.*?[,:]\s*"
     r"(?P<left>[^,?]+?),?\s+or\s+(?P<right>[^,?]+)\?",
     re.IGNORECASE,
@@ -84,11 +85,12 @@ def two_times(question: str) -> tuple[Atom, Atom] | None:
 
     "How many days after the party did Ana move?" needs ``the party was on (y:date)`` and ``(z:date) did (Ana) move``.
     """
-    found = _BETWEEN.match(question) or _FROM.match(question)
+    between = _BETWEEN.match(question)
+    found = between or _FROM.match(question)
     if found is None or _MORE_THAN_AN_EVENT.search(found["first"]):
         return None
     auxiliary, _, told = found["second"].partition(" ")
-    if found.re is _BETWEEN:
+    if between:
         is_event = not _MORE_THAN_AN_EVENT.search(found["second"])
         return (_dated(found["first"], "y"), _dated(found["second"], "z")) if is_event else None
     if _MORE_THAN_AN_EVENT.search(told) or _LASTING.search(told):

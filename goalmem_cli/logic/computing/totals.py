@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.checks import Remembered
 from goalmem_cli.logic.computing.amounts import Amount, UnsettledError, add, common_unit
 from goalmem_cli.logic.computing.numerals import plain_numerals
@@ -24,28 +25,26 @@ _UNITS = (
 )
 _IN_ALL = r"in all(?! (?:honesty|fairness|likelihood|seriousness|cases?|weathers?|sizes|my|the|our|of)\b)"
 _TOTAL = rf"(?:altogether|in total|all told|(?<!all ){_IN_ALL})"
-_BEHIND = re.compile(rf"^(?: (?!and\b)\w+){{0,2}} {_TOTAL}(?! (?:with|including)\b)(?! \w+ly\b)")
-_BEFORE = re.compile(rf"(?:\b{_TOTAL}|\btotal (?:was|is|of|came to|comes to|cost|price))(?: (?!and\b)\w+){{0,3}} $")
-_MAKES = re.compile(
+_BEHIND = late(rf"^(?: (?!and\b)\w+){{0,2}} {_TOTAL}(?! (?:with|including)\b)(?! \w+ly\b)")
+_BEFORE = late(rf"(?:\b{_TOTAL}|\btotal (?:was|is|of|came to|comes to|cost|price))(?: (?!and\b)\w+){{0,3}} $")
+_MAKES = late(
     r"(?:^|\b(?:that|this|which) )(?:all )?(?:makes?|made)(?: it| up to)? $|\b(?:total|sum) $"
     r"|(?:^|\b(?:that|this|which|it|all) )(?:comes?|came|adds? up|added up|amounts?) to $"
 )
-_FOR_ALL = re.compile(
-    r"^(?: (?:euros|dollars|pounds))? (?:for (?:the lot|everything(?! else)|them all|it all)|all in)\b"
-)
-_EACH = re.compile(
+_FOR_ALL = late(r"^(?: (?:euros|dollars|pounds))? (?:for (?:the lot|everything(?! else)|them all|it all)|all in)\b")
+_EACH = late(
     r"^(?: \w+)? (?:each|apiece|a piece)\b(?! (?:of us|of you|of them|other|one|person|time|way|side|hour|day|night"
     r"|week|weekend|month|year|morning|evening|visit|session|lesson|class|trip|round|game|match|at|in|on)\b)"
 )
-_ORDINAL = re.compile(
+_ORDINAL = late(
     r"\b(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[- ])?(?:first|second|third|fourth|fifth|sixth"
     r"|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|\w+tieth|\d+(?:st|nd|rd|th)|once|twice|thrice)\b",
     re.IGNORECASE,
 )
 _NOUN = rf"(?!(?:{_UNITS.replace(' ', '|')})\b)(?P<noun>[^\W\d]{{2,}}s)\b"
 _COUNTED = (
-    re.compile(rf"^(?:the |a )?(?P<count>\d+) {_NOUN} (?:are|were|went|go|cost|sold|at|for)\b"),
-    re.compile(
+    late(rf"^(?:the |a )?(?P<count>\d+) {_NOUN} (?:are|were|went|go|cost|sold|at|for)\b"),
+    late(
         r"\b(?:sold|sells?|selling|bought|buys?|buying|got|gets?|ordered|took|had|has|have|made|baked|picked|found) "
         rf"(?P<count>\d+)(?: of (?:my|our|your|his|her|their|the)(?: \w+)??)? {_NOUN}"
     ),
@@ -54,8 +53,8 @@ _COUNTED = (
 
 Elsewhere a number before a noun may be part of a name, a date or a measure.
 """
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SENTENCE_END = late(r"(?<=[.!?;])\s+")
+_NUMBER = late(r"\d+(?:\.\d+)?")
 _REPLY = frozenset(
     "so wow oh well nice great not bad that is was makes made then really just only a whole hey good cool".split()
 )

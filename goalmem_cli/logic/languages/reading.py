@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from goalmem_cli.languages.finding import has_english
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic import compounds
 from goalmem_cli.logic.languages.times import Phrase, is_readable, phrases
 from goalmem_cli.logic.readings import STEPS
 from goalmem_cli.logic.relative import Expression
 from goalmem_cli.logic.scene import Scene
 
-_OF_YEAR = re.compile(r"(?P<day>\d+ \w+) (?P<step>last|this|next) year")
-_LETTERS = re.compile(r"[^\W\d_]")
+_OF_YEAR = late(r"(?P<day>\d+ \w+) (?P<step>last|this|next) year")
+_LETTERS = late(r"[^\W\d_]")
 
 
 def spoken(scene: Scene, language: str | None = None, *, is_english: bool = True) -> list[Expression]:

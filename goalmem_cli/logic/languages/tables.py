@@ -9,6 +9,7 @@ one of its words.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from goalmem_cli.languages.words import CODES, part_of
+from goalmem_cli.languages.patterns import late
+from goalmem_cli.languages.words import CODES, FOLDER, part_of
 from goalmem_cli.logic.days import MONTHS, WEEKDAYS
 from goalmem_cli.logic.languages import cldr
 from goalmem_cli.logic.languages.numerals import KANJI, Numerals
@@ -32,13 +34,13 @@ _ACCENTS = str.maketrans(
 )
 _MOST_COUNTED, _LAST_DAY = 100, 31
 _YEAR = r"(?:1[89]|20|21)\d\d"
-_BLANK = re.compile(r"(\(\?<[!=][^)]*\))| ")
-_AT_END = re.compile(r"\(\?[=!].*")
-_AROUND = re.compile(r"\(\?<?[!=].*?\)")
-_PART = re.compile(r"\{([a-z]+)\}")
+_BLANK = late(r"(\(\?<[!=][^)]*\))| ")
+_AT_END = late(r"\(\?[=!].*")
+_AROUND = late(r"\(\?<?[!=].*?\)")
+_PART = late(r"\{([a-z]+)\}")
 _NUMBERS = ("{n}", "{day}", "{number}", "{year}")
-_WORD = re.compile(r"[^\W\d_]+")
-_ON_WIDTHS = re.compile(r"\s+(?=\|)")
+_WORD = late(r"[^\W\d_]+")
+_ON_WIDTHS = late(r"\s+(?=\|)")
 
 
 @dataclass(frozen=True)
@@ -98,17 +100,31 @@ def english_words() -> frozenset[str]:
 
 
 @cache
-def triggers() -> Mapping[str, frozenset[str]]:
-    """Return word -> languages whose time expressions have it.
+def _in_file() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads((FOLDER / "keys.json").read_text(encoding="utf-8"))
+    return found
 
-    Common English words, and languages that are written without spaces, are left out.
+
+@cache
+def telling() -> frozenset[str]:
+    """Return the words of numbers, lengths of time and currencies that English has not, of all languages."""
+    return frozenset(_in_file()["values"].split("|"))
+
+
+@cache
+def keys() -> Mapping[str, frozenset[str]]:
+    """Return word -> languages whose time expressions have it, and ``en`` if it is also a common English word.
+
+    Languages that are written without spaces are left out. The `keys` of all rules are in a file, as gathering them
+    takes as long as the rest of a search.
     """
-    found: dict[str, set[str]] = {}
-    for code in CODES:
-        if not table()[code].get("is_spaceless"):
-            for word in {key for rule in language(code).rules for key in rule.keys} - english_words():
-                found.setdefault(word, set()).add(code)
-    return {word: frozenset(languages) for word, languages in found.items()}
+    return {word: frozenset(codes.split()) for word, codes in _in_file()["times"].items()}
+
+
+@cache
+def triggers() -> Mapping[str, frozenset[str]]:
+    """Return the `keys` that are no common English words."""
+    return {word: codes for word, codes in keys().items() if "en" not in codes}
 
 
 @cache
@@ -154,11 +170,11 @@ def _in_digits(*, is_spaceless: bool) -> dict[str, str]:
 
 def _cue(written: str) -> re.Pattern[str]:
     """Return the pattern of words that tell the tense, which keeps accents: Spanish "llego" and "llegó" differ."""
-    return re.compile(_ON_WIDTHS.sub("", written))
+    return late(_ON_WIDTHS.sub("", written))
 
 
 def _pattern(written: str) -> re.Pattern[str]:
-    return re.compile(_BLANK.sub(lambda found: found[1] or r"\s+", folded(written)))
+    return late(_BLANK.sub(lambda found: found[1] or r"\s+", folded(written)))
 
 
 def _rule(

@@ -14,21 +14,22 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.days import MONTH, MONTHS
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, language, triggers
+from goalmem_cli.logic.languages.tables import Language, Rule, english_words, folded, keys, language, triggers
 
-_WORDS = re.compile(r"[^\W\d_]+")
-_SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_ENDS = re.compile(r"[.!?…](?=\s|$)|[。！？\n;]")
-_PLACE = re.compile(r"\{([a-z]+)\}")
+_WORDS = late(r"[^\W\d_]+")
+_SPACELESS = late(r"[\u3040-\u30ff\u3400-\u9fff]")
+_KANA = late(r"[\u3040-\u30ff]")
+_ENDS = late(r"[.!?…](?=\s|$)|[。！？\n;]")
+_PLACE = late(r"\{([a-z]+)\}")
 _SPANS = ("in ", "for ", "over ", "since ", "until ")
 _REACH = 24  # characters
 _LEAST_WORDS = 2
 _LONGEST = 60  # characters of a value that is a time
-_GREETED = re.compile(r"\s+(?:zusammen|allerseits|ihr|leute)\b|\s*[!,.]|\s*$")
+_GREETED = late(r"\s+(?:zusammen|allerseits|ihr|leute)\b|\s*[!,.]|\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
         return None
     plain = folded(lower)
     words = frozenset(_WORDS.findall(plain))
-    if code is None and _may_be_english(text, words):
+    if code is None and (not _may_be_foreign(plain, words) or _may_be_english(text, words)):
         return None
     told = {
         phrase.english
@@ -95,6 +96,11 @@ def whole_phrase(value: str, code: str | None = None) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
+def _may_be_foreign(plain: str, words: frozenset[str]) -> bool:
+    """Say whether a value can match a rule: it has a key, a digit, or a letter of a language without spaces."""
+    return not words.isdisjoint(keys()) or any(map(str.isdigit, plain)) or _SPACELESS.search(plain) is not None
+
+
 def _may_be_english(text: str, words: frozenset[str]) -> bool:
     """Say whether a value can be English: all its words are, and "3 mai" has none that means a month there."""
     if len(text) > _LONGEST or words <= MONTH.keys():
@@ -102,7 +108,7 @@ def _may_be_english(text: str, words: frozenset[str]) -> bool:
     return words <= english_words() and not any(map(str.isdigit, text))
 
 
-_LEAD = re.compile(r"(?:(?:am|im|den|der|dem|die|das|el|la|en|le|les|l'|en|o|a|os|as|no|na|em|dia|del|al|au|du) ?)*")
+_LEAD = late(r"(?:(?:am|im|den|der|dem|die|das|el|la|en|le|les|l'|en|o|a|os|as|no|na|em|dia|del|al|au|du) ?)*")
 
 
 def short(code: str) -> str:

@@ -13,22 +13,23 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.languages.words import CODES
 from goalmem_cli.logic.languages.numerals import kanji_number
-from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table
+from goalmem_cli.logic.languages.tables import english_words, folded, language, numerals_of, table, telling
 from goalmem_cli.logic.languages.times import is_readable, short, whole_phrase
 
 _MIXED = r"[\d.〇零一二两兩三四五六七八九十百千万萬億亿]"
-_IN_KANJI = re.compile(rf"(?<![\w.,])(?:\d[\d,]*)?{_MIXED}*[〇零一二两兩三四五六七八九十百千万萬億亿]{_MIXED}*")
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*")
-_PLAIN = re.compile(r"\d{1,4}(?:[.,]\d{1,2})?")
-_FEW_THOUSAND = re.compile(
+_IN_KANJI = late(rf"(?<![\w.,])(?:\d[\d,]*)?{_MIXED}*[〇零一二两兩三四五六七八九十百千万萬億亿]{_MIXED}*")
+_TOKEN = late(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:-[^\W\d_]+)*")
+_PLAIN = late(r"\d{1,4}(?:[.,]\d{1,2})?")
+_FEW_THOUSAND = late(
     r"(?<![$£\w.,])(?:\d{1,3}(?:[.,]\d)?|[a-z]+) mil(?=$| (?:de|euros?|reais|pesos|d[oó]lares|soles|libras|yenes)\b)"
 )
 _LINKS = frozenset({"y", "e", "et", "und"})
 _HUNDRED, _THOUSAND, _MOST_TOKENS = 100, 1000, 3
-_NAME = re.compile(r"[A-ZÀ-Ý]\w+ [A-ZÀ-Ý]")  # "Tres Leches"
-_HAN = re.compile(r"[\u3400-\u9fff]")
+_NAME = late(r"[A-ZÀ-Ý]\w+ [A-ZÀ-Ý]")  # "Tres Leches"
+_HAN = late(r"[\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
     plain = folded(value.lower())
     words = frozenset(_TOKEN.findall(plain))
     is_many, is_han = _FEW_THOUSAND.search(plain) is not None, _HAN.search(plain) is not None
-    if not is_many and not is_han and words.isdisjoint(_telling()):
+    if not is_many and not is_han and words.isdisjoint(telling()):
         return
     is_name = _NAME.match(value) is not None
     for one in CODES:
@@ -90,11 +91,6 @@ def _codes(value: str, code: str | None) -> Iterator[str]:
             is_read = not _words(one).telling.isdisjoint(words) or (is_many and "mil" in _words(one).scales)
         if is_read and (one == "de" or not is_name):
             yield one
-
-
-@cache
-def _telling() -> frozenset[str]:
-    return frozenset[str]().union(*(_words(one).telling for one in CODES))
 
 
 def _said(lower: str, known: _Words, *, is_text: bool = False) -> str:
@@ -112,8 +108,8 @@ def _words(code: str) -> _Words:
     names = "|".join(sorted(map(re.escape, measures), key=len, reverse=True))
     return _Words(
         numerals.words, numerals.scales, measures,
-        re.compile(rf"(?P<number>\d)\s?(?P<measure>{names})(?![^\W\d_])"),
-        re.compile(folded(table()[code]["macros"].get("about", ""))), table()[code].get("counters", ""),
+        late(rf"(?P<number>\d)\s?(?P<measure>{names})(?![^\W\d_])"),
+        late(folded(table()[code]["macros"].get("about", ""))), table()[code].get("counters", ""),
         bool(table()[code].get("is_spaceless")),
         frozenset({*numerals.words, *numerals.scales, *measures} - english_words()),
     )  # fmt: skip

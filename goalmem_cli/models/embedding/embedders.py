@@ -15,10 +15,6 @@ from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
 from goalmem_cli.models.embedding.directions import direction_of
-from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
-from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
-from goalmem_cli.models.embedding.sentence import SentenceEmbedder, load_transformer
-from goalmem_cli.models.servers.address import is_address
 from goalmem_cli.ports import Embedder, Vectors
 from goalmem_cli.records import encodable
 
@@ -208,12 +204,16 @@ def load_embedder(
     """
     if name == "static":
         return _packaged()
+    from goalmem_cli.models.embedding.gguf_embedder import PREFIX, GgufEmbedder
+    from goalmem_cli.models.embedding.sentence import SentenceEmbedder, load_transformer
+    from goalmem_cli.models.servers.address import is_address
+
     if is_address(name):
         from goalmem_cli.models.embedding.served import ServedEmbedder
 
         return ServedEmbedder.from_address(name, timeout, has_key=has_key)
-    if name.startswith(GGUF):
-        return GgufEmbedder.from_file(Path(name.removeprefix(GGUF)), threads=threads)
+    if name.startswith(PREFIX):
+        return GgufEmbedder.from_file(Path(name.removeprefix(PREFIX)), threads=threads)
     try:
         folder = Path(name).expanduser()
         is_folder = name not in ("", "minilm") and folder.is_dir()

@@ -167,8 +167,10 @@ class _Walk:
         dimensions = self._number(UINT32)
         if dimensions > MAX_DIMENSIONS:
             raise self._garbled()
-        shape = tuple(self._number(UINT64) for _ in range(dimensions))
-        return name, Tensor(self._number(UINT32), shape, self._number(UINT64))
+        form = f"<{dimensions}QIQ"
+        *shape, kind, start = struct.unpack_from(form, self._data, self._place)
+        self._place += struct.calcsize(form)
+        return name, Tensor(kind, tuple(shape), start)
 
     def _move(self, length: int) -> None:
         if length > len(self._data) - self._place:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from goalmem_cli.errors import StoreError
 from goalmem_cli.ports import Embedder
 from goalmem_cli.store import privacy
-from goalmem_cli.store.changes.writing import renew_units
 from goalmem_cli.store.database import tables
 from goalmem_cli.store.database.access import Connection, Database
 from goalmem_cli.store.database.unit_rows import VectorPair
 from goalmem_cli.store.files import Written
-from goalmem_cli.store.goals import GoalFolder
 from goalmem_cli.store.indexes import consistency
 from goalmem_cli.store.indexes.fingerprint import Fingerprint
 from goalmem_cli.store.indexes.text_index import TextIndex
@@ -23,6 +22,9 @@ from goalmem_cli.store.indexes.vectors import sound
 from goalmem_cli.store.queries.reader import is_embedded_with
 from goalmem_cli.store.traces import TraceFolder
 from goalmem_cli.store.units import UnitEntry
+
+if TYPE_CHECKING:
+    from goalmem_cli.store.goals import GoalFolder
 
 DATABASE, TEXT, VECTORS, TRACES = privacy.DATABASE, privacy.TEXT, privacy.VECTORS, privacy.TRACES
 
@@ -63,6 +65,8 @@ class Parts:
     @property
     def goals(self) -> GoalFolder:
         """The kept goals of this memory."""
+        from goalmem_cli.store.goals import GoalFolder
+
         return GoalFolder(self.path / privacy.GOALS, self.written)
 
     def over(self, embedder: Embedder) -> Parts:
@@ -86,6 +90,8 @@ class Parts:
         Raises:
             StoreError: the store cannot be used.
         """
+        from goalmem_cli.store.changes.writing import renew_units  # only here, as reading does without its imports
+
         with self.database.writing() as connection:
             renew_units(connection)
             consistency.rebuild(connection, self.indexes(connection))

@@ -6,7 +6,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -176,6 +176,10 @@ class Database:
         found = None if self.path.with_name(f"{self.path.name}.wal").exists() else _state(self.path)
         return None if found is None or abs(time.time_ns() - found[1]) < _COARSEST_CLOCK else found
 
+    def lingering(self) -> AbstractContextManager[None]:
+        """Keep the file open between the reads of a block, so that they open it once; writers wait meanwhile."""
+        return self._often.lingering()
+
     def is_there(self) -> bool:
         """Return whether anything was written yet; waits while another process makes the database.
 
@@ -247,7 +251,7 @@ class Database:
         with reporting(folder):
             folder.mkdir(parents=True, exist_ok=True)
         files = [folder / f"{table}.parquet" for table in tables]
-        whole = self._patiently(partial(attached, self.path, read_only=True))
+        whole = self._attached(read_only=True)
         try:
             connection = Connection(whole, folder, self._written)
             for table, file in zip(tables, files, strict=True):
@@ -263,7 +267,7 @@ class Database:
         the copy. The old file stays locked until the new one has its name. Raises as `reading`.
         """
         fresh = self._fresh
-        old = self._patiently(partial(attached, self.path, read_only=False))
+        old = self._attached(read_only=False)
         connection = Connection(old, self.path, self._written)
         try:
             _remove_with_log(fresh)
@@ -346,6 +350,11 @@ class Database:
         finally:
             self._often.close(writing)
             keep_private(self.path.parent)
+
+    def _attached(self, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+        """Open the file beside nothing else of this process, as `opening.attached` does."""
+        self._often.rest()
+        return self._patiently(partial(attached, self.path, read_only=read_only))
 
     def _patiently(
         self,

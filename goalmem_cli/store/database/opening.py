@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -39,8 +41,9 @@ def attached(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
 class OpenedOften:
     """A file that one process opens repeatedly: DuckDB is started once, and the file is attached while it is used.
 
-    Starting takes fifteen times as long as attaching. While the file is unused, it is neither open nor locked. There
-    can be many readers, or one writer. `creating` is where the file is made, which can be opened like it.
+    Starting takes fifteen times as long as attaching. While the file is unused, it is neither open nor locked, except
+    in a block of `lingering`. There can be many readers, or one writer. `creating` is where the file is made, which can
+    be opened like it.
     """
 
     def __init__(self, path: Path, creating: Path) -> None:
@@ -49,8 +52,8 @@ class OpenedOften:
         self._lock = threading.Lock()
         self._started: list[duckdb.DuckDBPyConnection] = []
         weakref.finalize(self, self._started.clear)  # also at the program's end, even if this is still referenced
-        self._users = 0
-        self._is_written = False
+        self._users = self._waits = 0
+        self._is_written = self._is_attached = False
         _OPENED.add(self)
 
     def read(self, *, creating: bool = False) -> duckdb.DuckDBPyConnection:
@@ -75,6 +78,24 @@ class OpenedOften:
         with self._lock:
             self._let_go()
 
+    @contextmanager
+    def lingering(self) -> Iterator[None]:
+        """Keep the file open for reading between the reads of the block, from the first on, or until it is written."""
+        with self._lock:
+            self._waits += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waits -= 1
+            self.rest()
+
+    def rest(self) -> None:
+        """Close the file if nothing uses it, even in a block of `lingering`."""
+        with self._lock:
+            if not self._users:
+                self._detach()
+
     def leave(self) -> None:
         """Start anew in a forked process, which lacks DuckDB's threads: freeing the inherited one would crash it."""
         import ctypes
@@ -83,18 +104,21 @@ class OpenedOften:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))  # so it is never freed, not even at the end
         self._started.clear()
         self._lock = threading.Lock()
-        self._users = 0
+        self._users, self._is_attached = 0, False
 
     def _open(self, path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
         """Return a connection to the file, attached now; several may read at a time, or one may write."""
         with self._lock:
             if self._users and (self._is_written or not read_only or path == self._creating):
                 raise duckdb.ResourceInUseException(f"{path} is already open")
-            if not self._started:
-                self._started.append(_confined_to(self._path, self._creating))
-            if not self._users:
+            if not self._users and not (self._is_attached and read_only and path == self._path):
+                self._detach()
+            if not self._is_attached:
+                if not self._started:
+                    self._started.append(_confined_to(self._path, self._creating))
                 try:
                     _attach(self._started[0], path, "store", read_only=read_only)
+                    self._is_attached = True
                 except (duckdb.FatalException, duckdb.InternalError):  # DuckDB takes no more statements after these
                     self._started.pop().close()
                     raise
@@ -109,13 +133,19 @@ class OpenedOften:
         return connection
 
     def _let_go(self) -> None:
-        """Count one user less, and detach the file after the last."""
+        """Count one user less, and detach the file after the last, unless it is waited for another."""
         self._users = max(0, self._users - 1)
-        if self._started and not self._users:
+        if not self._users and (self._is_written or not self._waits):
+            self._detach()
+
+    def _detach(self) -> None:
+        """Detach the file, if it is attached."""
+        if self._is_attached and self._started:
             try:
                 self._started[0].execute("DETACH store")
             except duckdb.Error:  # if it cannot even be detached, DuckDB is started again
                 self._started.pop().close()
+        self._is_attached = False
 
 
 _OPENED: weakref.WeakSet[OpenedOften] = weakref.WeakSet()

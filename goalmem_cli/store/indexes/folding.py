@@ -5,20 +5,20 @@ Only the index uses this; stored and shown texts are unchanged.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.store.passages import UNSPACED
 
 _LETTERS = f"{UNSPACED}\u3005-\u3007\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\U0001f1e6-\U0001f1ff"
 _SIGNS = "\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
-_LETTER = re.compile(f"[{_LETTERS}]")
-_LETTER_RUN = re.compile(f"[{_LETTERS}]+")
-_RUN = re.compile(f"[{_LETTERS}{_SIGNS}]+")
-_SIGN = re.compile(f"[{_SIGNS}]")
+_LETTER = late(f"[{_LETTERS}]")
+_LETTER_RUN = late(f"[{_LETTERS}]+")
+_RUN = late(f"[{_LETTERS}{_SIGNS}]+")
+_SIGN = late(f"[{_SIGNS}]")
 
 # A joiner that Persian writes inside a word, where others write a space.
-_ARABIC_JOINT = re.compile("(?<=[\u0600-\u06ff])\u200c")
+_ARABIC_JOINT = late("(?<=[\u0600-\u06ff])\u200c")
 _ZERO_WIDTH_SPACE = 0x200B
 # Combining classes of marks that may be left out: nukta, virama, the points of Hebrew, Arabic and Syriac, accents.
 _OPTIONAL_MARKS = frozenset({1, 7, 9, *range(10, 37), *range(200, 241)})
@@ -26,7 +26,7 @@ _SAME_LETTER = {
     "\u0671": "\u0627", "\u0649": "\u064a", "\u06cc": "\u064a", "\u06a9": "\u0643",
     "\u0629": "\u0647", "\u06c1": "\u0647", "\u06be": "\u0647", "\u06d5": "\u0647",
 }  # fmt: skip
-_LEFT_OUT = re.compile("[\u0640\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f3fb-\U0001f3ff]")  # tatweel, variants, tones
+_LEFT_OUT = late("[\u0640\ufe00-\ufe0f\U000e0100-\U000e01ef\U0001f3fb-\U0001f3ff]")  # tatweel, variants, tones
 
 
 class _Folding(dict[int, str]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +25,8 @@ _NONE = [(None, None)]
 
 Pairs: TypeAlias = Mapping[str, tuple[str, str]]
 """Conversation -> its two speakers, if it has exactly two."""
+_Sessions: TypeAlias = dict[tuple[str, int], list[tuple[tuple[int, int, str], Unit]]]
+"""Session -> its units in order, each behind its `place`."""
 
 
 def load_hits(connection: Connection, ids: Sequence[str], pairs: Pairs) -> dict[str, Hit]:
@@ -39,24 +42,25 @@ def load_hits(connection: Connection, ids: Sequence[str], pairs: Pairs) -> dict[
 
 def hits_among(units: Mapping[str, Unit], ids: Sequence[str], pairs: Pairs) -> dict[str, Hit]:
     """As `load_hits`, from loaded units with their neighbours, and from conversation -> its two speakers."""
-    sessions: dict[tuple[str, int], list[Unit]] = {}
+    sessions: _Sessions = {}
     said = [unit for unit in units.values() if unit.backbone == FLAT]
-    for unit in sorted(retrievable(said), key=lambda unit: unit.place):
-        sessions.setdefault((unit.conversation, unit.session), []).append(unit)
+    for place, unit in sorted(((unit.place, unit) for unit in retrievable(said)), key=itemgetter(0)):
+        sessions.setdefault((unit.conversation, unit.session), []).append((place, unit))
     return {id_: _hit(units[id_], sessions, pairs) for id_ in ids if id_ in units}
 
 
-def _hit(unit: Unit, sessions: dict[tuple[str, int], list[Unit]], pairs: Pairs) -> Hit:
+def _hit(unit: Unit, sessions: _Sessions, pairs: Pairs) -> Hit:
     """Return the unit as a hit with its neighbouring turns and, in a talk of two, its addressee."""
     if unit.backbone != FLAT:
         return Hit(unit, 0.0)
     near = [
-        other
-        for other in sessions.get((unit.conversation, unit.session), ())
+        (place, other)
+        for place, other in sessions.get((unit.conversation, unit.session), ())
         if abs(other.ordinal - unit.ordinal) <= NEIGHBOURS and not (unit.kind == "turn" and other.turns == unit.turns)
     ]
-    before = [other for other in near if other.precedes(unit)]
-    after = [other for other in near if unit.precedes(other)]
+    own = unit.place
+    before = [other for place, other in near if place < own]
+    after = [other for place, other in near if place > own]
     to = next((person for person in pairs.get(unit.conversation, ()) if person != unit.speaker), "")
     return Hit(unit, 0.0, {}, (*before[-NEIGHBOURS:], *after[:NEIGHBOURS]), to)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from goalmem_cli.languages.patterns import late
+
 # What follows the sender's name, or a word for "you". It replaces a text, beside what was shared or sent.
 _SENT = (
     r"sent (?:an attachment|a photo|a video|a link|a voice message|a live location|a sticker|a gif)",
@@ -22,10 +24,10 @@ _SENT = (
     r"ได้ส่งไฟล์แนบ",
 )
 _YOU = frozenset({"", "you", "te", "tú", "você", "vous", "tu", "du", "вы", "bạn"})
-_SHARED = re.compile(rf"(?P<who>.{{0,100}}?) ?(?:{'|'.join(_SENT)})\.?", re.IGNORECASE)
+_SHARED = late(rf"(?P<who>.{{0,100}}?) ?(?:{'|'.join(_SENT)})\.?", re.IGNORECASE)
 
 _WITH = r"\S{1,16}"
-_REACTED = re.compile(
+_REACTED = late(
     rf"liked a message|reacted {_WITH} to your message"
     rf"|le gustó un mensaje|reaccionó (?:con )?{_WITH} a tu mensaje"
     rf"|curtiu uma mensagem|reagiu (?:com )?{_WITH} à sua mensagem"

@@ -11,71 +11,72 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import QUOTES, Conversation, Turn
 from goalmem_cli.transcripts.readers.announcing import announced, letter_to, named_alone
 from goalmem_cli.transcripts.readers.pasted_parts import PastedParts
 
 _VERBS = r"wrote|schrieb|schreef|escribió|écrit|scritto|escreveu|skrev"
-_EARLIER = re.compile(
+_EARLIER = late(
     r"[>* \t]*(?:-{2,} ?(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Message d'origine|"
     r"Mensaje original|Messaggio originale|Oorspronkelijk bericht|Mensagem original|Weitergeleitete Nachricht|"
     r"Message transféré|Mensaje reenviado|Messaggio inoltrato|Doorgestuurd bericht|Mensagem encaminhada)\b.*"
     r"|(?:Begin forwarded message|Anfang der weitergeleiteten Nachricht|Début du message réexpédié) ?:)\s*",
     re.IGNORECASE,
 )
-_FORWARDS = re.compile(
+_FORWARDS = late(
     r".*(?:forwarded|weitergeleitet|transféré|réexpédié|reenviado|inoltrato|doorgestuurd|encaminhada)", re.IGNORECASE
 )
 _BEFORE_FIELD, _BEHIND_FIELD = r"[> \t]*\*?(?:", r")\s?:\*?[ \t]+"
 _AUTHOR, _SENT = r"From|Von|De|Da|Van|Från|Fra", r"Sent|Gesendet|Envoyé|Enviado|Inviato|Verzonden|Skickat|Sendt"
 _DATE, _TO = r"Date|Datum|Data|Fecha", r"To|An|À|Para|A|Aan|Till|Til"
 _SUBJECT = r"Subject|Betreff|Objet|Asunto|Oggetto|Onderwerp|Assunto|Ämne|Emne"
-_FROM = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
-_FROM_AN_HOUR = re.compile(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}\d{{1,2}}(?!\d)", re.IGNORECASE)
-_WHEN = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
-_SECOND = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|{_SUBJECT}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
-_GIVEN_TO = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_TO}{_BEHIND_FIELD}", re.IGNORECASE)
-_GIVEN_SUBJECT = re.compile(rf"{_BEFORE_FIELD}{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
+_FROM = late(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}(.*[@<\w].*)", re.IGNORECASE)
+_FROM_AN_HOUR = late(rf"{_BEFORE_FIELD}{_AUTHOR}{_BEHIND_FIELD}\d{{1,2}}(?!\d)", re.IGNORECASE)
+_WHEN = late(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}{_BEHIND_FIELD}(.*)", re.IGNORECASE)
+_SECOND = late(rf"{_BEFORE_FIELD}{_SENT}|{_DATE}|{_SUBJECT}|To|An{_BEHIND_FIELD}", re.IGNORECASE)
+_GIVEN_TO = late(rf"{_BEFORE_FIELD}{_SENT}|{_TO}{_BEHIND_FIELD}", re.IGNORECASE)
+_GIVEN_SUBJECT = late(rf"{_BEFORE_FIELD}{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
 _LEAST_WITHOUT_AUTHOR = 3
-_ONLY_OF_MAIL = re.compile(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
-_FIELD = re.compile(
+_ONLY_OF_MAIL = late(rf"{_BEFORE_FIELD}{_SENT}|{_SUBJECT}{_BEHIND_FIELD}", re.IGNORECASE)
+_FIELD = late(
     rf"{_BEFORE_FIELD}{_AUTHOR}|{_SENT}|{_DATE}|{_TO}|{_SUBJECT}|B?CC|Reply-To|Importance|Attachments?{_BEHIND_FIELD}",
     re.IGNORECASE,
 )
 _MOST_FIELDS = 9
-_NAME = re.compile(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
+_NAME = late(r"[\"'*\s]*([^<\[(\"]*?)[\"'*\s]*(?:[<\[(]+(?:mailto:)?([^<>\[\]()\s]*)[^\n]*)?")
 
 _ATTRIBUTION_LINES = 3
 _LONGEST_ATTRIBUTION = 500
-_ENDS_ATTRIBUTION = re.compile(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
-_WROTE = re.compile(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
+_ENDS_ATTRIBUTION = late(rf".*(?:\d|@|<).*:\s*$|.*(?:{_VERBS})\s*:\s*$")
+_WROTE = late(rf".*\b(?:(?:{_VERBS})\s*|(?:schrieb|schreef)\b[^\n]*):\s*$")
 _HOW = r"(?:(?:also|already|had|just|once|finally|first|actually) ){0,2}"
-_OWN = re.compile(
+_OWN = late(
     rf"\b(?:I|we|ich|wir|ik|wij|yo|io|eu|jag|jeg) {_HOW}(?:{_VERBS})\b"
     r"|\b(?:schrieb ich|schrieben wir|schreef ik|j'ai écrit|nous avons écrit)\b",
     re.IGNORECASE,
 )
-_HAS_DATE = re.compile(r".*\d")
-_ADDRESSED = re.compile(r"([^\W\d][^,;:<>()\"\d]*)?\"? *\(?<(?:mailto:)?([^<>\s]+@[^<>\s]+)>")
-_NAMED_BEHIND = re.compile(r"\b(?:schrieb|schreef) ([^\W\d][^,;:<>()\d]*):\s*$")
-_NAMED_BEFORE = re.compile(
+_HAS_DATE = late(r".*\d")
+_ADDRESSED = late(r"([^\W\d][^,;:<>()\"\d]*)?\"? *\(?<(?:mailto:)?([^<>\s]+@[^<>\s]+)>")
+_NAMED_BEHIND = late(r"\b(?:schrieb|schreef) ([^\W\d][^,;:<>()\d]*):\s*$")
+_NAMED_BEFORE = late(
     rf"(?:,|\b\d{{4}}|:\d\d(?: ?[ap]\.?m\.?)?) +([^\W\d][^,;:<>()\d]*?) (?:ha |a )?(?:{_VERBS})\s*:\s*$", re.IGNORECASE
 )
-_NO_NAME = re.compile(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", re.IGNORECASE)
+_NO_NAME = late(r"^(?:(?:am|pm|a\.m\.|p\.m\.|uhr|schrieb|schreef)\s+)+", re.IGNORECASE)
 
 _DEEPEST = 5
-MARK = re.compile(r">[ \t]?")
-_MARKED = re.compile(r">+(?:[ \t>].*)?")
-_AMOUNT = re.compile(r"[> \t]*\d\S*(?: +\S+){0,3} *")
-_ALL_QUOTED = re.compile(r"^>>> ", re.MULTILINE)
-_LETTERS = re.compile(r"\w")
+MARK = late(r">[ \t]?")
+_MARKED = late(r">+(?:[ \t>].*)?")
+_AMOUNT = late(r"[> \t]*\d\S*(?: +\S+){0,3} *")
+_ALL_QUOTED = late(r"^>>> ", re.MULTILINE)
+_LETTERS = late(r"\w")
 # As WhatsApp and Telegram put several messages into the clipboard.
-_COPIED = re.compile(
+_COPIED = late(
     r"\[(?=[^\]\n]*\d[:.]\d\d)(?=[^\]\n]*\d[./-]\d{1,2}[./-]\d)[^\]\n]{8,30}\] (?P<bracketed>[^:\n]{1,60}): .*"
     r"|(?P<named>[^\n\[\]:]{1,60}), \[(?=[^\]\n]*(?:\d[./-]\d{1,2}[./-]\d|\d{4}))"
     r"[^\]\n]{0,28}\d:\d\d[^\]\n]{0,12}\](?::.*|\s*)"
 )
-_MAYBE = re.compile(
+_MAYBE = late(
     r"^[ \t]*>|^[> \t*]*-{2,}|^\[\d|, \[|:[\s*_~]*$|"
     rf"^{_BEFORE_FIELD}{_AUTHOR}|{_SUBJECT}|{_DATE}|{_SENT}{_BEHIND_FIELD}",
     re.IGNORECASE | re.MULTILINE,

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import chain, dropwhile, pairwise
 from pathlib import Path
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes
 from goalmem_cli.transcripts.reading.drafts import Draft
@@ -26,33 +27,33 @@ from goalmem_cli.transcripts.reading.told_times import Stamp, by_its_clock, stam
 _FIRST_LINES = 10
 _STAMP = r"(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)"
 _SPEECH = r"([^:]{1,100}):(?: (.*))?"
-_BRACKETED = re.compile(rf"\[{_STAMP}\] {_SPEECH}", re.ASCII)
-_BARE = re.compile(rf"{_STAMP} {_SPEECH}", re.ASCII)
+_BRACKETED = late(rf"\[{_STAMP}\] {_SPEECH}", re.ASCII)
+_BARE = late(rf"{_STAMP} {_SPEECH}", re.ASCII)
 _SHARED_NAMES = frozenset({"chat", "index", "data"})
 
 _DELETED = "(This message was deleted)"
 _REACTIONS = ("(- ", " -)")
 _STICKER = ("(( ", " ))")
-_FILE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)|\[[^\[\]\n]*\]\(\.{1,2}/[^()\n]*\)")
-_QUOTE = re.compile(r"(?:[ \t]*\n)+(?:>[^\n]*(?:\n|\Z))+")
-_NOT_EXPORTED = re.compile(
+_FILE = late(r"!\[[^\[\]\n]*\]\([^()\n]*\)|\[[^\[\]\n]*\]\(\.{1,2}/[^()\n]*\)")
+_QUOTE = late(r"(?:[ \t]*\n)+(?:>[^\n]*(?:\n|\Z))+")
+_NOT_EXPORTED = late(
     r"\((?:attachment|audio|file|image|media|photo|sticker|video|voice message) not exported\)(?=  |\s*$)", re.MULTILINE
 )
-_CALL = re.compile(
+_CALL = late(
     r"(?:Incoming|Outgoing|Missed)(?: (?:voice|video|audio|group|adhoc))? call(?: \([a-z][\w, ]{0,40}\))?", re.ASCII
 )
-_KIND = re.compile(r"\[[\w-]+ message\]")
+_KIND = late(r"\[[\w-]+ message\]")
 _DETAIL = r"(?:reply to [^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d|edited|\d+ attachments?)"
-_DETAILS = re.compile(rf"\[{_DETAIL}(?:, {_DETAIL})*\] ?")
+_DETAILS = late(rf"\[{_DETAIL}(?:, {_DETAIL})*\] ?")
 
-_ANSWERED = re.compile(r"reply to ([^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d)", re.ASCII)
-_EDITED = re.compile(r"[\[ ]edited[,\]]")
-_QUOTE_FIELD = re.compile(r"^> (?:From|Sent|Attachment): .*")
+_ANSWERED = late(r"reply to ([^\n]{1,100}? on \d{4}-\d\d-\d\d \d\d:\d\d)", re.ASCII)
+_EDITED = late(r"[\[ ]edited[,\]]")
+_QUOTE_FIELD = late(r"^> (?:From|Sent|Attachment): .*")
 
-_FIELD = re.compile(r"(From|Type|Sent|Received|Attachment|Reaction|Edited|Version): (.*)")
-_CONVERSATION = re.compile(r"Conversation: (.*\S)")
-_WITH_OFFSET = re.compile(r"(.*\d) ([+-])(\d\d)([0-5]\d)", re.ASCII)
-_NUMBER = re.compile(r" \(\+?[\d ]+\)$", re.ASCII)
+_FIELD = late(r"(From|Type|Sent|Received|Attachment|Reaction|Edited|Version): (.*)")
+_CONVERSATION = late(r"Conversation: (.*\S)")
+_WITH_OFFSET = late(r"(.*\d) ([+-])(\d\d)([0-5]\d)", re.ASCII)
+_NUMBER = late(r" \(\+?[\d ]+\)$", re.ASCII)
 _SAID_KINDS = frozenset({"incoming", "outgoing"})
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from goalmem_cli.errors import InputError
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import Reaction, attributes, edited_at, objects_in
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -113,8 +114,8 @@ def _lines(lines: Iterator[str] | list[str]) -> str:
 
 _USERS = ("users.json", "org_users.json")
 _CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
-_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.ASCII)
-_TIME = re.compile(r"(\d{9,11})\.(\d{1,9})", re.ASCII)
+_DAY = late(r"\d{4}-\d\d-\d\d\.json", re.ASCII)
+_TIME = late(r"(\d{9,11})\.(\d{1,9})", re.ASCII)
 _SPOKEN = frozenset(
     {"bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share", "file_comment", "file_mention"}
 )
@@ -122,8 +123,8 @@ _DELETED = "tombstone"
 _BESIDE = frozenset({"thread_ts", "edited", "reactions", "attachments"})
 _SHARE = ("is_share", "is_msg_unfurl")
 # What Slack wrote about a file until 2018; words of the person who shared it may follow.
-_UPLOAD = re.compile(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: <[^>]*>\.?(?: and commented: )?")
-_ANGLED = re.compile(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
+_UPLOAD = late(r"<@\w+(?:\|[^>]*)?> (?:uploaded|shared|mentioned) a file: <[^>]*>\.?(?: and commented: )?")
+_ANGLED = late(r"<((?:[@#!]|[a-z][a-z0-9+.-]*:)[^<>\n]*)>", re.IGNORECASE)
 
 
 class SlackReader(DraftReader):

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import chain
 from xml.parsers import expat
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes
 from goalmem_cli.transcripts.reading.drafts import Draft, Message
@@ -22,17 +23,17 @@ from goalmem_cli.transcripts.reading.source import Source
 from goalmem_cli.transcripts.reading.texts import quoted
 from goalmem_cli.transcripts.reading.told_times import stamp_or_unread
 
-_ROOT = re.compile(r"<smses[\s>]")
+_ROOT = late(r"<smses[\s>]")
 _RECEIVED, _UNSENT = "1", ("3", "5")
 """The types of messages (1 to 6) that were received, and of those that are drafts or failed."""
 _SENDER = "137"
 """The type of the sender's address in a multimedia message."""
 _LAYOUT, _TEXT = "application/smil", "text/plain"
 _NOTHING = ("", "null", "(Unknown)")
-_REFERENCES = re.compile(r"(?:&#(?:[0-9]{1,7}|x[0-9a-fA-F]{1,6});)+")
-_NUMBERS = re.compile(r"&#(x?)([0-9a-fA-F]+);")
+_REFERENCES = late(r"(?:&#(?:[0-9]{1,7}|x[0-9a-fA-F]{1,6});)+")
+_NUMBERS = late(r"&#(x?)([0-9a-fA-F]+);")
 _OF_REFERENCES = "&#xabcdefABCDEF0123456789;"
-_ALLOWED = re.compile("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ALLOWED = late("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML may refer to."""
 
 

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.records import STANDARD_INPUT
 from goalmem_cli.transcripts.readers.drafted import DraftReader
 from goalmem_cli.transcripts.reading.attributes import attributes
@@ -205,29 +206,27 @@ _OMITTED = (
     ("afbeelding|video|audio|GIF|sticker|document|contactkaart", "weggelaten"),
 )  # fmt: skip
 
-_ENCRYPTED = re.compile(
+_ENCRYPTED = late(
     r"(?=.{0,30}(?:message|nachricht|mensaje|messaggi|mensage|bericht|сообщени|mesaj|消息|訊息|メッセージ|메시지|الرسائل|הודעות))"
     r".{0,120}(?:end-to-end|ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|сквозн|uçtan uca|"
     r"端[到對对]端|エンドツーエンド|종단|بين الطرفين|מקצה לקצה)",
     re.IGNORECASE,
 )
-_DAY_FIRST = re.compile(
+_DAY_FIRST = late(
     r"ende-zu-ende|extremo a extremo|bout en bout|pont[ao] a pont[ao]|crittografat|versleuteld|сквозн|uçtan uca|"
     r"מקצה לקצה|بين الطرفين",
     re.IGNORECASE,
 )
 """Words of the notice in languages whose dates always begin with the day. English dates do so in some countries."""
-_ATTACHMENT = re.compile(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
-_OWN_NAME = re.compile(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
-_ONLY_BRACKETS = re.compile(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")
+_ATTACHMENT = late(rf"{_MARK}?[^\n<>:]{{1,200}}\.\w{{1,5}} \((?P<words>[^()\n]{{1,40}})\)")
+_OWN_NAME = late(r"[A-Z]{3}-\d{8}-WA\d", re.ASCII)
+_ONLY_BRACKETS = late(r"<(?=[^<>]*[^!-~])[^<>]{3,60}>")
 _OMISSION = "|".join(f"(?:{what}) (?:{end})" for what, end in _OMITTED)
-_OMITTED_END = re.compile(
-    rf"(?:^|[\s{_MARK}])(?:{_OMISSION}|<[^<>:\n]{{1,40}}: ?[^<>:\n]+\.\w{{1,5}}>)$", re.IGNORECASE
-)
-_MAY_BE_OMITTED = re.compile(rf"(?:>|{'|'.join(end for _, end in _OMITTED)})$", re.IGNORECASE)
+_OMITTED_END = late(rf"(?:^|[\s{_MARK}])(?:{_OMISSION}|<[^<>:\n]{{1,40}}: ?[^<>:\n]+\.\w{{1,5}}>)$", re.IGNORECASE)
+_MAY_BE_OMITTED = late(rf"(?:>|{'|'.join(end for _, end in _OMITTED)})$", re.IGNORECASE)
 _LONGEST_WORDS = 20
-_EDITED_END = re.compile(rf"[\s{_MARK}]*<(?:{'|'.join(_EDITED)})\.?>$", re.IGNORECASE)
-_BRACKETS_END = re.compile(rf"\s*{_MARK}<[^<>:\n]{{3,60}}>$")
+_EDITED_END = late(rf"[\s{_MARK}]*<(?:{'|'.join(_EDITED)})\.?>$", re.IGNORECASE)
+_BRACKETS_END = late(rf"\s*{_MARK}<[^<>:\n]{{3,60}}>$")
 
 
 @dataclass(frozen=True, slots=True)

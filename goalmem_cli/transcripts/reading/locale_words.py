@@ -6,15 +6,15 @@ of them. A word of no language costs a second, once.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
+from goalmem_cli.languages.patterns import late
 from goalmem_cli.logic.languages.cldr import all_languages, months, spelled, weekdays, words_of
 
 _NOON, _MIDNIGHT = 12 * 3600, 24 * 3600
 _HALVES = {"am": ((0, _NOON),), "pm": ((_NOON, _MIDNIGHT),)}
-_IGNORED = re.compile(r"[\s.'’\u200b-\u200f\u070f]+")
+_IGNORED = late(r"[\s.'’\u200b-\u200f\u070f]+")
 
 Seconds = tuple[tuple[int, int], ...]
 """Parts of a day, each from one second to before another."""

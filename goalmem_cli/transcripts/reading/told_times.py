@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, time, timedelta, timezone, tzinfo
 
+from goalmem_cli.languages.patterns import late
+
 TIME_FORMS = "2023-05-08 14:30, 2023-05-08T14:30:00+02:00, 8 May 2023, May 8, 2023 2:30 pm, 1:56 pm on 8 May, 2023"
 
 _MONTHS = (
@@ -31,29 +33,29 @@ _CLOCK = (
 _DATES = (rf"{_WEEKDAY}{_DAY} {_MONTH},? {_YEAR}", rf"{_WEEKDAY}{_MONTH} {_DAY},? {_YEAR}", rf"{_DAY}-{_MONTH}-{_YEAR}")
 _FORMS = (
     *(
-        re.compile(form, re.ASCII | re.IGNORECASE)
+        late(form, re.ASCII | re.IGNORECASE)
         for date in _DATES
         for form in (rf"{date}(?:,? (?:at )?{_CLOCK})?", rf"{_CLOCK},? (?:on )?{date}")
     ),
-    re.compile(rf"{_WEEKDAY}{_MONTH} {_DAY} {_CLOCK} {_YEAR}", re.ASCII | re.IGNORECASE),
+    late(rf"{_WEEKDAY}{_MONTH} {_DAY} {_CLOCK} {_YEAR}", re.ASCII | re.IGNORECASE),
 )
-_YEAR_FIRST = re.compile(
+_YEAR_FIRST = late(
     rf"{_YEAR}([-/.])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}})(?: \([a-z]{{3,9}}\))?(?:,? {_CLOCK})?",
     re.ASCII | re.IGNORECASE,
 )
-_DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE)
-_TIME_OF_DAY = re.compile(_CLOCK, re.ASCII | re.IGNORECASE)
-_ISO = re.compile(
+_DAY_FIRST = late(rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,? {_CLOCK})?", re.ASCII | re.IGNORECASE)
+_TIME_OF_DAY = late(_CLOCK, re.ASCII | re.IGNORECASE)
+_ISO = late(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?)?)?"
     r"|\d{8}T\d{6}Z?",
     re.ASCII | re.IGNORECASE,
 )
-_ZERO = re.compile(r"\+00(?::?00)?$", re.ASCII)  # -00:00, like Z, is UTC by no known clock
-_LIKE_ISO = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", re.ASCII | re.IGNORECASE)
-_EPOCH = re.compile(r"\d{9,19}(?:\.\d{1,9})?", re.ASCII)
-_DOT_NET = re.compile(r"/Date\((\d{9,16})(?:[+-]\d{4})?\)/", re.ASCII)
+_ZERO = late(r"\+00(?::?00)?$", re.ASCII)  # -00:00, like Z, is UTC by no known clock
+_LIKE_ISO = late(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*", re.ASCII | re.IGNORECASE)
+_EPOCH = late(r"\d{9,19}(?:\.\d{1,9})?", re.ASCII)
+_DOT_NET = late(r"/Date\((\d{9,16})(?:[+-]\d{4})?\)/", re.ASCII)
 # A zone after a clock, in the ways in which programs write it: UTC, GMT+0100 (Central European Time), +0200.
-_ZONE = re.compile(
+_ZONE = late(
     r"(?P<clock>\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[ap]\.?m\.?)?) ?"
     r"(?:(?P<offset>(?:UTC|GMT)?[+-]\d{1,2}(?::?\d\d)?)(?: [A-Z]{1,5})?|(?P<zone>[A-Z]{1,4}))"
     r"(?: \([^()]{1,60}\))?(?P<rest>(?: \d{4})?)",

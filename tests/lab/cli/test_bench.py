@@ -57,6 +57,10 @@ def test_bench_speed_measures_whole_processes(goalmem: Goalmem, tmp_path: Path) 
     assert cost["asked"] == min(2, len(TALK["qa"])) and cost["unknown"] <= cost["asked"]
     assert 0 < cost["seconds"] <= cost["longest_seconds"] and cost["first_seconds"] <= cost["longest_seconds"]
     assert cost["peak_bytes"] > 100_000_000
+    outside = cost["outside"]
+    assert 50 < outside["files"] < outside["calls"] and outside["facts"] >= 1
+    assert 2 <= outside["openings"] <= 3 + outside["rankings"]
+    assert outside["milliseconds"] > 0
 
 
 @pytest.mark.slow
