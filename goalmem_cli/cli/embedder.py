@@ -55,7 +55,8 @@ def use(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="static, minilm, gguf:PATH, a sentence-transformers name or path, or a server."
+            metavar="NAME",
+            help="multilingual, static, minilm, gguf:PATH, a sentence-transformers name or path, or a server.",
         ),
     ],
     store: options.Store = None,
@@ -84,17 +85,27 @@ def distil(
     name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the table.")],
     dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
+    others: Annotated[
+        bool, typer.Option("--others", help="For other languages, in the space of the packaged English table.")
+    ] = False,
     download: Annotated[bool, typer.Option("--download", help="Download the model if it is missing.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Make a static table from a sentence-transformers model.
 
-    It is used with `--embedder DIR`.
+    It is used with `--embedder DIR`. With `--others`, it is the second table of the embedder `multilingual`.
     """
     from goalmem_cli.models.embedding.distil import distil as make_table
 
     run = begin(context, quiet=quiet)
     run.screen.note(f"distilling {name} into {out}")
-    folder = make_table(name, out, dimension, may_download=download)
-    run.screen.report(f"{folder}: {dimension} dimensions; use it with --embedder {folder}")
+    folder = make_table(name, out, dimension, may_download=download, others=others)
+    run.screen.report(
+        f"{folder}: "
+        + (
+            "a table for other languages than English"
+            if others
+            else f"{dimension} dimensions; use it with --embedder {folder}"
+        )
+    )
     return 0

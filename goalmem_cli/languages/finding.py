@@ -116,6 +116,19 @@ def language_of(sample: str) -> str:
     return code if likely >= _LEAST_SURE and (code == ENGLISH or _is_told(sample, code, likely)) else ""
 
 
+def is_other(line: str) -> bool:
+    """Say whether a line of a chat is surely in another language than English, even if no other line is known."""
+    words = {word.casefold() for word in _WORDS.findall(line)}
+    if len(_LATIN.findall(line)) * 2 < len("".join(words)):
+        return language_of(line) not in (ENGLISH, "")
+    if has_english(words):
+        return False
+    from goalmem_cli.languages.words import own_words
+
+    code = language_of(line)
+    return code not in (ENGLISH, "") and (code in own_words(()) or _PERHAPS_ENGLISH.isdisjoint(words))
+
+
 def _is_told(sample: str, code: str, likely: float) -> bool:
     """Say whether the sample's words, and not only its names, show that it is in the language `code`."""
     if len(_LATIN.findall(sample)) * 2 < len("".join(_WORDS.findall(sample))):

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
+from goalmem_cli.languages.finding import is_other
+from goalmem_cli.languages.words import is_foreign
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
 from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 STATIC_FOLDER = Path(__file__).parent.parent / "static"
+OTHERS_FOLDER = STATIC_FOLDER.with_name("others")
 MAX_TOKENS = 2048
 MATRIX = 2
 LINES_PER_BATCH = 1024
@@ -94,7 +97,11 @@ class StaticEmbedder:
             unknown = _unknown_token(tokenizer, described)
             table = Table.from_tensors(load_file(folder / "model.safetensors"), tokenizer.get_vocab_size())
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
-            hint = "reinstall goalmem" if folder == STATIC_FOLDER else "make the table again: goalmem embedder distil"
+            hint = (
+                "reinstall goalmem"
+                if folder in (STATIC_FOLDER, OTHERS_FOLDER)
+                else "make the table again: goalmem embedder distil"
+            )
             raise ModelUnreadable(f"the embedding table in {folder} cannot be read: {error}", hint) from error
         tokenizer.no_padding()
         tokenizer.enable_truncation(MAX_TOKENS)
@@ -112,7 +119,7 @@ class StaticEmbedder:
         readable = [encodable(text) for text in texts]
         parts = [text.split("\n") for text in readable]
         places = {line: place for place, line in enumerate(dict.fromkeys(chain.from_iterable(parts)))}
-        sums = self._sums(list(places))
+        sums = self.sums(list(places))
         lines = np.array([places[line] for line in chain.from_iterable(parts)])
         starts = np.cumsum([0, *(len(lines_of_one) for lines_of_one in parts[:-1])])
         rows: Vectors = np.add.reduceat(sums[lines], starts, axis=0)
@@ -122,7 +129,7 @@ class StaticEmbedder:
             rows[place] = direction_of(readable[place], self.dimension, self._common)
         return rows
 
-    def _sums(self, lines: Sequence[str]) -> Vectors:
+    def sums(self, lines: Sequence[str]) -> Vectors:
         """Return the (lines, dimension) sums of each line's token rows."""
         sums = np.zeros((len(lines), self.dimension), dtype=np.float32)
         for first, last in _batches(lines):
@@ -134,6 +141,11 @@ class StaticEmbedder:
                 sums[np.array(filled) + first] = np.add.reduceat(self._table.of_tokens(ids), starts, axis=0)
         return sums
 
+    def words(self) -> list[str]:
+        """Return the words of the tokenizer, the most frequent first."""
+        ids = self._tokenizer.get_vocab()
+        return sorted(ids, key=ids.__getitem__)
+
     def _tokens(self, lines: Sequence[str]) -> list[list[int]]:
         """Return the known tokens of each line, at most its first 2048."""
         read = self._tokenizer.encode_batch_fast(lines, add_special_tokens=False)
@@ -142,11 +154,42 @@ class StaticEmbedder:
     @cached_property
     def _common(self) -> Vectors | None:
         """The mean direction of common words as a unit vector of shape (dimension,); None if the table knows none."""
-        words = self._sums(COMMON_WORDS)
+        words = self.sums(COMMON_WORDS)
         lengths = np.linalg.norm(words, axis=1, keepdims=True)
         middle = np.divide(words, lengths, out=np.zeros_like(words), where=lengths > 0).mean(axis=0)
         length = np.linalg.norm(middle)
         return np.asarray(middle / length, dtype=np.float32) if length > 0 else None
+
+
+class MultilingualEmbedder(StaticEmbedder):
+    """Embeds lines in English with the table of `static`, and lines in other languages with a table in the same space.
+
+    English texts have the vectors of `static`. A word in the other table has the mean direction of the English words
+    that a multilingual model finds nearest.
+    """
+
+    @classmethod
+    def from_package(cls) -> MultilingualEmbedder:
+        """Load the embedder of the package; raises ModelUnreadable as `from_folder`."""
+        english = _packaged()
+        return cls("multilingual", english._tokenizer, english._unknown, english._table)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in."""
+        embedder = self._others if is_foreign(text) else _packaged()
+        return embedder.embed([text])[0]
+
+    def sums(self, lines: Sequence[str]) -> Vectors:
+        """Return the (lines, dimension) sums of each line's token rows."""
+        sums = super().sums(lines)
+        if places := [place for place, line in enumerate(lines) if is_other(line)]:
+            sums[places] = self._others.sums([lines[place] for place in places])
+        return sums
+
+    @cached_property
+    def _others(self) -> StaticEmbedder:
+        """The table of other languages, which a memory in English never loads; raises ModelUnreadable."""
+        return StaticEmbedder.from_folder(self.name, OTHERS_FOLDER)
 
 
 def _read_tokenizer(described: str) -> Tokenizer:
@@ -195,12 +238,13 @@ def load_embedder(
 ) -> Embedder:  # fmt: skip
     """Return the embedder of that name.
 
-    `name` is one of: ``static`` (the table of the package), ``minilm`` (the package of extra ``bundled``), ``gguf:``
-    with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a folder that `distil` or
-    sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging Face hub. A model of the
-    hub must be in the local cache unless `may_download` is True. `threads` is the number of threads of a GGUF model
-    (None: one per core), `timeout` how many seconds a server may take for one request, `has_key` whether it gets
-    the key, and `trusts_code` whether the Python code that a sentence-transformers model brings along is run.
+    `name` is one of: ``multilingual`` (the tables of the package), ``static`` (the English one alone), ``minilm`` (the
+    package of extra ``minilm``), ``gguf:`` with the path of a GGUF model, ``http://host:port/v1#name`` on a server, a
+    folder that `distil` or sentence-transformers wrote, or the name of a sentence-transformers model on the Hugging
+    Face hub. A model of the hub must be in the local cache unless `may_download` is True. `threads` is the number of
+    threads of a GGUF model (None: one per core), `timeout` how many seconds a server may take for one request,
+    `has_key` whether it gets the key, and `trusts_code` whether the Python code that a sentence-transformers model
+    brings along is run.
 
     Raises:
         ModelMissing: there is no embedder of that name.
@@ -208,6 +252,8 @@ def load_embedder(
     """
     if name == "static":
         return _packaged()
+    if name == "multilingual":
+        return MultilingualEmbedder.from_package()
     if is_address(name):
         from goalmem_cli.models.embedding.served import ServedEmbedder
 
@@ -221,7 +267,7 @@ def load_embedder(
         reason = getattr(error, "strerror", None) or error
         raise ModelMissing(
             f"there is no embedder called {name}: {reason}",
-            "use static, minilm, gguf:PATH, a model's folder or a server",
+            "use multilingual, static, minilm, gguf:PATH, a model's folder or a server",
         ) from error
     if is_folder:
         name = str(folder.resolve())
