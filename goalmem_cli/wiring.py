@@ -47,7 +47,7 @@ __all__ = [
     "reasoner_steps",
 ]  # fmt: skip
 
-DEFAULT_EMBEDDER = "static"
+DEFAULT_EMBEDDER = "multilingual"
 GOAL_MEM = "goal-mem"
 TRACES = "traces"
 

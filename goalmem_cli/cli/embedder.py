@@ -85,27 +85,23 @@ def distil(
     name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the table.")],
     dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
-    others: Annotated[
-        bool, typer.Option("--others", help="For other languages, in the space of the packaged English table.")
-    ] = False,
+    words: Annotated[
+        Path | None,
+        typer.Option("--words", metavar="FILE", help="Words of other languages, one a line, the most frequent first."),
+    ] = None,
     download: Annotated[bool, typer.Option("--download", help="Download the model if it is missing.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Make a static table from a sentence-transformers model.
 
-    It is used with `--embedder DIR`. With `--others`, it is the second table of the embedder `multilingual`.
+    It is used with `--embedder DIR`. With `--words`, it is the table that `multilingual` has beside the English one.
     """
     from goalmem_cli.models.embedding.distil import distil as make_table
 
     run = begin(context, quiet=quiet)
     run.screen.note(f"distilling {name} into {out}")
-    folder = make_table(name, out, dimension, may_download=download, others=others)
-    run.screen.report(
-        f"{folder}: "
-        + (
-            "a table for other languages than English"
-            if others
-            else f"{dimension} dimensions; use it with --embedder {folder}"
-        )
-    )
+    listed = words.read_text(encoding="utf-8").split() if words else ()
+    folder = make_table(name, out, dimension, may_download=download, words=listed)
+    use = "for other languages than English" if words else f"{dimension} dimensions; use it with --embedder {folder}"
+    run.screen.report(f"{folder}: {use}")
     return 0

@@ -19,7 +19,7 @@ from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable, UsageError
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.distil import distil
-from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
+from goalmem_cli.models.embedding.embedders import OTHERS_FOLDER, STATIC_FOLDER, load_embedder
 from goalmem_cli.models.embedding.sentence import SentenceEmbedder, minilm_folder
 from goalmem_cli.ports import Embedder, Vectors, query_vector
 from goalmem_cli.wiring import Factories
@@ -42,6 +42,7 @@ ODD_TEXTS = (
     "[SEP] [PAD] [unused5]",
     "a" * 5000,
 )
+SAMPLES = Path(__file__).parents[2] / "sample_convos"
 FORBIDDEN = (
     "torch",
     "model2vec",
@@ -57,8 +58,14 @@ FORBIDDEN = (
 
 @pytest.fixture(scope="module")
 def static() -> Embedder:
-    """The table that ships with the package."""
+    """The English table that ships with the package."""
     return load_embedder()
+
+
+@pytest.fixture(scope="module")
+def multilingual() -> Embedder:
+    """Both tables that ship with the package."""
+    return load_embedder("multilingual")
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +145,54 @@ def test_order_and_number_of_texts_do_not_matter(static: Embedder) -> None:
     assert np.allclose(vectors[[0, 1024, 2999]], static.embed([many[0], many[1024], many[2999]]), atol=1e-5)
 
 
-def test_the_shipped_table_is_small_and_says_whose_it_is() -> None:
-    """Table, tokenizer and notice stay under 10 MB together, and both licences are named."""
-    assert sum(file.stat().st_size for file in STATIC_FOLDER.iterdir()) < 10_000_000
-    notice = (STATIC_FOLDER / "NOTICE").read_text(encoding="utf-8")
-    assert "all-MiniLM-L6-v2" in notice and "Apache License" in notice and "MIT License" in notice
+@pytest.mark.parametrize(
+    ("folder", "size", "names"),
+    [
+        (STATIC_FOLDER, 10_000_000, ("all-MiniLM-L6-v2", "Apache License", "MIT License")),
+        (OTHERS_FOLDER, 16_000_000, ("multilingual-e5-small", "MIT License", "wordfreq", "static")),
+    ],
+)
+def test_a_shipped_table_is_small_and_says_whose_it_is(folder: Path, size: int, names: tuple[str, ...]) -> None:
+    """Table, tokenizer and notice stay under a size together, and what they come from is named."""
+    assert sum(file.stat().st_size for file in folder.iterdir()) < size
+    assert all(name in (folder / "NOTICE").read_text(encoding="utf-8") for name in names)
+
+
+def test_english_has_the_same_vectors_in_both_packaged_embedders(static: Embedder, multilingual: Embedder) -> None:
+    """Each line of the sample chats, questions, names and odd texts of English chats keep the vector of `static`."""
+    said = [line for path in SAMPLES.glob("*.md") for line in path.read_text("utf-8").splitlines()]
+    said += [*TEXTS, "", "🙂🙂", "Jürgen likes São Paulo", "El Paso in May", "Elise met friends", "\n".join(TEXTS)]
+    assert len(said) > 50
+    assert (multilingual.embed(said) == static.embed(said)).all()
+    assert (query_vector(multilingual, TEXTS[4]) == static.embed(TEXTS[4:])[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("english", "said", "asked"),
+    [
+        ("The cat is sick.", "Unsere Katze ist seit gestern krank.", "Welches Haustier ist krank?"),
+        ("The cat is sick.", "Desde ayer la gata está muy enferma.", "¿Qué animal está enfermo?"),
+        ("The cat is sick.", "Le chat est malade depuis hier soir.", "Quel animal est malade ?"),
+        ("The cat is sick.", "Desde ontem que o gato está doente.", "Que animal está doente?"),
+        ("The cat is sick.", "我们家的猫从昨天开始生病了。", "哪只动物生病了？"),
+        ("The cat is sick.", "うちの猫は昨日から病気なんです。", "どの動物が病気ですか。"),
+    ],
+)
+def test_a_text_in_another_language_is_near_to_one_in_english(
+    multilingual: Embedder, english: str, said: str, asked: str
+) -> None:
+    """Said and asked in another language, it is nearer to what means the same than to three other English texts."""
+    texts = [english, "He sold his old car.", "The flight to Rome was late.", "She studies law and plays chess."]
+    for vector in (multilingual.embed([f"Kim: {said}"])[0], query_vector(multilingual, asked)):
+        near = multilingual.embed(texts) @ vector
+        assert near.argmax() == 0 and near[0] > 0.3, near
+
+
+def test_words_of_other_languages_need_a_multilingual_vocabulary(tmp_path: Path) -> None:
+    """A model with an English vocabulary of words and their ends gives no such table, and nothing is written."""
+    with pytest.raises(ModelUnreadable, match="vocabulary of a multilingual model"):
+        distil("minilm", tmp_path / "table", words=["Katze", "gato"])
+    assert not (tmp_path / "table").exists()
 
 
 def test_a_dimension_that_the_model_does_not_have_is_an_error(tmp_path: Path) -> None:

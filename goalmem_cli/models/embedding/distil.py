@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,30 +27,28 @@ if TYPE_CHECKING:
 TABLE = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
-SMOOTHING = 1e-4
+SMOOTHING, SMOOTHING_OF_OTHERS = 1e-4, 3e-4
 UNUSED_TOKEN = re.compile(r"\[unused\d+\]|<unused\d+>|<\|reserved_special_token_\d+\|>")
 TOKENS_PER_BATCH = 512
 BLANK = "▁"
-LETTERS = re.compile(
-    f"{BLANK}?[A-Za-z\u00c0-\u024f\u1e00-\u1eff\u0400-\u04ff\u0600-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
-    "\uac00-\ud7af'’-]+"
-)
-"""Tokens of letters of the Latin, Cyrillic, Arabic, Thai, Japanese, Chinese and Korean scripts."""
+LETTER = re.compile(r"[^\W\d_]")
 ENGLISH_WORD = re.compile(f"{BLANK}[a-z]{{2,}}")
 UNKNOWN = "<unk>"
-OTHERS, NEAREST, TEMPERATURE = 50_000, 10, 0.1
-"""How many tokens of other languages get a vector, from how many English words, and how evenly these count."""
+MOST, NEAREST, TEMPERATURE = 50_000, 10, 0.1
+"""How many tokens of other languages get a vector at most, from how many English words, and how evenly these count."""
 
 Matrix = NDArray[np.float32]
 
 
-def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False, others: bool = False) -> Path:
+def distil(
+    name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False, words: Sequence[str] = ()
+) -> Path:
     """Write the static table of the model `name` to `out_dir` and return the folder.
 
     `name` is ``minilm``, a path or a sentence-transformers name. `dimension` is the length of the vectors, at most the
-    model's. With `others`, a multilingual model's most frequent tokens get vectors in the space of the package's
-    English table, which fixes the dimension. The same model gives the same table on the same machine. On another
-    machine, single entries may differ by one of their 8-bit steps.
+    model's. With `words` of other languages, the most frequent first, the tokens of a multilingual model that these
+    words have get vectors in the space of the package's English table, which fixes the dimension. The same model gives
+    the same table on the same machine. On another machine, single entries may differ by one of their 8-bit steps.
 
     Raises:
         ModelMissing: there is no such model, and `may_download` is False.
@@ -58,8 +57,8 @@ def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool
     """
     model = load_transformer(name, may_download=may_download)
     tokenizer, vocabulary = _vocabulary(name, model)
-    if others:
-        table = _table_of_others(name, model, tokenizer, vocabulary)
+    if words:
+        table = _table_of_others(name, model, tokenizer, vocabulary, words)
     else:
         table = _table(name, model, dimension, tokenizer, vocabulary)
     try:
@@ -88,20 +87,20 @@ def _table(
 
 
 def _table_of_others(
-    name: str, model: SentenceTransformer, tokenizer: dict[str, Any], vocabulary: Sequence[str]
+    name: str, model: SentenceTransformer, tokenizer: dict[str, Any], vocabulary: Sequence[str], words: Sequence[str]
 ) -> Matrix:
-    """Trim the tokenizer to its most frequent letters and words, and return their vectors in the English table's space.
+    """Trim the tokenizer to the tokens of the words, and return their vectors in the English table's space.
 
     The first row is the unknown token's.
 
     Raises:
         ModelUnreadable: the tokenizer has no blanks before words and scores of tokens, as SentencePiece's have.
     """
-    chosen = [token for token, said in enumerate(vocabulary) if LETTERS.fullmatch(said)][:OTHERS]
-    words = {vocabulary[token].removeprefix(BLANK): place for place, token in enumerate(chosen)
+    chosen = _most_frequent(model, vocabulary, words)
+    places = {vocabulary[token].removeprefix(BLANK): place for place, token in enumerate(chosen)
              if ENGLISH_WORD.fullmatch(vocabulary[token])}  # fmt: skip
     english = StaticEmbedder.from_folder("static", STATIC_FOLDER)
-    known = [word for word in english.words() if word in words]
+    known = [word for word in english.words() if word in places]
     if tokenizer["model"]["type"] != "Unigram" or len(known) <= NEAREST:
         raise ModelUnreadable(f"{name} does not have the vocabulary of a multilingual model", "distil another model")
     outputs = _token_outputs(name, model, chosen)
@@ -109,11 +108,24 @@ def _table_of_others(
     outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
     vectors = english.sums(known)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    means = _means_of_nearest(outputs, outputs[[words[word] for word in known]], vectors / lengths)
+    means = _means_of_nearest(outputs, outputs[[places[word] for word in known]], vectors / lengths)
     scores = [tokenizer["model"]["vocab"][token] for token in chosen]
     tokenizer["model"] |= {"vocab": [[UNKNOWN, 0.0], *scores], "unk_id": 0}
     tokenizer["added_tokens"] = []
-    return np.vstack([np.zeros_like(means[:1]), means * _frequency_weights(len(chosen)) * np.median(lengths)])
+    return np.vstack(
+        [np.zeros_like(means[:1]), means * _frequency_weights(len(chosen), SMOOTHING_OF_OTHERS) * np.median(lengths)]
+    )
+
+
+def _most_frequent(model: SentenceTransformer, vocabulary: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the tokens with letters that the words have, the most frequent first by Zipf's law over the words."""
+    counts: Counter[int] = Counter()
+    read = model.tokenizer.backend_tokenizer.encode_batch_fast(list(words), add_special_tokens=False)
+    for rank, word in enumerate(read, 1):
+        for token in word.ids:
+            counts[token] += 1 / rank
+    said = [token for token, _ in counts.most_common() if LETTER.search(vocabulary[token])]
+    return [token for token in said if vocabulary[token] != UNKNOWN][:MOST]
 
 
 def _means_of_nearest(rows: Matrix, english: Matrix, vectors: Matrix) -> Matrix:
@@ -180,11 +192,11 @@ def _principal_components(outputs: Matrix, dimension: int) -> Matrix:
     return signed
 
 
-def _frequency_weights(count: int) -> Matrix:
+def _frequency_weights(count: int, smoothing: float = SMOOTHING) -> Matrix:
     """Return a (count, 1) weight per token by rank: nearly 1 for rare tokens, small for the most frequent."""
     frequency = 1.0 / np.arange(2, count + 2)
     frequency /= frequency.sum()
-    weights: Matrix = (SMOOTHING / (SMOOTHING + frequency))[:, None].astype(np.float32)
+    weights: Matrix = (smoothing / (smoothing + frequency))[:, None].astype(np.float32)
     return weights
 
 

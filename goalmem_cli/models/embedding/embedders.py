@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelMissing, ModelUnreadable
-from goalmem_cli.languages.finding import is_other
-from goalmem_cli.languages.words import is_foreign
+from goalmem_cli.languages.finding import language_asked, other_language
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.gguf_embedder import PREFIX as GGUF
 from goalmem_cli.models.embedding.gguf_embedder import GgufEmbedder
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 STATIC_FOLDER = Path(__file__).parent.parent / "static"
 OTHERS_FOLDER = STATIC_FOLDER.with_name("others")
+OTHERS = frozenset("ar da de es fi fr hu it ja ko nl no pt ru sv vi zh".split())
+"""The languages whose words the table in `OTHERS_FOLDER` has."""
 MAX_TOKENS = 2048
 MATRIX = 2
 LINES_PER_BATCH = 1024
@@ -176,13 +177,13 @@ class MultilingualEmbedder(StaticEmbedder):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in."""
-        embedder = self._others if is_foreign(text) else _packaged()
+        embedder = self._others if language_asked(text) in OTHERS else _packaged()
         return embedder.embed([text])[0]
 
     def sums(self, lines: Sequence[str]) -> Vectors:
         """Return the (lines, dimension) sums of each line's token rows."""
         sums = super().sums(lines)
-        if places := [place for place, line in enumerate(lines) if is_other(line)]:
+        if places := [place for place, line in enumerate(lines) if other_language(line) in OTHERS]:
             sums[places] = self._others.sums([lines[place] for place in places])
         return sums
 
