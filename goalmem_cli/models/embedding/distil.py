@@ -62,7 +62,7 @@ def distil(
     else:
         table = _table(name, model, dimension, tokenizer, vocabulary)
     try:
-        _write(out_dir, table, tokenizer, name)
+        _write(out_dir, table, tokenizer, name, SMOOTHING_OF_OTHERS if words else SMOOTHING)
     except OSError as error:
         raise ModelError(f"cannot write {out_dir}: {error.strerror}", "name a folder that can be written") from error
     return out_dir
@@ -200,7 +200,7 @@ def _frequency_weights(count: int, smoothing: float = SMOOTHING) -> Matrix:
     return weights
 
 
-def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -> None:
+def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str, smoothing: float) -> None:
     """Write the folder; each row is scaled to 8 bits by its own maximum, so that frequent tokens lose no precision."""
     from safetensors.numpy import save
 
@@ -211,7 +211,7 @@ def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -
     (out_dir / TOKENIZER).write_text(json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     config = {
         "model_type": "model2vec", "architectures": ["StaticModel"], "tokenizer_name": Path(name).name,
-        "apply_pca": table.shape[1], "sif_coefficient": SMOOTHING, "hidden_dim": table.shape[1],
+        "apply_pca": table.shape[1], "sif_coefficient": smoothing, "hidden_dim": table.shape[1],
         "normalize": True, "embedding_dtype": "int8",
     }  # fmt: skip
     (out_dir / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
