@@ -185,7 +185,7 @@ def test_a_text_in_another_language_is_near_to_one_in_english(
     texts = [english, "He sold his old car.", "The flight to Rome was late.", "She studies law and plays chess."]
     for vector in (multilingual.embed([f"Kim: {said}"])[0], query_vector(multilingual, asked)):
         near = multilingual.embed(texts) @ vector
-        assert near.argmax() == 0 and near[0] > 0.3, near
+        assert near.argmax() == 0, near
 
 
 def test_words_of_other_languages_need_a_multilingual_vocabulary(tmp_path: Path) -> None:

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 
 STATIC_FOLDER = Path(__file__).parent.parent / "static"
 OTHERS_FOLDER = STATIC_FOLDER.with_name("others")
-OTHERS = frozenset("ar da de es fi fr hu it ja ko nl no pt ru sv vi zh".split())
-"""The languages whose words the table in `OTHERS_FOLDER` has."""
-SHARE_OF_ENGLISH = 0.3
-"""What the English table's row counts beside the other's: best of 0, 0.3, 0.6 and 1 in eight conversations."""
+OTHERS = dict.fromkeys("da de es fi fr hu it nl no pt sv vi".split(), 0.3) | dict.fromkeys("ar ja ko ru zh".split(), 0)
+"""The languages whose words the table in `OTHERS_FOLDER` has, and how much the English table counts beside it: names in
+Latin letters are alike. 0.3 was best of 0, 0.3, 0.6 and 1 in eight conversations, 0 without Latin letters."""
 MAX_TOKENS = 2048
 MATRIX = 2
 LINES_PER_BATCH = 1024
@@ -168,7 +167,7 @@ class MultilingualEmbedder(StaticEmbedder):
     """Embeds lines in English with the table of `static`, and lines in other languages with a table in the same space.
 
     English texts have the vectors of `static`. A token in the other table has the mean direction of the English words
-    that a multilingual model finds nearest. The English table counts a little in all languages, since names are alike.
+    that a multilingual model finds nearest.
     """
 
     @classmethod
@@ -179,22 +178,24 @@ class MultilingualEmbedder(StaticEmbedder):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in."""
-        if language_asked(text) not in OTHERS:
+        if (language := language_asked(text)) not in OTHERS:
             return _packaged().embed([text])[0]
-        row = self._in_others([encodable(text)], super().sums([encodable(text)]))[0]
+        row = self._in_others([encodable(text)], [language])[0]
         length = np.linalg.norm(row)
         return np.asarray(row / length, dtype=np.float32) if length > 0 else self.embed([text])[0]
 
     def sums(self, lines: Sequence[str]) -> Vectors:
         """Return the (lines, dimension) sums of each line's token rows, in the language that the line is in."""
         sums = super().sums(lines)
-        if places := [place for place, line in enumerate(lines) if other_language(line) in OTHERS]:
-            sums[places] = self._in_others([lines[place] for place in places], sums[places])
+        languages = [other_language(line) for line in lines]
+        if places := [place for place, language in enumerate(languages) if language in OTHERS]:
+            sums[places] = self._in_others([lines[place] for place in places], [languages[place] for place in places])
         return sums
 
-    def _in_others(self, lines: Sequence[str], sums: Vectors) -> Vectors:
-        """Return the sums of lines in other languages; `sums` are those of the English table."""
-        return np.asarray(self._others.sums(lines) + SHARE_OF_ENGLISH * sums, dtype=np.float32)
+    def _in_others(self, lines: Sequence[str], languages: Sequence[str]) -> Vectors:
+        """Return the sums of lines in these other languages."""
+        shares = np.array([[OTHERS[language]] for language in languages], dtype=np.float32)
+        return np.asarray(self._others.sums(lines) + shares * super().sums(lines), dtype=np.float32)
 
     @cached_property
     def _others(self) -> StaticEmbedder:
