@@ -31,6 +31,7 @@ OTHERS_FOLDER = STATIC_FOLDER.with_name("others")
 OTHERS = dict.fromkeys("da de es fi fr hu it nl no pt sv vi".split(), 0.3) | dict.fromkeys("ar ja ko ru zh".split(), 0)
 """The languages whose words the table in `OTHERS_FOLDER` has, and how much the English table counts beside it: names in
 Latin letters are alike. 0.3 was best of 0, 0.3, 0.6 and 1 in eight conversations, 0 without Latin letters."""
+LEAST_WORDS = 3
 MAX_TOKENS = 2048
 MATRIX = 2
 LINES_PER_BATCH = 1024
@@ -178,7 +179,9 @@ class MultilingualEmbedder(StaticEmbedder):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query, of shape (dimension,), in the language that it is asked in."""
-        if (language := language_asked(text)) not in OTHERS:
+        is_keyword = text.isascii() and len(text.split()) < LEAST_WORDS  # too little to find its language from
+        language = "" if is_keyword else language_asked(text)
+        if language not in OTHERS:
             return _packaged().embed([text])[0]
         row = self._in_others([encodable(text)], [language])[0]
         length = np.linalg.norm(row)
