@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,12 +120,16 @@ def _table_of_others(
 
 def _most_frequent(model: SentenceTransformer, vocabulary: Sequence[str], words: Sequence[str]) -> list[int]:
     """Return the tokens with letters that the words have, the most frequent first by Zipf's law over the words."""
-    counts: Counter[int] = Counter()
+    counts: dict[int, float] = defaultdict(float)
     read = model.tokenizer.backend_tokenizer.encode_batch_fast(list(words), add_special_tokens=False)
     for rank, word in enumerate(read, 1):
         for token in word.ids:
             counts[token] += 1 / rank
-    said = [token for token, _ in counts.most_common() if LETTER.search(vocabulary[token])]
+    said = [
+        token
+        for token, _ in sorted(counts.items(), key=itemgetter(1), reverse=True)
+        if LETTER.search(vocabulary[token])
+    ]
     return [token for token in said if vocabulary[token] != UNKNOWN][:MOST]
 
 
@@ -165,7 +170,7 @@ def _token_outputs(name: str, model: SentenceTransformer, tokens: Sequence[int])
     """Return the (tokens, width) mean output of the model for each token, between what it puts around a query."""
     import torch
 
-    marked = model.tokenizer(model.prompts.get("query", "") + "a", return_special_tokens_mask=True)
+    marked = model.tokenizer((model.prompts.get("query") or "") + "a", return_special_tokens_mask=True)
     ids, marks = marked["input_ids"], marked["special_tokens_mask"]
     body = len(marks) - 1 - marks[::-1].index(0)
     before, after = ids[:body], ids[body + 1 :]

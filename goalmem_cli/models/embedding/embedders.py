@@ -182,10 +182,10 @@ class MultilingualEmbedder(StaticEmbedder):
         is_keyword = text.isascii() and len(text.split()) < LEAST_WORDS  # too little to find its language from
         language = "" if is_keyword else language_asked(text)
         if language not in OTHERS:
-            return _packaged().embed([text])[0]
+            return np.asarray(_packaged().embed([text])[0], dtype=np.float32)
         row = self._in_others([encodable(text)], [language])[0]
         length = np.linalg.norm(row)
-        return np.asarray(row / length, dtype=np.float32) if length > 0 else self.embed([text])[0]
+        return np.asarray(row / length if length > 0 else self.embed([text])[0], dtype=np.float32)
 
     def sums(self, lines: Sequence[str]) -> Vectors:
         """Return the (lines, dimension) sums of each line's token rows, in the language that the line is in."""
