@@ -87,7 +87,13 @@ def distil(
     dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
     words: Annotated[
         Path | None,
-        typer.Option("--words", metavar="FILE", help="Words of other languages, one a line, the most frequent first."),
+        typer.Option(
+            "--words",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Words of other languages, one a line, the most frequent first.",
+        ),
     ] = None,
     download: Annotated[bool, typer.Option("--download", help="Download the model if it is missing.")] = False,
     quiet: options.Quiet = False,
@@ -100,7 +106,7 @@ def distil(
 
     run = begin(context, quiet=quiet)
     run.screen.note(f"distilling {name} into {out}")
-    listed = words.read_text(encoding="utf-8").split() if words else ()
+    listed = words.read_text(encoding="utf-8", errors="replace").split() if words else ()
     folder = make_table(name, out, dimension, may_download=download, words=listed)
     use = "for other languages than English" if words else f"{dimension} dimensions; use it with --embedder {folder}"
     run.screen.report(f"{folder}: {use}")
