@@ -68,7 +68,7 @@ class Settings:
     - `store`: the store's folder. For a memory in Milvus, the folder of its settings, traces and locks.
     - `address`: the address of a memory in Milvus.
     - `by_store`: the model and embedder where the store's own file alone names them; see `require_trusted`.
-    - `embedder`: None is the store's own, or the static one for a new store.
+    - `embedder`: None is the store's own, or `multilingual` for a new store.
     - `trust_remote_code`: run the Python code that an `embedder` named with it brings along. No store may set it.
     - `redact`: black out secrets in transcripts before they are stored.
     - `timezone`: the IANA zone of the speakers for transcripts with UTC times only. None is the machine's.

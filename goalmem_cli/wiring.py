@@ -49,7 +49,7 @@ __all__ = [
     "reasoner_steps",
 ]  # fmt: skip
 
-DEFAULT_EMBEDDER = "static"
+DEFAULT_EMBEDDER = "multilingual"
 TRACES = "traces"
 
 

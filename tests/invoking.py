@@ -108,7 +108,7 @@ def hashing(seen: list[str]) -> Factories:
 
     def embedder(name: str) -> HashEmbedder:
         seen.append(name)
-        return HashEmbedder(dimension=64 if name == "static" else 32, name=name)
+        return HashEmbedder(dimension=64 if name in ("static", "multilingual") else 32, name=name)
 
     return Factories(embedder=embedder)
 

@@ -46,7 +46,7 @@ def test_prompts_licence_and_table_are_in_the_wheel(wheel: Path) -> None:
     page = {f"goalmem_cli/lab/render/page_files/page.{ending}" for ending in ("html.j2", "css", "js")}
     assert names >= {f"goalmem_cli/guide/{name}.md" for name in NAMES}
     assert names >= prompts | page | {"goalmem_cli/py.typed", "goalmem_cli/models/static/model.safetensors"}
-    notices = ("LICENSE", *(f"goalmem_cli/models/{name}/NOTICE" for name in ("adapter", "static")))
+    notices = ("LICENSE", *(f"goalmem_cli/models/{name}/NOTICE" for name in ("adapter", "others", "static")))
     assert all(any(name.endswith(f"licenses/{notice}") for name in names) for notice in notices)
     assert not any(name.startswith(("tests/", "sample_convos/")) for name in names)
     assert not names & {f"goalmem_cli/lab/tuning/{name}.json" for name in ("talks", "assistants")}

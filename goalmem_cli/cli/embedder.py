@@ -55,7 +55,8 @@ def use(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="static, minilm, gguf:PATH, a sentence-transformers name or path, or a server."
+            metavar="NAME",
+            help="multilingual, static, minilm, gguf:PATH, a sentence-transformers name or path, or a server.",
         ),
     ],
     store: options.Store = None,
@@ -84,17 +85,29 @@ def distil(
     name: Annotated[str, typer.Argument(metavar="NAME", help="minilm, a path, or a sentence-transformers name.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to write the table.")],
     dimension: Annotated[int, typer.Option(min=1, help="The length of its vectors.")] = DIMENSION,
+    words: Annotated[
+        Path | None,
+        typer.Option(
+            "--words",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Words of other languages, one a line, the most frequent first.",
+        ),
+    ] = None,
     download: Annotated[bool, typer.Option("--download", help="Download the model if it is missing.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Make a static table from a sentence-transformers model.
 
-    It is used with `--embedder DIR`.
+    It is used with `--embedder DIR`. With `--words`, it is the table that `multilingual` has beside the English one.
     """
     from goalmem_cli.models.embedding.distil import distil as make_table
 
     run = begin(context, quiet=quiet)
     run.screen.note(f"distilling {name} into {out}")
-    folder = make_table(name, out, dimension, may_download=download)
-    run.screen.report(f"{folder}: {dimension} dimensions; use it with --embedder {folder}")
+    listed = words.read_text(encoding="utf-8", errors="replace").split() if words else ()
+    folder = make_table(name, out, dimension, may_download=download, words=listed)
+    use = "for other languages than English" if words else f"{dimension} dimensions; use it with --embedder {folder}"
+    run.screen.report(f"{folder}: {use}")
     return 0

@@ -66,8 +66,8 @@ Embedder = Annotated[
     typer.Option(
         "--embedder",
         metavar="NAME",
-        help="static, minilm, gguf:PATH, a sentence-transformers name or path, or http://host:port/v1#name "
-        "[default: the store's].",
+        help="multilingual, static, minilm, gguf:PATH, a sentence-transformers name or path, or "
+        "http://host:port/v1#name [default: the store's].",
     ),
 ]
 TrustRemoteCode = Annotated[

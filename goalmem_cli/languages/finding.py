@@ -117,6 +117,19 @@ def language_of(sample: str) -> str:
     return code if likely >= _LEAST_SURE and (code == ENGLISH or _is_told(sample, code, likely)) else ""
 
 
+def other_language(line: str) -> str:
+    """Return the language that a line of a chat is surely in by itself, or "" if that is English or in doubt."""
+    words = {word.casefold() for word in _WORDS.findall(line)}
+    is_latin = len(_LATIN.findall(line)) * 2 >= len("".join(words))
+    if is_latin and has_english(words):
+        return ""
+    from goalmem_cli.languages.words import own_words
+
+    code = language_of(line)
+    is_told = not is_latin or code in own_words(()) or _PERHAPS_ENGLISH.isdisjoint(words)
+    return code if code != ENGLISH and is_told else ""
+
+
 def _is_told(sample: str, code: str, likely: float) -> bool:
     """Say whether the sample's words, and not only its names, show that it is in the language `code`."""
     if len(_LATIN.findall(sample)) * 2 < len("".join(_WORDS.findall(sample))):

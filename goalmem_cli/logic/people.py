@@ -309,7 +309,7 @@ def _owner(found: re.Match[str], fact: Remembered, question: str, people: Collec
         return "" if fact.speaker == UNKNOWN_AUTHOR else fact.speaker
     if _TO_ALL.search(question) or _GENERAL.search(question) or (not fact.to and _TO_ALL.search(fact.text)):
         return ""
-    is_person = found.re is _OWNED and found["thing"].casefold() in _KIN  # "your brother, Max" may be one
+    is_person = "thing" in found.groupdict() and found["thing"].casefold() in _KIN  # "your brother, Max" may be one
     if not is_person and (called := _called(fact, people)):
         return called
     start = max((end.end() for end in SENTENCE_END.finditer(fact.text, 0, found.start())), default=0)

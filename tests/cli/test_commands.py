@@ -192,9 +192,9 @@ def test_a_download_needs_the_form_of_a_name(goalmem: Goalmem) -> None:
 
 
 def test_the_embedder_is_shown(goalmem: Goalmem) -> None:
-    """The default is the static table of 256 dimensions; one that is not there is exit 4."""
+    """The default is the two tables of 256 dimensions; one that is not there is exit 4."""
     shown = json.loads(goalmem("embedder", "--json").out)
-    assert (shown["embedder"], shown["dimension"]) == ("static", 256)
+    assert (shown["embedder"], shown["dimension"]) == ("multilingual", 256)
     assert goalmem("embedder", "--embedder", "/no/such/folder").code == 4
 
 

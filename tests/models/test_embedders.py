@@ -17,9 +17,10 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from goalmem_cli.config import Settings, load_settings
 from goalmem_cli.errors import ModelError, ModelMissing, ModelUnreadable, UsageError
+from goalmem_cli.lab.bench.languages.talks import talks
 from goalmem_cli.models.embedding.directions import direction_of
 from goalmem_cli.models.embedding.distil import distil
-from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, load_embedder
+from goalmem_cli.models.embedding.embedders import OTHERS_FOLDER, STATIC_FOLDER, load_embedder
 from goalmem_cli.models.embedding.sentence import SentenceEmbedder, minilm_folder
 from goalmem_cli.ports import Embedder, Vectors, query_vector
 from goalmem_cli.wiring import Factories
@@ -42,6 +43,7 @@ ODD_TEXTS = (
     "[SEP] [PAD] [unused5]",
     "a" * 5000,
 )
+SAMPLES = Path(__file__).parents[2] / "sample_convos"
 FORBIDDEN = (
     "torch",
     "model2vec",
@@ -57,8 +59,14 @@ FORBIDDEN = (
 
 @pytest.fixture(scope="module")
 def static() -> Embedder:
-    """The table that ships with the package."""
+    """The English table that ships with the package."""
     return load_embedder()
+
+
+@pytest.fixture(scope="module")
+def multilingual() -> Embedder:
+    """Both tables that ship with the package."""
+    return load_embedder("multilingual")
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +146,55 @@ def test_order_and_number_of_texts_do_not_matter(static: Embedder) -> None:
     assert np.allclose(vectors[[0, 1024, 2999]], static.embed([many[0], many[1024], many[2999]]), atol=1e-5)
 
 
-def test_the_shipped_table_is_small_and_says_whose_it_is() -> None:
-    """Table, tokenizer and notice stay under 10 MB together, and both licences are named."""
-    assert sum(file.stat().st_size for file in STATIC_FOLDER.iterdir()) < 10_000_000
-    notice = (STATIC_FOLDER / "NOTICE").read_text(encoding="utf-8")
-    assert "all-MiniLM-L6-v2" in notice and "Apache License" in notice and "MIT License" in notice
+@pytest.mark.parametrize(
+    ("folder", "size", "names"),
+    [
+        (STATIC_FOLDER, 10_000_000, ("all-MiniLM-L6-v2", "Apache License", "MIT License")),
+        (OTHERS_FOLDER, 16_000_000, ("multilingual-e5-small", "MIT License", "wordfreq", "static")),
+    ],
+)
+def test_a_shipped_table_is_small_and_says_whose_it_is(folder: Path, size: int, names: tuple[str, ...]) -> None:
+    """Table, tokenizer and notice stay under a size together, and what they come from is named."""
+    assert sum(file.stat().st_size for file in folder.iterdir()) < size
+    assert all(name in (folder / "NOTICE").read_text(encoding="utf-8") for name in names)
+
+
+def test_english_has_the_same_vectors_in_both_packaged_embedders(static: Embedder, multilingual: Embedder) -> None:
+    """Each line of the sample chats, questions, names and odd texts of English chats keep the vector of `static`."""
+    said = [line for path in SAMPLES.glob("*.md") for line in path.read_text("utf-8").splitlines()]
+    said += [*TEXTS, "", "🙂🙂", "Jürgen likes São Paulo", "El Paso in May", "Elise met friends", "\n".join(TEXTS)]
+    assert len(said) > 50
+    assert (multilingual.embed(said) == static.embed(said)).all()
+    assert (query_vector(multilingual, TEXTS[4]) == static.embed(TEXTS[4:])[0]).all()
+
+
+def test_questions_find_turns_in_other_languages_that_the_english_table_misses(
+    static: Embedder, multilingual: Embedder
+) -> None:
+    """Recall at 10 of the first author's talks rises by a tenth, asked in their language and in English."""
+    before, after = recalls(static), recalls(multilingual)
+    assert all(after[is_english] > before[is_english] + 0.1 for is_english in (True, False)), (before, after)
+
+
+def recalls(embedder: Embedder) -> dict[bool, float]:
+    """Return the recall at 10 of questions in English (True), and in the language of the talk (False)."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for talk in (json.loads(talk.content) for talk in talks() if talk.author == "first"):
+        turns = [turn for session in talk["conversation"].values() if isinstance(session, list) for turn in session]
+        rows = embedder.embed([f"{turn['speaker']}: {turn['text']}" for turn in turns])
+        for question in talk["qa"]:
+            if wanted := set(question.get("evidence", ())):
+                near = (rows @ query_vector(embedder, question["question"])).argsort()[::-1][:10]
+                share = len(wanted & {turns[place]["dia_id"] for place in near}) / len(wanted)
+                found[question["language"] == "en"].append(share)
+    return {is_english: sum(shares) / len(shares) for is_english, shares in found.items()}
+
+
+def test_words_of_other_languages_need_a_multilingual_vocabulary(tmp_path: Path) -> None:
+    """A model with an English vocabulary of words and their ends gives no such table, and nothing is written."""
+    with pytest.raises(ModelUnreadable, match="vocabulary of a multilingual model"):
+        distil("minilm", tmp_path / "table", words=["Katze", "gato"])
+    assert not (tmp_path / "table").exists()
 
 
 def test_a_dimension_that_the_model_does_not_have_is_an_error(tmp_path: Path) -> None:

@@ -322,14 +322,14 @@ class Measuring:
         """Return the manifest: everything that can change the results."""
         from goalmem_cli.lab.evaluation.runs.run import NO_REASONER, Manifest
         from goalmem_cli.reasoners.goal_mem import NAME
-        from goalmem_cli.wiring import backbone_entry, open_prompts, reasoner_steps
+        from goalmem_cli.wiring import DEFAULT_EMBEDDER, backbone_entry, open_prompts, reasoner_steps
 
         settings, wanted = self._run.settings, self._wanted
         prompts: Mapping[str, str] = {}
         decisive = {
             "budget": settings.budget, "limit": wanted.limit, "sample": wanted.sample, "seed": settings.seed,
             "categories": ",".join(self._codes), "scope": "domain" if wanted.sees_domain else "conversation",
-            "queries": ",".join(self._kinds), "embedder": settings.embedder or "static",
+            "queries": ",".join(self._kinds), "embedder": settings.embedder or DEFAULT_EMBEDDER,
         } | ({"store": "milvus"} if settings.address is not None else {})  # fmt: skip
         if wanted.conversations:
             decisive["conversations"] = ",".join(sorted(set(wanted.conversations)))

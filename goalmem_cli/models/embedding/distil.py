@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
+from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goalmem_cli.errors import ModelError, ModelUnreadable
+from goalmem_cli.models.embedding.embedders import STATIC_FOLDER, StaticEmbedder
 from goalmem_cli.models.embedding.sentence import load_transformer
 
 if TYPE_CHECKING:
@@ -24,19 +28,28 @@ if TYPE_CHECKING:
 TABLE = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
-SMOOTHING = 1e-4
+SMOOTHING, SMOOTHING_OF_OTHERS = 1e-4, 3e-4
 UNUSED_TOKEN = re.compile(r"\[unused\d+\]|<unused\d+>|<\|reserved_special_token_\d+\|>")
 TOKENS_PER_BATCH = 512
+BLANK = "▁"
+LETTER = re.compile(r"[^\W\d_]")
+ENGLISH_WORD = re.compile(f"{BLANK}[a-z]{{2,}}")
+UNKNOWN = "<unk>"
+MOST, NEAREST, TEMPERATURE = 50_000, 10, 0.1
+"""How many tokens of other languages get a vector at most, from how many English words, and how evenly these count."""
 
 Matrix = NDArray[np.float32]
 
 
-def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False) -> Path:
+def distil(
+    name: str, out_dir: Path, dimension: int = 256, *, may_download: bool = False, words: Sequence[str] = ()
+) -> Path:
     """Write the static table of the model `name` to `out_dir` and return the folder.
 
     `name` is ``minilm``, a path or a sentence-transformers name. `dimension` is the length of the vectors, at most the
-    model's. The same model gives the same table on the same machine. On another machine, single entries may differ by
-    one of their 8-bit steps.
+    model's. With `words` of other languages, the most frequent first, the tokens of a multilingual model that these
+    words have get vectors in the space of the package's English table, which fixes the dimension. The same model gives
+    the same table on the same machine. On another machine, single entries may differ by one of their 8-bit steps.
 
     Raises:
         ModelMissing: there is no such model, and `may_download` is False.
@@ -45,6 +58,21 @@ def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool
     """
     model = load_transformer(name, may_download=may_download)
     tokenizer, vocabulary = _vocabulary(name, model)
+    if words:
+        table = _table_of_others(name, model, tokenizer, vocabulary, words)
+    else:
+        table = _table(name, model, dimension, tokenizer, vocabulary)
+    try:
+        _write(out_dir, table, tokenizer, name, SMOOTHING_OF_OTHERS if words else SMOOTHING)
+    except OSError as error:
+        raise ModelError(f"cannot write {out_dir}: {error.strerror}", "name a folder that can be written") from error
+    return out_dir
+
+
+def _table(
+    name: str, model: SentenceTransformer, dimension: int, tokenizer: dict[str, Any], vocabulary: Sequence[str]
+) -> Matrix:
+    """Return the weighted principal components of the model's outputs; raises ModelError for a wrong dimension."""
     widest = min(_token_outputs(name, model, range(1)).shape[1], len(vocabulary))
     if not 0 < dimension <= widest:
         raise ModelError(
@@ -56,11 +84,72 @@ def distil(name: str, out_dir: Path, dimension: int = 256, *, may_download: bool
     is_word = np.array([token not in special and not UNUSED_TOKEN.fullmatch(token) for token in vocabulary])
     table = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     table[is_word] = _principal_components(outputs[is_word], dimension) * _frequency_weights(int(is_word.sum()))
-    try:
-        _write(out_dir, table, tokenizer, name)
-    except OSError as error:
-        raise ModelError(f"cannot write {out_dir}: {error.strerror}", "name a folder that can be written") from error
-    return out_dir
+    return table
+
+
+def _table_of_others(
+    name: str, model: SentenceTransformer, tokenizer: dict[str, Any], vocabulary: Sequence[str], words: Sequence[str]
+) -> Matrix:
+    """Trim the tokenizer to the tokens of the words, and return their vectors in the English table's space.
+
+    The first row is the unknown token's.
+
+    Raises:
+        ModelUnreadable: the tokenizer has no blanks before words and scores of tokens, as SentencePiece's have.
+    """
+    chosen = _most_frequent(model, vocabulary, words)
+    places = {vocabulary[token].removeprefix(BLANK): place for place, token in enumerate(chosen)
+             if ENGLISH_WORD.fullmatch(vocabulary[token])}  # fmt: skip
+    english = StaticEmbedder.from_folder("static", STATIC_FOLDER)
+    known = [word for word in english.words() if word in places]
+    if tokenizer["model"]["type"] != "Unigram" or len(known) <= NEAREST:
+        raise ModelUnreadable(f"{name} does not have the vocabulary of a multilingual model", "distil another model")
+    outputs = _token_outputs(name, model, chosen)
+    outputs -= outputs.mean(axis=0)
+    outputs /= np.linalg.norm(outputs, axis=1, keepdims=True)
+    vectors = english.sums(known)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    means = _means_of_nearest(outputs, outputs[[places[word] for word in known]], vectors / lengths)
+    scores = [tokenizer["model"]["vocab"][token] for token in chosen]
+    tokenizer["model"] |= {"vocab": [[UNKNOWN, 0.0], *scores], "unk_id": 0}
+    tokenizer["added_tokens"] = []
+    return np.vstack(
+        [np.zeros_like(means[:1]), means * _frequency_weights(len(chosen), SMOOTHING_OF_OTHERS) * np.median(lengths)]
+    )
+
+
+def _most_frequent(model: SentenceTransformer, vocabulary: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the tokens with letters that the words have, the most frequent first by Zipf's law over the words."""
+    counts: dict[int, float] = defaultdict(float)
+    read = model.tokenizer.backend_tokenizer.encode_batch_fast(list(words), add_special_tokens=False)
+    for rank, word in enumerate(read, 1):
+        for token in word.ids:
+            counts[token] += 1 / rank
+    said = [
+        token
+        for token, _ in sorted(counts.items(), key=itemgetter(1), reverse=True)
+        if LETTER.search(vocabulary[token])
+    ]
+    return [token for token in said if vocabulary[token] != UNKNOWN][:MOST]
+
+
+def _means_of_nearest(rows: Matrix, english: Matrix, vectors: Matrix) -> Matrix:
+    """Return, for each row, the mean direction of the `vectors` of the English rows that are nearest to it.
+
+    As in CSLS (Conneau et al. 2018), an English row that is near to many rows counts as less near.
+    """
+    crowd = np.concatenate([
+        np.partition(english[first : first + TOKENS_PER_BATCH] @ rows.T, -NEAREST, axis=1)[:, -NEAREST:].mean(axis=1)
+        for first in range(0, len(english), TOKENS_PER_BATCH)
+    ])  # fmt: skip
+    means = np.zeros((len(rows), vectors.shape[1]), dtype=np.float32)
+    for first in range(0, len(rows), TOKENS_PER_BATCH):
+        near = 2 * rows[first : first + TOKENS_PER_BATCH] @ english.T - crowd
+        places = np.argpartition(-near, NEAREST, axis=1)[:, :NEAREST]
+        shares = np.exp(np.take_along_axis(near, places, axis=1) / TEMPERATURE)
+        means[first : first + TOKENS_PER_BATCH] = np.einsum("nk,nkd->nd", shares, vectors[places])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    return means
 
 
 def _vocabulary(name: str, model: SentenceTransformer) -> tuple[dict[str, Any], list[str]]:
@@ -77,14 +166,14 @@ def _vocabulary(name: str, model: SentenceTransformer) -> tuple[dict[str, Any], 
     return document, vocabulary
 
 
-def _token_outputs(name: str, model: SentenceTransformer, tokens: range) -> Matrix:
-    """Return the (tokens, width) mean output of the model for each token, between its start and end tokens."""
+def _token_outputs(name: str, model: SentenceTransformer, tokens: Sequence[int]) -> Matrix:
+    """Return the (tokens, width) mean output of the model for each token, between what it puts around a query."""
     import torch
 
-    marked = model.tokenizer("a", return_special_tokens_mask=True)
+    marked = model.tokenizer((model.prompts.get("query") or "") + "a", return_special_tokens_mask=True)
     ids, marks = marked["input_ids"], marked["special_tokens_mask"]
-    body = marks.index(0)
-    before, after = ids[:body], [token for token, mark in zip(ids[body:], marks[body:], strict=True) if mark]
+    body = len(marks) - 1 - marks[::-1].index(0)
+    before, after = ids[:body], ids[body + 1 :]
     batches = []
     with torch.inference_mode():
         for start in range(0, len(tokens), TOKENS_PER_BATCH):
@@ -94,7 +183,7 @@ def _token_outputs(name: str, model: SentenceTransformer, tokens: range) -> Matr
             outputs = model[0](features).get("token_embeddings")
             if outputs is None or outputs.ndim != 3:
                 raise ModelUnreadable(f"{name} gives no output token by token", "distil a transformer model")
-            batches.append(outputs.mean(dim=1).float().cpu().numpy())
+            batches.append(outputs.float().mean(dim=1).cpu().numpy())
     return np.asarray(np.nan_to_num(np.concatenate(batches)), dtype=np.float32)
 
 
@@ -108,15 +197,15 @@ def _principal_components(outputs: Matrix, dimension: int) -> Matrix:
     return signed
 
 
-def _frequency_weights(count: int) -> Matrix:
+def _frequency_weights(count: int, smoothing: float = SMOOTHING) -> Matrix:
     """Return a (count, 1) weight per token by rank: nearly 1 for rare tokens, small for the most frequent."""
     frequency = 1.0 / np.arange(2, count + 2)
     frequency /= frequency.sum()
-    weights: Matrix = (SMOOTHING / (SMOOTHING + frequency))[:, None].astype(np.float32)
+    weights: Matrix = (smoothing / (smoothing + frequency))[:, None].astype(np.float32)
     return weights
 
 
-def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -> None:
+def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str, smoothing: float) -> None:
     """Write the folder; each row is scaled to 8 bits by its own maximum, so that frequent tokens lose no precision."""
     from safetensors.numpy import save
 
@@ -127,7 +216,7 @@ def _write(out_dir: Path, table: Matrix, tokenizer: dict[str, Any], name: str) -
     (out_dir / TOKENIZER).write_text(json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     config = {
         "model_type": "model2vec", "architectures": ["StaticModel"], "tokenizer_name": Path(name).name,
-        "apply_pca": table.shape[1], "sif_coefficient": SMOOTHING, "hidden_dim": table.shape[1],
+        "apply_pca": table.shape[1], "sif_coefficient": smoothing, "hidden_dim": table.shape[1],
         "normalize": True, "embedding_dtype": "int8",
     }  # fmt: skip
     (out_dir / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
