@@ -24,8 +24,8 @@ from goalmem_cli.logic.terms import Atom, Constant, Variable
 class Remembered(Protocol):
     """A fact as the checks see it.
 
-    It has its speaker, text and time, the turns around it, the addressee in a two-person chat, and who passed on a
-    forward or quote.
+    It has its speaker, text and time, notes on the times in its text, the turns around it, the addressee in a
+    two-person chat, and who passed on a forward or quote.
     """
 
     @property
@@ -34,6 +34,8 @@ class Remembered(Protocol):
     def text(self) -> str: ...
     @property
     def said(self) -> datetime | None: ...
+    @property
+    def times(self) -> Sequence[str]: ...
     @property
     def before(self) -> tuple[tuple[str, str], ...]: ...
     @property

@@ -91,8 +91,9 @@ def _is_derived_date(value: str, facts: Sequence[Remembered]) -> bool:
 
 
 def _periods(fact: Remembered) -> list[Period]:
-    """Return the day on which the fact was said, and all periods that its text can mean."""
+    """Return the day on which the fact was said, those noted beside it, and all periods that its text can mean."""
     told = [] if fact.said is None else [Period(fact.said.date(), fact.said.date())]
+    told += filter(None, (days_of(note.rpartition(" = ")[2]) for note in fact.times))
     before = fact.before[-1][1] if fact.before else None
     told += periods_in(fact.text, fact.said, before)
     language = language_asked(fact.text)

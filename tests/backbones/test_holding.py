@@ -348,6 +348,8 @@ def test_what_is_not_the_same_thing_replaces_nothing(tmp_path: Path, question: s
         ("The fair is on the 4th of June.", "The fair was brought forward to the 30th.", "2026-05-30"),
         ("The fair is on the 12th of July.", "The fair is on the 19th of this month now.", "2026-02-19"),
         ("The fair is on Saturdays.", "The fair is on the 19th now.", None),
+        ("The fair is on 14 June, Tom's stall opens at nine.", "The fair is put off to the 21st.", "2026-06-21"),
+        ("The fair is on 14 June, Tom's stall opens at nine.", "The fair is on the 21st.", "2026-02-21"),
     ],
 )
 def test_a_moved_day_is_in_the_month_of_the_day_that_it_replaces(

@@ -31,6 +31,7 @@ class Told:
     to: str = ""
     forwarded_by: str = ""
     quoted_by: str = ""
+    times: tuple[str, ...] = ()
 
 
 CALLS = (

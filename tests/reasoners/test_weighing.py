@@ -121,6 +121,7 @@ def test_only_those_who_talk_are_addressed() -> None:
         ("Which lamp did Nora buy?", {"Nora": 0.6, "Ben": 0.2}, False),
         ("Which lamp did Nora buy?", {}, False),
         ("Which lamp did Nora buy for Ben?", {"Nora": 0.2, "Ben": 0.6}, False),
+        ("Who bought it, Tom or Nora?", {"Ben": 0.6}, False),
         ("Which lamp did the cat break?", {"Nora": 0.2, "Ben": 0.6}, False),
     ],
 )

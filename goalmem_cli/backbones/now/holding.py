@@ -6,6 +6,7 @@ marks. It asks no model. Of questions about the past, and of things that may hav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from goalmem_cli.backbones.now.owned import names_thing
 from goalmem_cli.backbones.now.state import ME, State
 from goalmem_cli.backbones.now.states import Telling, clock_of, may_state, replaced_by, replied_to, states_in
 from goalmem_cli.backbones.scope import hits_within
-from goalmem_cli.logic.annotations import with_moved_day
+from goalmem_cli.logic.annotations import annotations_of, with_moved_day
 from goalmem_cli.logic.normal import stem, words
 from goalmem_cli.memory_ports import OpenMemory, SupportsRanking
 from goalmem_cli.memory_records import Ranking
@@ -65,7 +66,10 @@ class Holding:
             by = replaced_by(told, asked)
             hits = _marked(hits, {each.unit.id: each.state for each in told}, by, asked)
             hits = _moved(hits, by, reader)[:k] if self._moves else hits
-            return [_in_its_month(hit, told, by) for hit in hits] if asked.type == "time" else hits
+            if asked.type != "time":
+                return hits
+            named = [hit.unit for hit in hits if _has_day(hit.unit, asked)]
+            return [_in_its_month(hit, told, by, named) for hit in hits]
 
 
 def found_by(backbone: Backbone) -> Backbone:
@@ -166,12 +170,27 @@ def _marked(hits: Sequence[Hit], stated: Mapping[str, State], by: Mapping[str, U
     return marked
 
 
-def _in_its_month(hit: Hit, told: Sequence[Telling], by: Mapping[str, Unit | None]) -> Hit:
-    """Return the hit with a note on its day: "now on the 19th" is in the month of the day that it replaces, if any."""
-    own = [part for each in told if each.unit.id == hit.unit.id for part in each.state.value]
-    days = [int(part.removeprefix("date ")) for part in own if part.startswith("date ")]
+def _has_day(unit: Unit, asked: Asked) -> bool:
+    """Say whether a clause of the unit's text names the thing and a noted time."""
+    clauses = [clause for clause in re.split("[,;.!?]", unit.text) if names_thing(clause, asked)]
+    return any(each.text in clause for each in annotations_of(unit.attributes) for clause in clauses)
+
+
+def _in_its_month(hit: Hit, told: Sequence[Telling], by: Mapping[str, Unit | None], named: Sequence[Unit]) -> Hit:
+    """Return the hit with a note on its day: "now on the 19th" is in the month of the day that it replaces, if any.
+
+    What it replaces is known from what was stated; else, if it tells of a change, it is the last turn before it of
+    those `named`, in which the thing has a day.
+    """
+    own = [each.state for each in told if each.unit.id == hit.unit.id]
+    parts = [part for state in own for part in state.value]
+    days = [int(part.removeprefix("date ")) for part in parts if part.startswith("date ")]
+    if len(days) != 1 or hit.unit.said is None or any(part.startswith("month ") for part in parts):
+        return hit
     replaced = [each.unit for each in told if (later := by.get(each.unit.id)) and later.id == hit.unit.id]
-    if len(days) != 1 or not replaced or hit.unit.said is None or any(part.startswith("month ") for part in own):
+    if not replaced and any(state.is_only for state in own):
+        replaced = [unit for unit in named if unit.said is not None and clock_of(unit.said) < clock_of(hit.unit.said)]
+    if not replaced:
         return hit
     was = max(replaced, key=lambda unit: clock_of(unit.said)).attributes
     times = with_moved_day(hit.unit.attributes, hit.unit.text, days[0], hit.unit.said, was)

@@ -85,11 +85,12 @@ def told_by_another(question: str, told: Mapping[str, float], people: Iterable[s
     """Return the speaker whom a question names and another who seems to have said it, or None.
 
     `told` maps each speaker to the probability that the best turn is evidence. Of the corpus' answerable questions that
-    name one speaker, 5% are nearer to another's turn. With a wrong name put into the same questions it is 45%.
+    name one speaker, 5% are nearer to another's turn. With a wrong name put into the same questions it is 45%. None if
+    the name is one of a choice ("Who steers, Ana or Ben?").
     """
     asked = content_words(question)
     named = [person for person in people if asked & name_words(person)]
-    if len(named) != 1 or not told:
+    if len(named) != 1 or not told or any(_is_choice(name, normalise(question)) for name in name_words(named[0])):
         return None
     other = max((speaker for speaker in told if speaker not in named), key=lambda speaker: told[speaker], default="")
     nearer = log_odds(told.get(other, 0.0)) - log_odds(told.get(named[0], 0.0))
